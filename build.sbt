@@ -1,0 +1,64 @@
+ThisBuild / organization := "io.sparklatency"
+ThisBuild / version := Wheel.version
+ThisBuild / scalaVersion := "2.13.18"
+ThisBuild / scalacOptions ++= Seq("-deprecation", "-feature", "-Xlint", "-Wunused", "-Werror", "-release:17")
+ThisBuild / semanticdbEnabled := true
+
+val spark = SparkLine.current
+
+/** Tests live beside one another in `tests/jvm`, not inside the modules. */
+def testsIn(folder: String) = Seq(
+  Test / scalaSource := (LocalRootProject / baseDirectory).value / "tests" / "jvm" / folder,
+  libraryDependencies ++= Seq(
+    "org.scalatest" %% "scalatest" % "3.2.19" % Test,
+    "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test
+  ),
+  Test / fork := true,
+  Test / parallelExecution := false,
+  Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oD")
+)
+
+/** Output of each Spark line in a folder of its own, so that switching lines rebuilds nothing. */
+val perLine = Seq(target := baseDirectory.value / "target" / spark.name)
+
+/** What Spark's own launcher passes to a JVM of 17 or newer. */
+val sparkJvm = Seq(
+  "java.base/java.lang", "java.base/java.lang.invoke", "java.base/java.lang.reflect", "java.base/java.io",
+  "java.base/java.net", "java.base/java.nio", "java.base/java.util", "java.base/java.util.concurrent",
+  "java.base/java.util.concurrent.atomic", "java.base/jdk.internal.ref", "java.base/sun.nio.ch",
+  "java.base/sun.nio.cs", "java.base/sun.security.action", "java.base/sun.util.calendar"
+).flatMap(p => Seq("--add-opens", s"$p=ALL-UNNAMED")) ++ Seq("-Xmx2g", "-Djdk.reflect.useDirectMethodHandle=false")
+
+lazy val root = project.in(file(".")).aggregate(core, bridge, bench).settings(publish / skip := true)
+
+/** Pure Scala: clock, recorder, summaries, names. Spark is not on its class path. */
+lazy val core = project
+  .in(file("jvm/core"))
+  .settings(testsIn("core"))
+  .settings(
+    name := "sparklatency-core",
+    libraryDependencies += "org.hdrhistogram" % "HdrHistogram" % "2.2.2"
+  )
+
+/** The extension of Spark: façades and bridge, one jar for each Spark line. */
+lazy val bridge = project
+  .in(file("jvm/spark"))
+  .dependsOn(core)
+  .settings(perLine, testsIn("spark"), spark.settings)
+  .settings(
+    name := s"sparklatency-spark_${spark.name}",
+    Test / javaOptions ++= sparkJvm,
+    assembly / assemblyJarName := s"sparklatency-spark_${spark.name}_${scalaBinaryVersion.value}-${version.value}.jar",
+    assemblyPackageScala / assembleArtifact := false,
+    assembly / assemblyExcludedJars := (Compile / unmanagedJars).value,
+    assembly / assemblyShadeRules := Seq(
+      ShadeRule.rename("org.HdrHistogram.**" -> "io.sparklatency.shaded.hdrhistogram.@1").inAll),
+    assembly / test := {}
+  )
+
+/** JMH: the cost of the recorder and the clock. Never published. */
+lazy val bench = project
+  .in(file("jvm/bench"))
+  .dependsOn(core)
+  .enablePlugins(JmhPlugin)
+  .settings(publish / skip := true)

@@ -1,0 +1,36 @@
+import sbt._
+import sbt.Keys._
+
+/** A minor line of Spark: which release stands for it, and where its jars come from. */
+sealed abstract class SparkLine(val name: String, val release: String) {
+
+  /** The settings that put Spark on the compile and test class paths, and keep it out of the jar. */
+  def settings: Seq[Setting[_]]
+}
+
+object SparkLine {
+
+  /** Every line that a jar is built for; the first is the default. */
+  val all: Seq[SparkLine] = Seq(FromMaven("4.2", "4.2.0"), FromPyspark("4.3", "4.3.0"))
+
+  /** The line this build serves, named by the environment variable `SPARK`. */
+  lazy val current: SparkLine = sys.env.get("SPARK").filter(_.nonEmpty).fold(all.head) { name =>
+    all.find(_.name == name).getOrElse(
+      sys.error(s"SPARK=$name: no such line; there are ${all.map(_.name).mkString(", ")}"))
+  }
+
+  private case class FromMaven(line: String, version: String) extends SparkLine(line, version) {
+    def settings: Seq[Setting[_]] =
+      Seq(libraryDependencies += "org.apache.spark" %% "spark-sql" % version % Provided)
+  }
+
+  /** For a line whose artifacts are not in Maven: the jars inside the installed `pyspark` package. */
+  private case class FromPyspark(line: String, version: String) extends SparkLine(line, version) {
+    def settings: Seq[Setting[_]] = Seq(Compile / unmanagedJars ++= {
+      val venv = (LocalRootProject / baseDirectory).value / ".venv" / line
+      val jars = (venv / "lib" ** "pyspark" / "jars" * "*.jar").classpath
+      if (jars.isEmpty) sys.error(s"no pyspark $version under $venv: run `make venv`")
+      jars
+    })
+  }
+}
