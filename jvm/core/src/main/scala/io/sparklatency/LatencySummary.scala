@@ -1,0 +1,97 @@
+package io.sparklatency
+
+import java.nio.ByteBuffer
+
+import org.HdrHistogram.Histogram
+
+/**
+ * What is known of a number of records: immutable, mergeable, serializable, a few hundred bytes. Latencies in milliseconds.
+ *
+ * `count`, `min`, `max` and `sum` are exact and keep their sign: a timestamp ahead of the clock gives a negative latency. The
+ * histogram, from which percentiles come, takes such a record as 0. Without a measured record there is no minimum, maximum,
+ * average or percentile: those are `None`, never 0.
+ *
+ * @param count            records that were measured
+ * @param withoutTimestamp records that were not, for their timestamp was null or before the epoch
+ * @param aheadOfClock     measured records whose timestamp lay in the future
+ */
+final class LatencySummary private (
+    val count: Long,
+    private val lowest: Long,
+    private val highest: Long,
+    val sum: BigInt,
+    val withoutTimestamp: Long,
+    val aheadOfClock: Long,
+    private val encoded: Array[Byte]
+) extends Serializable {
+  import LatencySummary._
+
+  def records: Long = count + withoutTimestamp
+  def isEmpty: Boolean = records == 0
+
+  def min: Option[Long] = measured(lowest)
+  def max: Option[Long] = measured(highest)
+  def avg: Option[Double] = measured((BigDecimal(sum) / BigDecimal(count)).toDouble)
+
+  /** How far the timestamp furthest ahead of the clock was ahead of it. */
+  def maxLead: Option[Long] = if (aheadOfClock > 0) Some(-lowest) else None
+
+  /** The latency that `percent` of the records do not exceed, at most 1 % too high, within `min` and `max`. */
+  def percentile(percent: Double): Option[Long] = percentiles(Seq(percent)).head
+
+  /** Several percentiles for the price of reading the histogram once. */
+  def percentiles(percents: Seq[Double]): Seq[Option[Long]] =
+    if (count == 0) percents.map(_ => None)
+    else {
+      val histogram = decoded
+      percents.map(p => Some(histogram.getValueAtPercentile(p).min(highest).max(lowest)))
+    }
+
+  def +(other: LatencySummary): LatencySummary = merge(Seq(this, other))
+
+  private def measured[A](value: => A): Option[A] = if (count == 0) None else Some(value)
+  private def decoded: Histogram = Histogram.decodeFromByteBuffer(ByteBuffer.wrap(encoded), 0)
+}
+
+object LatencySummary {
+  private val Digits = 2
+
+  val empty: LatencySummary = new LatencySummary(0, Long.MaxValue, Long.MinValue, 0, 0, 0, Array.emptyByteArray)
+
+  /** The summary of all the records of all of `parts`, whatever their order. */
+  def merge(parts: Iterable[LatencySummary]): LatencySummary = parts.filterNot(_.isEmpty).toSeq match {
+    case Seq() => empty
+    case Seq(one) => one
+    case many =>
+      new LatencySummary(
+        many.map(_.count).sum,
+        many.map(_.lowest).min,
+        many.map(_.highest).max,
+        many.map(_.sum).sum,
+        many.map(_.withoutTimestamp).sum,
+        many.map(_.aheadOfClock).sum,
+        many.filter(_.count > 0).map(_.decoded).reduceOption { (all, one) => all.add(one); all }.fold(Array.emptyByteArray)(encode)
+      )
+  }
+
+  private[sparklatency] def apply(
+      buckets: Array[Long],
+      min: Long,
+      max: Long,
+      sum: BigInt,
+      withoutTimestamp: Long,
+      aheadOfClock: Long
+  ): LatencySummary = {
+    val histogram = new Histogram(Digits)
+    for (bucket <- buckets.indices if buckets(bucket) > 0)
+      histogram.recordValueWithCount(LatencyRecorder.lowestOf(bucket), buckets(bucket))
+    val count = histogram.getTotalCount
+    val encoded = if (count == 0) Array.emptyByteArray else encode(histogram)
+    new LatencySummary(count, min, max, sum, withoutTimestamp, aheadOfClock, encoded)
+  }
+
+  private def encode(histogram: Histogram): Array[Byte] = {
+    val buffer = ByteBuffer.allocate(histogram.getNeededByteBufferCapacity)
+    java.util.Arrays.copyOf(buffer.array, histogram.encodeIntoByteBuffer(buffer))
+  }
+}

@@ -1,0 +1,64 @@
+package io.sparklatency.spark
+
+import scala.util.Try
+
+import org.apache.spark.SparkConf
+import org.apache.spark.internal.Logging
+import org.apache.spark.network.util.JavaUtils
+import org.apache.spark.sql.SparkSession
+
+import io.sparklatency.{RecordingLevel, WindowSettings}
+
+/**
+ * The settings `spark.sparklatency.*`, read from wherever Spark keeps settings. A bad value fails when it is read, with the key,
+ * the value and what is allowed; a key that does not exist is warned of.
+ */
+final class LatencyConf(read: String => Option[String]) {
+  import LatencyConf._
+
+  def recordingLevel: RecordingLevel = get(RecordingLevelKey)
+  def window: WindowSettings = WindowSettings(get(NumSamples), get(SampleWindow))
+
+  /** Reads every key, so that a mistake shows at once. */
+  def validate(): Unit = keys.foreach(get(_))
+
+  private def get[A](key: Key[A]): A = read(key.name).fold(key.default) { value =>
+    key.parse(value).getOrElse(throw new IllegalArgumentException(s"${key.name}=$value is not valid: ${key.allowed} is allowed"))
+  }
+}
+
+object LatencyConf extends Logging {
+  private val Prefix = "spark.sparklatency."
+
+  final case class Key[A](name: String, default: A, allowed: String, doc: String)(val parse: String => Option[A])
+
+  val RecordingLevelKey: Key[RecordingLevel] = Key[RecordingLevel](
+    s"${Prefix}recording.level",
+    RecordingLevel.Info,
+    RecordingLevel.all.mkString(", "),
+    "Nodes up to this level are recorded; NONE leaves every plan as if no node had been written. Read when a node is written."
+  )(RecordingLevel.find)
+
+  val NumSamples: Key[Int] = Key(
+    s"${Prefix}num.samples",
+    WindowSettings().samples,
+    "a whole number from 1 to 100",
+    "How many samples a gauge's window holds."
+  )(value => value.trim.toIntOption.filter(n => n >= 1 && n <= 100))
+
+  val SampleWindow: Key[Long] = Key(
+    s"${Prefix}sample.window",
+    WindowSettings().sampleMs,
+    "a positive duration such as 30s or 500ms",
+    "How long a sample of a gauge's window takes records."
+  )(value => Try(JavaUtils.timeStringAsMs(value.trim)).toOption.filter(_ > 0))
+
+  val keys: Seq[Key[_]] = Seq(RecordingLevelKey, NumSamples, SampleWindow)
+
+  def apply(conf: SparkConf): LatencyConf = new LatencyConf(conf.getOption)
+  def apply(session: SparkSession): LatencyConf = new LatencyConf(session.conf.getOption)
+
+  def warnOfUnknownKeys(conf: SparkConf): Unit =
+    conf.getAll.map { case (name, _) => name }.filter(_.startsWith(Prefix)).filterNot(name => keys.exists(_.name == name))
+      .foreach(name => logWarning(s"$name is not a setting of sparklatency; there are ${keys.map(_.name).mkString(", ")}"))
+}

@@ -1,0 +1,74 @@
+package org.apache.spark.sql.latency
+
+import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
+import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, Literal}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnresolvedHint}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.types.StringType
+
+import io.sparklatency.spark.Version
+
+/**
+ * What a session gains: the hint `E2E_LATENCY('node' [, timestamp [, level]])`, the plan of a mark, the check that node ids are
+ * unique, and `e2e_latency_version()`, by which a client finds out that all this is there. Found through `META-INF/services`
+ * by every session whose class path has the jar, so that no configuration is needed.
+ */
+final class LatencyExtensions extends SparkSessionExtensionsProvider {
+  override def apply(extensions: SparkSessionExtensions): Unit = {
+    extensions.injectResolutionRule(session => ResolveLatencyHint(session.asInstanceOf[SparkSession]))
+    extensions.injectCheckRule(_ => UniqueNodeIds)
+    extensions.injectPlannerStrategy(_ => E2ELatencyStrategy)
+    extensions.injectFunction((
+      FunctionIdentifier("e2e_latency_version"),
+      new ExpressionInfo(classOf[LatencyExtensions].getName, "e2e_latency_version"),
+      (_: Seq[Expression]) => Literal(Version.current)
+    ))
+  }
+}
+
+/** Turns the hint into a mark. */
+private final case class ResolveLatencyHint(session: SparkSession) extends Rule[LogicalPlan] {
+  private val Name = "E2E_LATENCY"
+  private val usage = s"use $Name('node'), $Name('node', timestamp) or $Name('node', timestamp, 'level')"
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
+    case UnresolvedHint(name, parameters, child) if name.equalsIgnoreCase(Name) && child.resolved =>
+      parameters match {
+        case Seq(Text(node)) => LatencyMarks.mark(session, child, node, None, "INFO")
+        case Seq(Text(node), Column(timestamp)) => LatencyMarks.mark(session, child, node, Some(timestamp), "INFO")
+        case Seq(Text(node), Column(timestamp), Text(level)) =>
+          LatencyMarks.mark(session, child, node, Some(timestamp), level)
+        case other => throw new IllegalArgumentException(
+            s"$Name(${other.mkString(", ")}): a node id and a timestamp column are expected; $usage")
+      }
+  }
+
+  private object Text {
+    def unapply(parameter: Any): Option[String] = parameter match {
+      case text: String => Some(text)
+      case Literal(value, StringType) if value != null => Some(value.toString)
+      case _ => None
+    }
+  }
+
+  private object Column {
+    def unapply(parameter: Any): Option[UnresolvedAttribute] = parameter match {
+      case attribute: UnresolvedAttribute => Some(attribute)
+      case resolved: org.apache.spark.sql.catalyst.expressions.Attribute => Some(UnresolvedAttribute(Seq(resolved.name)))
+      case Text(name) => Some(UnresolvedAttribute(UnresolvedAttribute.parseAttributeName(name)))
+      case _ => None
+    }
+  }
+}
+
+/** Two marks of one id would write into one figure. The same mark twice, as in a self-join, is no mistake. */
+private object UniqueNodeIds extends (LogicalPlan => Unit) {
+  override def apply(plan: LogicalPlan): Unit = {
+    val marks = plan.collect { case mark: E2ELatency => mark.node -> mark.markId }.distinct
+    marks.groupBy { case (node, _) => node }.collectFirst { case (node, several) if several.size > 1 => node }
+      .foreach(node => throw LatencyMarks.duplicate(node))
+  }
+}

@@ -1,0 +1,152 @@
+package org.apache.spark.sql.latency
+
+import scala.collection.mutable
+
+import org.apache.spark.SparkContext
+import org.apache.spark.internal.Logging
+import org.apache.spark.scheduler.{SparkListener, SparkListenerEvent}
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.{QueryExecution, SparkPlan}
+import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, AdaptiveSparkPlanHelper}
+import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd
+import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
+
+import io.sparklatency.{LatencySummary, NodeFigures, NodeKey, NodeSnapshot, WallClock}
+import io.sparklatency.spark.LatencyConf
+
+/**
+ * The driver's figures. When an execution ends well (a micro-batch, or a batch query), what its marks recorded is taken from
+ * their accumulators, which hold each partition once, and added to the figures of its query. An execution that failed is left
+ * alone: its results were not committed, and it will be run again.
+ */
+final class LatencyTracker(context: SparkContext) extends SparkListener with AdaptiveSparkPlanHelper {
+  import LatencyTracker._
+
+  private val source = new LatencySource(WallClock, LatencyConf(context.getConf).window)
+  private val queries = mutable.LinkedHashMap.empty[String, QueryFigures]
+
+  context.env.metricsSystem.registerSource(source)
+  // A queue of our own: another listener that is slow or overrun cannot make us lose an execution.
+  context.listenerBus.addToQueue(this, "sparklatency")
+
+  override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
+    case end: SparkListenerSQLExecutionEnd if end.qe != null && end.executionFailure.isEmpty => take(end.qe)
+    case end: QueryTerminatedEvent => stopped(end.runId.toString)
+    case _ =>
+  }
+
+  /** The figures of every query that is known, in the order in which they were first seen. */
+  def snapshot(): Seq[QuerySnapshot] = synchronized {
+    queries.values.map { query =>
+      QuerySnapshot(query.name, query.id, query.batches, query.nodes.toSeq.map { case (node, f) => node -> f.snapshot() })
+    }.toSeq
+  }
+
+  private def take(execution: QueryExecution): Unit = {
+    val recorded = figuresOf(execution).map(figures => figures.owner -> figures.take())
+    recorded.groupBy { case (owner, _) => owner.key.query }.values.foreach { ofQuery =>
+      add(ofQuery.head._1, ofQuery.map { case (owner, summary) => owner.key -> summary })
+    }
+  }
+
+  private def add(owner: MarkOwner, recorded: Seq[(NodeKey, LatencySummary)]): Unit = synchronized {
+    val query = run(owner)
+    query.batches += 1
+    recorded.foreach { case (key, summary) =>
+      val node = query.nodes.getOrElseUpdate(key.node, source.node(key))
+      if (!summary.isEmpty) node.add(summary)
+    }
+  }
+
+  /** The figures of this run of the query; those of an earlier run in the same application are let go. */
+  private def run(owner: MarkOwner): QueryFigures = {
+    val name = owner.key.query
+    if (queries.get(name).exists(_.runId != owner.runId)) forget(name)
+    queries.getOrElseUpdate(name, new QueryFigures(name, owner.queryId, owner.runId))
+  }
+
+  /** The gauges of a stopped query go; its last figures can still be read, as long as not too many queries came after it. */
+  private def stopped(runId: String): Unit = synchronized {
+    queries.values.find(_.runId.contains(runId)).foreach { query =>
+      source.remove(query.name)
+      query.stopped = true
+    }
+    val past = queries.values.filter(_.stopped).map(_.name).toSeq
+    past.dropRight(StoppedQueriesKept).foreach(queries.remove)
+  }
+
+  private def forget(name: String): Unit = {
+    source.remove(name)
+    queries.remove(name)
+  }
+
+  /**
+   * The accumulators of all marks of an execution, upstream nodes first. Adaptive execution plans what is left of a query anew
+   * while it runs, and may drop a stage that has already run from the final plan; the initial plan still has it.
+   */
+  private def figuresOf(execution: QueryExecution): Seq[LatencyAccumulator] = {
+    def inPlan(plan: SparkPlan): Seq[LatencyAccumulator] = {
+      val found = mutable.ArrayBuffer.empty[LatencyAccumulator]
+      def visit(node: SparkPlan): Unit = {
+        allChildren(node).foreach(visit)
+        node.subqueries.foreach(visit)
+        node match {
+          case adaptive: AdaptiveSparkPlanExec if adaptive.initialPlan ne adaptive.executedPlan => visit(adaptive.initialPlan)
+          case _ =>
+        }
+        node.expressions.foreach(_.foreach { case mark: RecordE2ELatency => found += mark.figures; case _ => })
+      }
+      visit(plan)
+      found.toSeq
+    }
+    inPlan(execution.executedPlan).distinctBy(_.id)
+  }
+}
+
+/** A query's figures at one instant; nodes in plan order, upstream first. */
+final case class QuerySnapshot(name: String, id: Option[String], batches: Long, nodes: Seq[(String, NodeSnapshot)])
+
+object LatencyTracker extends Logging {
+  private val StoppedQueriesKept = 100
+
+  /** The name under which executions outside a streaming query are shown. */
+  private val BatchQueries = "__batch__"
+
+  private final class QueryFigures(val name: String, val id: Option[String], val runId: Option[String]) {
+    val nodes = mutable.LinkedHashMap.empty[String, NodeFigures]
+    var batches = 0L
+    var stopped = false
+  }
+
+  private var current: Option[(SparkContext, LatencyTracker)] = None
+
+  /** The tracker of this application, installed when first asked for. */
+  def of(context: SparkContext): LatencyTracker = synchronized {
+    current.collect { case (`context`, tracker) => tracker }.getOrElse {
+      val tracker = new LatencyTracker(context)
+      current = Some(context -> tracker)
+      tracker
+    }
+  }
+
+  /** A registered accumulator for a node of the plan that `session` is about to run in this thread. */
+  def accumulator(session: SparkSession, node: String): LatencyAccumulator = {
+    val context = session.sparkContext
+    of(context)
+    val accumulator = new LatencyAccumulator(owner(session, node))
+    accumulator.register(context)
+    accumulator
+  }
+
+  /** A streaming query leaves its ids in the local properties of the thread that plans and runs its batches. */
+  private def owner(session: SparkSession, node: String): MarkOwner = {
+    val property = (name: String) => Option(session.sparkContext.getLocalProperty(name))
+    property("sql.streaming.queryId") match {
+      case Some(id) =>
+        val running = Option(session.sharedState.activeStreamingQueries.get(java.util.UUID.fromString(id)))
+        val name = running.flatMap(query => Option(query.name)).getOrElse(id)
+        MarkOwner(NodeKey(name, node), Some(id), property(SparkContext.SPARK_JOB_GROUP_ID))
+      case None => MarkOwner(NodeKey(BatchQueries, node), None, None)
+    }
+  }
+}

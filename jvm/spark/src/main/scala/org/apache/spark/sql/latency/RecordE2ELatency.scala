@@ -1,0 +1,64 @@
+package org.apache.spark.sql.latency
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode, FalseLiteral}
+import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+import org.apache.spark.sql.types.{BooleanType, DataType}
+
+import io.sparklatency.LatencyRecorder
+
+/**
+ * Always true; takes the record's latency on the way.
+ *
+ * `columns` are all the columns that reach the node. They are children although their values are not used: generated code
+ * evaluates a column where it is first needed, and what nobody had asked for by now would be computed, and its time spent,
+ * after the clock was read.
+ *
+ * The accumulator stands in a second parameter list: two plans that differ in nothing else are the same plan.
+ */
+case class RecordE2ELatency(timestamp: Expression, columns: Seq[Expression], node: String)(
+    val figures: LatencyAccumulator
+) extends Expression {
+
+  @transient private lazy val recorder: LatencyRecorder = figures.open()
+
+  override def children: Seq[Expression] = timestamp +: columns
+  override lazy val deterministic: Boolean = false
+  override def nullable: Boolean = false
+  override def dataType: DataType = BooleanType
+  override def prettyName: String = "record_e2e_latency"
+  override def toString: String = s"$prettyName($node, $timestamp)"
+  override def sql: String = s"$prettyName('$node', ${timestamp.sql})"
+
+  override def eval(row: InternalRow): Any = {
+    timestamp.eval(row) match {
+      case null => recorder.recordWithoutTimestamp()
+      case micros => recorder.record(micros.asInstanceOf[Long])
+    }
+    true
+  }
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val accumulator = ctx.addReferenceObj("latency", figures)
+    val recorder = ctx.addMutableState(
+      classOf[LatencyRecorder].getName, "recorder", field => s"$field = $accumulator.open();", forceInline = true)
+    val micros = timestamp.genCode(ctx)
+    val record =
+      if (timestamp.nullable)
+        code"if (${micros.isNull}) $recorder.recordWithoutTimestamp(); else $recorder.record(${micros.value});"
+      else code"$recorder.record(${micros.value});"
+    ev.copy(
+      code = code"""
+        |${micros.code}
+        |$record
+        |final boolean ${ev.value} = true;
+       """.stripMargin,
+      isNull = FalseLiteral)
+  }
+
+  override protected def otherCopyArgs: Seq[AnyRef] = figures :: Nil
+
+  override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): RecordE2ELatency =
+    copy(timestamp = newChildren.head, columns = newChildren.tail)(figures)
+}

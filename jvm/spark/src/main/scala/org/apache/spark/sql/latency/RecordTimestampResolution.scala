@@ -1,0 +1,87 @@
+package org.apache.spark.sql.latency
+
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Cast, Expression, GetStructField}
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.trees.TreePattern.{PLAN_EXPRESSION, PYTHON_UDF}
+import org.apache.spark.sql.classic.{ColumnNodeToExpressionConverter, SparkSession}
+import org.apache.spark.sql.types.{DataType, StructType, TimestampNTZType, TimestampType}
+
+import io.sparklatency.spark.RecordTimestamp
+
+/** Finds the record timestamp of a node among the columns of `plan`, or says in words why there is none. */
+private[latency] final class RecordTimestampResolution(session: SparkSession, plan: LogicalPlan, node: String) {
+
+  /** An expression of TIMESTAMP type over the output of `plan`. */
+  def resolve(timestamp: RecordTimestamp): Expression = timestamp match {
+    case RecordTimestamp.Watermarked => asTimestamp(watermarked, "the watermarked column")
+    case RecordTimestamp.Named(name) => asTimestamp(named(UnresolvedAttribute.parseAttributeName(name), name), s"column '$name'")
+    case RecordTimestamp.Given(column) =>
+      ColumnNodeToExpressionConverter(column.node) match {
+        case attribute: UnresolvedAttribute => resolve(attribute)
+        case expression => asTimestamp(analyzed(expression), s"timestamp '${expression.sql}'")
+      }
+  }
+
+  def resolve(attribute: UnresolvedAttribute): Expression =
+    asTimestamp(named(attribute.nameParts, attribute.name), s"column '${attribute.name}'")
+
+  private def watermarked: Expression = plan.output.filter(_.metadata.contains(EventTimeWatermark.delayKey)) match {
+    case Seq(one) => one
+    case Seq() => fail("no timestamp was given, and no column here has a watermark", remedy)
+    case several =>
+      fail(s"no timestamp was given, and several columns have a watermark: ${names(several)}", "name one of them")
+  }
+
+  private def named(nameParts: Seq[String], name: String): Expression =
+    plan.resolve(nameParts, session.sessionState.conf.resolver) match {
+      case Some(Alias(nested, _)) => nested
+      case Some(column) => column
+      case None => fail(s"there is no column '$name' among ${names(plan.output)}", remedy)
+    }
+
+  private def analyzed(expression: Expression): Expression = {
+    val project = Project(Seq(Alias(expression, "timestamp")()), plan)
+    val resolved =
+      try session.sessionState.executePlan(project).analyzed
+      catch { case e: AnalysisException => fail(s"the timestamp cannot be resolved: ${e.getMessage}", remedy) }
+    resolved match {
+      case Project(Seq(Alias(timestamp, _)), _) if isOfTheRow(timestamp) => timestamp
+      case _ =>
+        fail(
+          s"the timestamp '${expression.sql}' is not a deterministic expression over the columns of the row",
+          "compute it in a column of its own and name that")
+    }
+  }
+
+  private def isOfTheRow(timestamp: Expression): Boolean =
+    timestamp.deterministic && timestamp.references.subsetOf(plan.outputSet) &&
+      !timestamp.containsAnyPattern(PLAN_EXPRESSION, PYTHON_UDF)
+
+  private def asTimestamp(expression: Expression, what: String): Expression = expression.dataType match {
+    case TimestampType => expression
+    case TimestampNTZType => Cast(expression, TimestampType, Some(session.sessionState.conf.sessionLocalTimeZone))
+    case window: StructType if isWindow(window) => asTimestamp(GetStructField(expression, window.fieldIndex("end")), what)
+    case other => fail(s"$what is of type ${other.sql}, and a timestamp or a window is needed", remedy)
+  }
+
+  private def isTimestamp(dataType: DataType): Boolean = dataType match {
+    case TimestampType | TimestampNTZType => true
+    case window: StructType => isWindow(window)
+    case _ => false
+  }
+
+  private def isWindow(struct: StructType): Boolean =
+    struct.fieldNames.toSeq == Seq("start", "end") && struct.fields.forall(f => f.dataType != struct && isTimestamp(f.dataType))
+
+  private def remedy: String = plan.output.filter(column => isTimestamp(column.dataType)) match {
+    case Seq() => "no column here holds a timestamp: keep one through the steps before this node"
+    case candidates => s"name a timestamp; columns that hold one: ${names(candidates)}"
+  }
+
+  private def names(columns: Seq[Attribute]): String = columns.map(c => s"'${c.name}'").mkString(", ")
+
+  private def fail(problem: String, remedy: String): Nothing =
+    throw new IllegalArgumentException(s"node '$node': $problem; $remedy")
+}
