@@ -4,7 +4,7 @@ import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Cast, Expression, GetStructField}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan, Project}
-import org.apache.spark.sql.catalyst.trees.TreePattern.{PLAN_EXPRESSION, PYTHON_UDF}
+import org.apache.spark.sql.catalyst.trees.TreePattern.{CURRENT_LIKE, PLAN_EXPRESSION, PYTHON_UDF}
 import org.apache.spark.sql.classic.{ColumnNodeToExpressionConverter, SparkSession}
 import org.apache.spark.sql.types.{DataType, StructType, TimestampNTZType, TimestampType}
 
@@ -57,7 +57,7 @@ private[latency] final class RecordTimestampResolution(session: SparkSession, pl
 
   private def isOfTheRow(timestamp: Expression): Boolean =
     timestamp.deterministic && timestamp.references.subsetOf(plan.outputSet) &&
-      !timestamp.containsAnyPattern(PLAN_EXPRESSION, PYTHON_UDF)
+      !timestamp.containsAnyPattern(PLAN_EXPRESSION, PYTHON_UDF, CURRENT_LIKE)
 
   private def asTimestamp(expression: Expression, what: String): Expression = expression.dataType match {
     case TimestampType => expression

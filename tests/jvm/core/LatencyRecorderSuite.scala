@@ -1,0 +1,87 @@
+package io.sparklatency
+
+import org.scalatest.funsuite.AnyFunSuite
+
+class LatencyRecorderSuite extends AnyFunSuite {
+  private val clock = new ManualClock(0)
+
+  private def recorded(timestampsMs: Long*): LatencySummary = {
+    val recorder = new LatencyRecorder(clock)
+    timestampsMs.foreach(ms => recorder.record(ms * 1000))
+    recorder.summary()
+  }
+
+  test("latencies 18 and 42 have the average 30, the minimum 18 and the maximum 42") {
+    clock.set(100)
+    val summary = recorded(82, 58)
+    assert((summary.count, summary.min, summary.max, summary.avg) === ((2, Some(18), Some(42), Some(30.0))))
+  }
+
+  test("timestamps 100, 150 and 400 read at 1000 are 600 to 900 old, 783.33 on average") {
+    clock.set(1000)
+    val summary = recorded(100, 150, 400)
+    assert((summary.min, summary.max, summary.sum) === ((Some(600), Some(900), BigInt(2350))))
+    assert(summary.avg === Some(2350.0 / 3))
+  }
+
+  test("a clock that goes back is believed") {
+    val recorder = new LatencyRecorder(clock)
+    for (now <- Seq(10L, 15L, 23L, 5L)) { clock.set(now); recorder.record(0) }
+    val summary = recorder.summary()
+    assert((summary.avg, summary.min, summary.max) === ((Some(13.25), Some(5), Some(23))))
+  }
+
+  test("without a record nothing is known") {
+    val summary = recorded()
+    assert(summary.isEmpty && summary.count === 0)
+    assert(Seq(summary.min, summary.max, summary.avg, summary.maxLead, summary.percentile(50)).forall(_.isEmpty))
+  }
+
+  test("a record without a timestamp, or with one before the epoch, is counted and not measured") {
+    clock.set(50)
+    val recorder = new LatencyRecorder(clock)
+    recorder.recordWithoutTimestamp()
+    recorder.record(-1)
+    recorder.record(Long.MinValue)
+    recorder.record(0)
+    val summary = recorder.summary()
+    assert((summary.records, summary.count, summary.withoutTimestamp) === ((4, 1, 3)))
+    assert((summary.min, summary.max) === ((Some(50), Some(50))))
+  }
+
+  test("a timestamp in the future keeps its sign, and is 0 for percentiles") {
+    clock.set(1000)
+    val summary = recorded(1700, 1030, 990)
+    assert((summary.min, summary.max, summary.sum) === ((Some(-700), Some(10), BigInt(-720))))
+    assert((summary.aheadOfClock, summary.maxLead) === ((2, Some(700))))
+    assert((summary.percentile(50), summary.percentile(100)) === ((Some(0), Some(10))))
+  }
+
+  test("timestamps at the ends of time overflow nothing") {
+    clock.set(0)
+    val recorder = new LatencyRecorder(clock)
+    for (_ <- 1 to 3000) recorder.record(Long.MaxValue)
+    val summary = recorder.summary()
+    assert(summary.sum === BigInt(-(Long.MaxValue / 1000)) * 3000)
+    assert((summary.min, summary.avg) === ((Some(-(Long.MaxValue / 1000)), Some(-(Long.MaxValue / 1000).toDouble))))
+
+    clock.set(Long.MaxValue)
+    val old = recorded(0, 0, 0)
+    assert((old.max, old.sum, old.percentile(50)) === ((Some(Long.MaxValue), BigInt(Long.MaxValue) * 3, Some(Long.MaxValue))))
+  }
+
+  test("a hundred latencies from 0 to 99 have exact percentiles") {
+    clock.set(99)
+    val summary = recorded(0L to 99L: _*)
+    assert(summary.percentiles(Seq(1, 25, 50, 90, 99, 100)) === Seq(0, 24, 49, 89, 98, 99).map(ms => Some(ms.toLong)))
+  }
+
+  test("a summary survives serialization") {
+    clock.set(100000)
+    val summary = recorded(1, 2, 50000, 200000)
+    val bytes = new java.io.ByteArrayOutputStream
+    new java.io.ObjectOutputStream(bytes).writeObject(summary)
+    val read = new java.io.ObjectInputStream(new java.io.ByteArrayInputStream(bytes.toByteArray)).readObject()
+    assert(Figures(read.asInstanceOf[LatencySummary]) === Figures(summary))
+  }
+}

@@ -1,0 +1,70 @@
+package io.sparklatency
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+/** Everything that can be read of a summary, for comparing two. */
+final case class Figures(counts: Seq[Long], sum: BigInt, extremes: Seq[Option[Long]], percentiles: Seq[Option[Long]])
+
+object Figures {
+  val percents: Seq[Double] = Seq(0, 1, 10, 50, 90, 99, 99.9, 100)
+
+  def apply(s: LatencySummary): Figures =
+    Figures(Seq(s.records, s.count, s.withoutTimestamp, s.aheadOfClock), s.sum, Seq(s.min, s.max, s.maxLead), s.percentiles(percents))
+}
+
+class LatencySummaryLaws extends AnyFunSuite with ScalaCheckPropertyChecks {
+  private val Now = 1790000000000L
+  private val latency: Gen[Long] = Gen.oneOf(
+    Gen.choose(0L, 300L),
+    Gen.choose(0L, 100000L),
+    Gen.choose(0.0, 40.0).map(e => math.pow(2, e).toLong),
+    Gen.choose(-5000L, 0L),
+    Gen.const(Now + 1) // before the epoch: without a timestamp
+  )
+  private val latencies = Gen.listOf(latency)
+
+  private def summary(latencies: Seq[Long]): LatencySummary = {
+    val recorder = new LatencyRecorder(new ManualClock(Now))
+    latencies.foreach(ms => recorder.record((Now - ms) * 1000))
+    recorder.summary()
+  }
+
+  test("merged is the same as recorded together") {
+    forAll(Gen.listOf(latencies)) { parts =>
+      assert(Figures(LatencySummary.merge(parts.map(summary))) === Figures(summary(parts.flatten)))
+    }
+  }
+
+  test("the order of merging does not matter") {
+    forAll(latencies, latencies, latencies) { (a, b, c) =>
+      val (x, y, z) = (summary(a), summary(b), summary(c))
+      assert(Figures((x + y) + z) === Figures(x + (y + z)))
+      assert(Figures(x + y) === Figures(y + x))
+      assert(Figures(x + LatencySummary.empty) === Figures(x))
+    }
+  }
+
+  test("count, minimum, maximum and sum are exact") {
+    forAll(latencies) { all =>
+      val measured = all.filter(_ <= Now)
+      val s = summary(all)
+      assert(s.count === measured.size && s.withoutTimestamp === all.size - measured.size)
+      assert(s.sum === measured.map(BigInt(_)).sum)
+      assert(s.min === measured.minOption && s.max === measured.maxOption)
+    }
+  }
+
+  test("a percentile is the value at its rank, at most 1 % too high") {
+    forAll(latencies, Gen.oneOf(Figures.percents)) { (all, percent) =>
+      val sorted = all.filter(_ <= Now).map(_.max(0)).sorted
+      whenever(sorted.nonEmpty) {
+        val rank = math.max(1, math.ceil(percent / 100 * sorted.size).toInt)
+        val exact = sorted(rank - 1)
+        val reported = summary(all).percentile(percent).get
+        assert(reported.max(0) >= exact && reported.max(0) <= exact * 1.01)
+      }
+    }
+  }
+}
