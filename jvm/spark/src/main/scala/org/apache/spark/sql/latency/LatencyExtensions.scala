@@ -3,13 +3,13 @@ package org.apache.spark.sql.latency
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
-import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, Literal}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, ExpressionInfo, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnresolvedHint}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.types.StringType
 
-import io.sparklatency.spark.Version
+import io.sparklatency.spark.{RecordTimestamp, Version}
 
 /**
  * What a session gains: the hint `E2E_LATENCY('node' [, timestamp [, level]])`, the plan of a mark, the check that node ids are
@@ -37,10 +37,10 @@ private final case class ResolveLatencyHint(session: SparkSession) extends Rule[
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
     case UnresolvedHint(name, parameters, child) if name.equalsIgnoreCase(Name) && child.resolved =>
       parameters match {
-        case Seq(Text(node)) => LatencyMarks.mark(session, child, node, None, "INFO")
-        case Seq(Text(node), Column(timestamp)) => LatencyMarks.mark(session, child, node, Some(timestamp), "INFO")
-        case Seq(Text(node), Column(timestamp), Text(level)) =>
-          LatencyMarks.mark(session, child, node, Some(timestamp), level)
+        case Seq(Text(node)) => LatencyMarks.mark(session, child, node, _.resolve(RecordTimestamp.Watermarked), "INFO")
+        case Seq(Text(node), Timestamp(column)) => LatencyMarks.mark(session, child, node, _.resolve(column), "INFO")
+        case Seq(Text(node), Timestamp(column), Text(level)) =>
+          LatencyMarks.mark(session, child, node, _.resolve(column), level)
         case other => throw new IllegalArgumentException(
             s"$Name(${other.mkString(", ")}): a node id and a timestamp column are expected; $usage")
       }
@@ -54,11 +54,12 @@ private final case class ResolveLatencyHint(session: SparkSession) extends Rule[
     }
   }
 
-  private object Column {
-    def unapply(parameter: Any): Option[UnresolvedAttribute] = parameter match {
-      case attribute: UnresolvedAttribute => Some(attribute)
-      case resolved: org.apache.spark.sql.catalyst.expressions.Attribute => Some(UnresolvedAttribute(Seq(resolved.name)))
+  /** By the time the hint is seen, the analyzer may have found the column, and have given a field of a struct a name. */
+  private object Timestamp {
+    def unapply(parameter: Any): Option[Expression] = parameter match {
       case Text(name) => Some(UnresolvedAttribute(UnresolvedAttribute.parseAttributeName(name)))
+      case Alias(field, _) => Some(field)
+      case expression: Expression if !expression.isInstanceOf[Literal] => Some(expression)
       case _ => None
     }
   }

@@ -1,7 +1,6 @@
 package org.apache.spark.sql.latency
 
 import org.apache.spark.sql.{Dataset => AnyDataset, Row}
-import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.classic.{Dataset, SparkSession}
@@ -28,11 +27,8 @@ object LatencyMarks {
             s"dataset.hint(\"E2E_LATENCY\", \"$node\") on a server whose class path has sparklatency")
     }
 
-  /** Called by the hint, which names a column or leaves the choice open. */
-  def mark(session: SparkSession, child: LogicalPlan, node: String, column: Option[UnresolvedAttribute], level: String): LogicalPlan =
-    mark(session, child, node, at => column.fold(at.resolve(RecordTimestamp.Watermarked))(at.resolve), level)
-
-  private def mark(
+  /** The same for a plan that is being analyzed. */
+  def mark(
       session: SparkSession,
       child: LogicalPlan,
       node: String,

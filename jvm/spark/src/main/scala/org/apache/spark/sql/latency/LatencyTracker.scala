@@ -8,6 +8,7 @@ import org.apache.spark.scheduler.{SparkListener, SparkListenerEvent}
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.{QueryExecution, SparkPlan}
 import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, AdaptiveSparkPlanHelper}
+import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
 
@@ -80,26 +81,20 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Ada
     queries.remove(name)
   }
 
-  /**
-   * The accumulators of all marks of an execution, upstream nodes first. Adaptive execution plans what is left of a query anew
-   * while it runs, and may drop a stage that has already run from the final plan; the initial plan still has it.
-   */
-  private def figuresOf(execution: QueryExecution): Seq[LatencyAccumulator] = {
-    def inPlan(plan: SparkPlan): Seq[LatencyAccumulator] = {
-      val found = mutable.ArrayBuffer.empty[LatencyAccumulator]
-      def visit(node: SparkPlan): Unit = {
-        allChildren(node).foreach(visit)
-        node.subqueries.foreach(visit)
-        node match {
-          case adaptive: AdaptiveSparkPlanExec if adaptive.initialPlan ne adaptive.executedPlan => visit(adaptive.initialPlan)
-          case _ =>
-        }
-        node.expressions.foreach(_.foreach { case mark: RecordE2ELatency => found += mark.figures; case _ => })
-      }
-      visit(plan)
-      found.toSeq
+  /** The accumulators of all marks of an execution, upstream nodes first. */
+  private def figuresOf(execution: QueryExecution): Seq[LatencyAccumulator] =
+    nodesOf(execution.executedPlan).flatMap(_.expressions).flatMap(_.collect { case mark: RecordE2ELatency => mark.figures })
+      .distinctBy(_.id)
+
+  /** A node after all that it reads from, plans that Spark keeps apart from the tree included. */
+  private def nodesOf(plan: SparkPlan): Seq[SparkPlan] = {
+    val apart = plan match {
+      // What is left of a query is planned anew while it runs, and a stage that has run may be dropped from the final plan.
+      case adaptive: AdaptiveSparkPlanExec if adaptive.initialPlan ne adaptive.executedPlan => Seq(adaptive.initialPlan)
+      case scan: InMemoryTableScanExec => Seq(scan.relation.cachedPlan)
+      case _ => Nil
     }
-    inPlan(execution.executedPlan).distinctBy(_.id)
+    (allChildren(plan) ++ plan.subqueries ++ apart).flatMap(nodesOf) :+ plan
   }
 }
 

@@ -16,16 +16,14 @@ private[latency] final class RecordTimestampResolution(session: SparkSession, pl
   /** An expression of TIMESTAMP type over the output of `plan`. */
   def resolve(timestamp: RecordTimestamp): Expression = timestamp match {
     case RecordTimestamp.Watermarked => asTimestamp(watermarked, "the watermarked column")
-    case RecordTimestamp.Named(name) => asTimestamp(named(UnresolvedAttribute.parseAttributeName(name), name), s"column '$name'")
-    case RecordTimestamp.Given(column) =>
-      ColumnNodeToExpressionConverter(column.node) match {
-        case attribute: UnresolvedAttribute => resolve(attribute)
-        case expression => asTimestamp(analyzed(expression), s"timestamp '${expression.sql}'")
-      }
+    case RecordTimestamp.Named(name) => resolve(UnresolvedAttribute(UnresolvedAttribute.parseAttributeName(name)))
+    case RecordTimestamp.Given(column) => resolve(ColumnNodeToExpressionConverter(column.node))
   }
 
-  def resolve(attribute: UnresolvedAttribute): Expression =
-    asTimestamp(named(attribute.nameParts, attribute.name), s"column '${attribute.name}'")
+  def resolve(expression: Expression): Expression = expression match {
+    case column: UnresolvedAttribute => asTimestamp(named(column), s"column '${column.name}'")
+    case other => asTimestamp(analyzed(other), s"timestamp '${other.sql}'")
+  }
 
   private def watermarked: Expression = plan.output.filter(_.metadata.contains(EventTimeWatermark.delayKey)) match {
     case Seq(one) => one
@@ -34,11 +32,11 @@ private[latency] final class RecordTimestampResolution(session: SparkSession, pl
       fail(s"no timestamp was given, and several columns have a watermark: ${names(several)}", "name one of them")
   }
 
-  private def named(nameParts: Seq[String], name: String): Expression =
-    plan.resolve(nameParts, session.sessionState.conf.resolver) match {
+  private def named(column: UnresolvedAttribute): Expression =
+    plan.resolve(column.nameParts, session.sessionState.conf.resolver) match {
       case Some(Alias(nested, _)) => nested
-      case Some(column) => column
-      case None => fail(s"there is no column '$name' among ${names(plan.output)}", remedy)
+      case Some(found) => found
+      case None => fail(s"there is no column '${column.name}' among ${names(plan.output)}", remedy)
     }
 
   private def analyzed(expression: Expression): Expression = {

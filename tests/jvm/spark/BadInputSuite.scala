@@ -1,0 +1,91 @@
+package io.sparklatency.spark
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.latency.ListenerBus
+
+import io.sparklatency.spark.syntax._
+
+/** A user's mistake fails at the call, says what is wrong and what to do. */
+class BadInputSuite extends SparkTest {
+
+  private def rows: DataFrame =
+    spark.range(3).select(col("id"), timestamp_millis(col("id")).as("ts"), current_timestamp().as("read_at"))
+
+  private def message(call: => Any): String = intercept[IllegalArgumentException](call).getMessage
+
+  test("an unknown column is named, with the columns that would do") {
+    val expected = "node 'n': there is no column 'tss' among 'id', 'ts', 'read_at'; name a timestamp; " +
+      "columns that hold one: 'ts', 'read_at'"
+    assert(message(rows.withE2ELatency("n", "tss")) === expected)
+    assert(message(rows.withE2ELatency("n", col("tss"))) === expected)
+    assert(message(rows.hint("E2E_LATENCY", "n", "tss")) === expected)
+  }
+
+  test("a column that is neither a timestamp nor a window") {
+    assert(message(rows.withE2ELatency("n", "id")) === "node 'n': column 'id' is of type BIGINT, and a timestamp or a window " +
+      "is needed; name a timestamp; columns that hold one: 'ts', 'read_at'")
+    assert(message(rows.select("id").withE2ELatency("n", "id")).endsWith("keep one through the steps before this node"))
+  }
+
+  test("no timestamp and no watermark") {
+    assert(message(rows.withE2ELatency("n")) === "node 'n': no timestamp was given, and no column here has a watermark; " +
+      "name a timestamp; columns that hold one: 'ts', 'read_at'")
+  }
+
+  test("no timestamp and two columns with a watermark") {
+    def stream(column: String) = spark.readStream.format("rate").load().withColumnRenamed("timestamp", column)
+      .withWatermark(column, "1 second")
+    val both = stream("ts").join(stream("other"), "value")
+    assert(message(both.withE2ELatency("n")) === "node 'n': no timestamp was given, and several columns have a watermark: " +
+      "'ts', 'other'; name one of them")
+  }
+
+  test("node ids that are empty, too long or taken") {
+    assert(message(rows.withE2ELatency("", "ts")) === "a node id must not be empty")
+    assert(message(rows.withE2ELatency("  ", "ts")) === "a node id must not be empty")
+    assert(message(rows.withE2ELatency(null, "ts")) === "a node id must not be empty")
+    assert(message(rows.withE2ELatency("n" * 257, "ts")).contains("has 257 characters; at most 256 are allowed"))
+    val taken = "node 'n' is in this plan already; every node of a query needs an id of its own"
+    assert(message(rows.withE2ELatency("n", "ts").filter("id > 0").withE2ELatency("n", "ts")) === taken)
+    assert(message(rows.withE2ELatency("n", "ts").join(rows.withE2ELatency("n", "ts"), "id")) === taken)
+  }
+
+  test("the same mark on both sides of a self-join is no mistake") {
+    val marked = rows.withE2ELatency(freshNode(), "ts")
+    assert(marked.as("a").join(marked.as("b"), expr("a.id = b.id")).count() === 3)
+  }
+
+  test("a level that does not exist, and NONE, which no node has") {
+    assert(message(rows.withE2ELatency("n", "ts", "FINE")) ===
+      "node 'n': there is no recording level 'FINE'; use one of INFO, DEBUG, TRACE")
+    assert(message(rows.withE2ELatency("n", "ts", "NONE")).contains("use one of INFO, DEBUG, TRACE"))
+  }
+
+  test("a timestamp that is not of the row: the batch's own time, a random one, a subquery") {
+    for (timestamp <- Seq(current_timestamp(), timestamp_millis((rand() * 10).cast("long")), expr("(SELECT now())")))
+      assert(message(rows.withE2ELatency("n", timestamp)).endsWith("compute it in a column of its own and name that"))
+  }
+
+  test("a hint that cannot be read says how it is written") {
+    rows.createOrReplaceTempView("rows")
+    val usage = "use E2E_LATENCY('node'), E2E_LATENCY('node', timestamp) or E2E_LATENCY('node', timestamp, 'level')"
+    assert(message(spark.sql("SELECT /*+ E2E_LATENCY(ts) */ * FROM rows")).endsWith(usage))
+    assert(message(spark.sql("SELECT /*+ E2E_LATENCY('n', ts, 'INFO', 3) */ * FROM rows")).endsWith(usage))
+    assert(message(rows.hint("E2E_LATENCY")).endsWith(usage))
+  }
+
+  test("a bad setting is named with its value and what is allowed") {
+    spark.conf.set("spark.sparklatency.recording.level", "LOUD")
+    try assert(message(rows.withE2ELatency("n", "ts")) ===
+        "spark.sparklatency.recording.level=LOUD is not valid: NONE, INFO, DEBUG, TRACE is allowed")
+    finally spark.conf.unset("spark.sparklatency.recording.level")
+  }
+
+  test("figures of a query that does not exist: those that do are named") {
+    run(rows.withE2ELatency(freshNode(), "ts"))
+    ListenerBus.awaitEmpty(spark.sparkContext)
+    val text = message(PythonApi.latencyJson(spark, "ordrs"))
+    assert(text.startsWith("no figures of a query 'ordrs'; there are figures of ") && text.contains("'__batch__'"))
+  }
+}

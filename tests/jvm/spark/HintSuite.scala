@@ -1,0 +1,41 @@
+package io.sparklatency.spark
+
+import org.apache.spark.sql.functions.{col, lit, timestamp_millis}
+import org.apache.spark.sql.latency.E2ELatency
+
+class HintSuite extends SparkTest {
+
+  override protected def beforeEach(): Unit = {
+    super.beforeEach()
+    spark.range(0, 10, 1, 1).select(col("id"), timestamp_millis(lit(Start - 3)).as("ts")).createOrReplaceTempView("events")
+  }
+
+  test("SQL marks what a SELECT gives") {
+    val id = freshNode()
+    run(spark.sql(s"SELECT /*+ E2E_LATENCY('$id', ts) */ * FROM events WHERE id >= 4"))
+    assert((node(id).records, node(id).max) === ((6, Some(3))))
+  }
+
+  test("the timestamp may be a name or a field of a struct") {
+    val (name, nested) = (freshNode(), freshNode())
+    run(spark.table("events").hint("e2e_latency", name, "ts"))
+    run(spark.sql(s"SELECT /*+ E2E_LATENCY('$nested', e.ts) */ * FROM (SELECT struct(ts) AS e FROM events)"))
+    assert(Seq(name, nested).map(node(_).max) === Seq(Some(3), Some(3)))
+  }
+
+  test("without a timestamp the watermarked column is taken") {
+    val stream = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second").hint("E2E_LATENCY", "source")
+    val marks = stream.queryExecution.analyzed.collect { case mark: E2ELatency => mark.node -> mark.timestamp.sql }
+    assert(marks === Seq("source" -> "timestamp"))
+  }
+
+  test("a level can be given") {
+    val id = freshNode()
+    run(spark.sql(s"SELECT /*+ E2E_LATENCY('$id', ts, 'TRACE') */ * FROM events"))
+    assert(findNode(id).isEmpty)
+  }
+
+  test("a client can ask which release the server has") {
+    assert(spark.sql("SELECT e2e_latency_version()").head().getString(0) === PythonApi.version())
+  }
+}

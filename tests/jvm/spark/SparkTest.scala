@@ -1,0 +1,98 @@
+package io.sparklatency.spark
+
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+
+import org.apache.spark.SparkEnv
+import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.sql.functions.udf
+import org.apache.spark.sql.latency.{LatencyTracker, ListenerBus}
+import org.scalatest.{BeforeAndAfterAll, BeforeAndAfterEach}
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.sparklatency.{ManualClock, WallClock}
+
+/** A local session with no configuration of ours, a clock that stands still, and the figures as a user reads them. */
+trait SparkTest extends AnyFunSuite with BeforeAndAfterAll with BeforeAndAfterEach {
+  protected val clock: ManualClock = SparkTest.clock
+  protected val Start = 1000000L
+  protected lazy val spark: ClassicSession = SparkTest.session
+
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    WallClock.install(clock)
+  }
+
+  override protected def beforeEach(): Unit = {
+    super.beforeEach()
+    clock.set(Start)
+    spark
+  }
+
+  override protected def afterAll(): Unit =
+    try WallClock.reset()
+    finally super.afterAll()
+
+  /** A node id that no other test has: all batch queries of an application share one list of nodes. */
+  protected def freshNode(): String = s"node-${SparkTest.nodes.incrementAndGet()}"
+
+  /** A function of a row that takes `ms` milliseconds of the test's clock. */
+  protected def slow(ms: Long) = {
+    val clock = SparkTest.Sleep(ms)
+    udf((id: Long) => clock(id)).asNondeterministic()
+  }
+
+  /** Runs all of `df`, until its figures are there. */
+  protected def run(df: DataFrame): Unit = {
+    df.write.format("noop").mode("overwrite").save()
+    ListenerBus.awaitEmpty(spark.sparkContext)
+  }
+
+  protected def node(id: String, query: String = "__batch__"): NodeView =
+    findNode(id, query).getOrElse(fail(s"there are no figures of node '$id' in query '$query'"))
+
+  protected def findNode(id: String, query: String = "__batch__"): Option[NodeView] = {
+    LatencyTracker.of(spark.sparkContext)
+    ListenerBus.awaitEmpty(spark.sparkContext)
+    val json = new ObjectMapper().readTree(PythonApi.latencyJson(spark, null))
+    json.get("queries").elements.asScala.filter(_.get("query").asText == query)
+      .flatMap(_.get("nodes").elements.asScala).find(_.get("node").asText == id).map(new NodeView(_))
+  }
+
+  /** Every gauge of ours in Spark's metrics system, by its name without application and process. */
+  protected def gauges: Map[String, Any] =
+    SparkEnv.get.metricsSystem.getSourcesByName("sparklatency").flatMap { source =>
+      source.metricRegistry.getGauges.asScala.map { case (name, gauge) => name -> gauge.getValue }
+    }.toMap
+}
+
+final class NodeView(json: JsonNode) {
+  def long(field: String): Option[Long] = Option(json.get(field)).filterNot(_.isNull).map(_.asLong)
+  def records: Long = long("records").get
+  def min: Option[Long] = long("min")
+  def max: Option[Long] = long("max")
+  def avg: Option[Double] = Option(json.get("avg")).filterNot(_.isNull).map(_.asDouble)
+  override def toString: String = json.toString
+}
+
+object SparkTest {
+  val clock = new ManualClock(0)
+  private val nodes = new java.util.concurrent.atomic.AtomicInteger
+
+  lazy val session: ClassicSession = {
+    val session = SparkSession.builder().master("local[2]").appName("sparklatency")
+      .config("spark.ui.enabled", "false")
+      .config("spark.sql.shuffle.partitions", "2")
+      .config("spark.sql.session.timeZone", "UTC")
+      .getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    session.asInstanceOf[ClassicSession]
+  }
+
+  /** The tasks of a local session read and set the same clock as the test. */
+  final case class Sleep(ms: Long) {
+    def apply(id: Long): Long = { SparkTest.clock.advance(ms); id }
+  }
+}

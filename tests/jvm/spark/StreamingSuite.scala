@@ -1,0 +1,143 @@
+package io.sparklatency.spark
+
+import java.nio.file.Files
+import java.sql.Timestamp
+
+import org.apache.spark.sql.{DataFrame, Encoder, Encoders}
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.latency.ListenerBus
+import org.apache.spark.sql.streaming.StreamingQuery
+
+import io.sparklatency.spark.syntax._
+
+class StreamingSuite extends SparkTest {
+  private implicit val encoder: Encoder[Timestamp] = Encoders.TIMESTAMP
+
+  private def stream: MemoryStream[Timestamp] = MemoryStream[Timestamp](spark)
+
+  private def start(df: DataFrame, name: String, mode: String = "append", checkpoint: Option[String] = None): StreamingQuery = {
+    val writer = df.writeStream.format("noop").outputMode(mode)
+    if (name.nonEmpty) writer.queryName(name)
+    checkpoint.foreach(writer.option("checkpointLocation", _))
+    writer.start()
+  }
+
+  private def ago(ms: Long*): Seq[Timestamp] = ms.map(m => new Timestamp(Start - m))
+
+  private def marked(input: MemoryStream[Timestamp]): DataFrame =
+    input.toDF().withWatermark("value", "10 seconds").withE2ELatency("source")
+
+  for (mode <- Seq("append", "update", "complete"))
+    test(s"marks below and above a window aggregation in $mode mode") {
+      val input = stream
+      val counted = marked(input).groupBy(window(col("value"), "1 second")).agg(max("value").as("last"))
+      val query = start(counted.withE2ELatency("windowed", "last"), s"windows_$mode", mode)
+      try {
+        input.addData(ago(100, 200, 5000))
+        query.processAllAvailable()
+        val source = node("source", s"windows_$mode")
+        assert((source.records, source.min, source.max) === ((3, Some(100), Some(5000))))
+        val windowed = node("windowed", s"windows_$mode")
+        if (mode == "append") assert((windowed.records, windowed.min) === ((0, None)))
+        else assert((windowed.records, windowed.min, windowed.max) === ((2, Some(100), Some(5000))))
+
+        // Twelve seconds later both windows are behind the watermark, and append mode gives them out.
+        clock.advance(12000)
+        input.addData(Seq(new Timestamp(Start + 12000)))
+        query.processAllAvailable()
+        assert(node("source", s"windows_$mode").records === 4)
+        assert(node("windowed", s"windows_$mode").records === (mode match {
+          case "append" => 2
+          case "update" => 3
+          case "complete" => 5
+        }))
+      } finally query.stop()
+    }
+
+  test("each batch counts once, also when foreachBatch runs several actions on it") {
+    val input = stream
+    val seen = new java.util.concurrent.atomic.AtomicLong
+    val query = marked(input).writeStream.queryName("several_actions").foreachBatch { (batch: DataFrame, _: Long) =>
+      seen.addAndGet(batch.count() + batch.filter(col("value").isNotNull).count() + batch.collect().length)
+      ()
+    }.start()
+    try {
+      input.addData(ago(1, 2, 3))
+      query.processAllAvailable()
+      input.addData(ago(4))
+      query.processAllAvailable()
+      assert(seen.get === 12)
+      assert((node("source", "several_actions").records, node("source", "several_actions").max) === ((4, Some(4))))
+    } finally query.stop()
+  }
+
+  test("a query without a name goes by its id, which a restart keeps") {
+    val checkpoint = Files.createTempDirectory("checkpoint").toString
+    val input = stream
+    val first = start(marked(input), "", checkpoint = Some(checkpoint))
+    input.addData(ago(1, 2))
+    first.processAllAvailable()
+    assert(node("source", first.id.toString).records === 2)
+    first.stop()
+    ListenerBus.awaitEmpty(spark.sparkContext)
+    assert(!gauges.keys.exists(_.contains(first.id.toString)), "the gauges of a stopped query are gone")
+    assert(node("source", first.id.toString).records === 2, "its last figures can still be read")
+
+    val second = start(marked(input), "", checkpoint = Some(checkpoint))
+    try {
+      input.addData(ago(3))
+      second.processAllAvailable()
+      assert(second.id === first.id)
+      assert(node("source", second.id.toString).records === 1, "a new run begins anew")
+    } finally second.stop()
+  }
+
+  test("stopping one query keeps the metrics of a query whose name starts with it") {
+    val (clicks, enriched) = (stream, stream)
+    val one = start(marked(clicks), "clicks")
+    val other = start(marked(enriched), "clicks_enriched")
+    try {
+      clicks.addData(ago(1))
+      enriched.addData(ago(2))
+      Seq(one, other).foreach(_.processAllAvailable())
+      assert(Seq("clicks", "clicks_enriched").map(node("source", _).records) === Seq(1, 1))
+      one.stop()
+      ListenerBus.awaitEmpty(spark.sparkContext)
+      assert(!gauges.keys.exists(_.startsWith("query.clicks.")))
+      assert(gauges("query.clicks_enriched.node.source.record-e2e-latency-max") === 2.0)
+    } finally Seq(one, other).foreach(_.stop())
+  }
+
+  test("marks are added and removed between restarts of one checkpoint, around a stateful operator") {
+    val checkpoint = Files.createTempDirectory("checkpoint").toString
+    val input = stream
+    def run(mark: Boolean, at: Long): Unit = {
+      val source = if (mark) marked(input) else input.toDF().withWatermark("value", "10 seconds")
+      val distinct = source.dropDuplicatesWithinWatermark("value")
+      val query = start(if (mark) distinct.withE2ELatency("distinct") else distinct, "resumed", checkpoint = Some(checkpoint))
+      try {
+        input.addData(ago(at, at))
+        query.processAllAvailable()
+      } finally query.stop()
+    }
+    run(mark = false, 1)
+    run(mark = true, 2)
+    assert(Seq("source", "distinct").map(node(_, "resumed").records) === Seq(2, 1))
+    run(mark = false, 3)
+    run(mark = true, 3)
+    assert(Seq("source", "distinct").map(node(_, "resumed").records) === Seq(2, 0))
+  }
+
+  test("nodes are listed from the source to the sink") {
+    val input = stream
+    val query = start(marked(input).withE2ELatency("b").filter("value is not null").withE2ELatency("a"), "ordered")
+    try {
+      input.addData(ago(1))
+      query.processAllAvailable()
+      ListenerBus.awaitEmpty(spark.sparkContext)
+      val nodes = "\"node\":\"([^\"]+)\"".r.findAllMatchIn(PythonApi.latencyJson(spark, "ordered")).map(_.group(1)).toSeq
+      assert(nodes === Seq("source", "b", "a"))
+    } finally query.stop()
+  }
+}
