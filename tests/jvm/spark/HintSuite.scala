@@ -24,9 +24,11 @@ class HintSuite extends SparkTest {
   }
 
   test("without a timestamp the watermarked column is taken") {
-    val stream = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second").hint("E2E_LATENCY", "source")
-    val marks = stream.queryExecution.analyzed.collect { case mark: E2ELatency => mark.node -> mark.timestamp.sql }
-    assert(marks === Seq("source" -> "timestamp"))
+    val stream = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
+    for (hinted <- Seq(stream.hint("E2E_LATENCY", "source"), stream.hint("E2E_LATENCY", "source", lit(null), "INFO"))) {
+      val marks = hinted.queryExecution.analyzed.collect { case mark: E2ELatency => mark.node -> mark.timestamp.sql }
+      assert(marks === Seq("source" -> "timestamp"))
+    }
   }
 
   test("a level can be given") {

@@ -2,7 +2,6 @@ package org.apache.spark.sql.latency
 
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 import org.apache.spark.sql.catalyst.FunctionIdentifier
-import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, ExpressionInfo, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnresolvedHint}
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -12,7 +11,7 @@ import org.apache.spark.sql.types.StringType
 import io.sparklatency.spark.{RecordTimestamp, Version}
 
 /**
- * What a session gains: the hint `E2E_LATENCY('node' [, timestamp [, level]])`, the plan of a mark, the check that node ids are
+ * What a session gains: the hint `E2E_LATENCY('node' [, timestamp [, level]])` (a NULL timestamp is the watermarked column), the plan of a mark, the check that node ids are
  * unique, and `e2e_latency_version()`, by which a client finds out that all this is there. Found through `META-INF/services`
  * by every session whose class path has the jar, so that no configuration is needed.
  */
@@ -38,9 +37,9 @@ private final case class ResolveLatencyHint(session: SparkSession) extends Rule[
     case UnresolvedHint(name, parameters, child) if name.equalsIgnoreCase(Name) && child.resolved =>
       parameters match {
         case Seq(Text(node)) => LatencyMarks.mark(session, child, node, _.resolve(RecordTimestamp.Watermarked), "INFO")
-        case Seq(Text(node), Timestamp(column)) => LatencyMarks.mark(session, child, node, _.resolve(column), "INFO")
-        case Seq(Text(node), Timestamp(column), Text(level)) =>
-          LatencyMarks.mark(session, child, node, _.resolve(column), level)
+        case Seq(Text(node), Timestamp(timestamp)) => LatencyMarks.mark(session, child, node, timestamp, "INFO")
+        case Seq(Text(node), Timestamp(timestamp), Text(level)) =>
+          LatencyMarks.mark(session, child, node, timestamp, level)
         case other => throw new IllegalArgumentException(
             s"$Name(${other.mkString(", ")}): a node id and a timestamp column are expected; $usage")
       }
@@ -56,10 +55,11 @@ private final case class ResolveLatencyHint(session: SparkSession) extends Rule[
 
   /** By the time the hint is seen, the analyzer may have found the column, and have given a field of a struct a name. */
   private object Timestamp {
-    def unapply(parameter: Any): Option[Expression] = parameter match {
-      case Text(name) => Some(UnresolvedAttribute(UnresolvedAttribute.parseAttributeName(name)))
-      case Alias(field, _) => Some(field)
-      case expression: Expression if !expression.isInstanceOf[Literal] => Some(expression)
+    def unapply(parameter: Any): Option[RecordTimestampResolution => Expression] = parameter match {
+      case null | Literal(null, _) => Some(_.resolve(RecordTimestamp.Watermarked))
+      case Text(name) => Some(_.resolve(RecordTimestamp.Named(name)))
+      case Alias(field, _) => Some(_.resolve(field))
+      case expression: Expression if !expression.isInstanceOf[Literal] => Some(_.resolve(expression))
       case _ => None
     }
   }
