@@ -1,0 +1,26 @@
+"""How old is a record at each step of a Spark pipeline, and which step made it so?
+
+>>> from pyspark.sql import SparkSession
+>>> from sparklatency import configure, latency, with_e2e_latency
+>>> spark = configure(SparkSession.builder).getOrCreate()  # doctest: +SKIP
+>>> df = with_e2e_latency(df, "source", "timestamp")  # doctest: +SKIP
+>>> latency("orders")  # doctest: +SKIP
+
+Importing the package imports neither pyspark nor anything that needs a JVM.
+"""
+
+from sparklatency._jar import jar_path
+from sparklatency._version import __version__
+from sparklatency.errors import SparkLatencyError
+from sparklatency.marking import with_e2e_latency
+from sparklatency.session import configure
+from sparklatency.view import latency
+
+__all__ = [
+    "SparkLatencyError",
+    "__version__",
+    "configure",
+    "jar_path",
+    "latency",
+    "with_e2e_latency",
+]

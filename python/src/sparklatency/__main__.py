@@ -1,0 +1,5 @@
+"""``python -m sparklatency`` is the command ``sparklatency``."""
+
+from sparklatency.cli import main
+
+main(prog_name="sparklatency")

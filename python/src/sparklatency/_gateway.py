@@ -1,0 +1,118 @@
+"""The one gate to the JVM. What stands in the way is told apart here, each with its remedy.
+
+A class that is not on the JVM's class path looks to py4j like a package, and fails when it is called, far
+from the cause. So nothing else in this project touches ``_jvm`` but to hand it to this module.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sparklatency._jar import jar_path, pyspark_version, spark_line
+from sparklatency._version import __version__
+from sparklatency.errors import SparkLatencyError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PLUGIN = "io.sparklatency.LatencyPlugin"
+
+_HOW_TO_START = f"""\
+  from Python:       spark = configure(SparkSession.builder).getOrCreate()
+  on a command line: spark-submit --jars "$(sparklatency jar)" --conf spark.plugins={PLUGIN} …"""
+
+
+def session_api(session: SparkSession) -> Any:
+    """Returns the Scala façade as that session sees it.
+
+    Raises:
+        SparkLatencyError: the session is stopped or lives behind Spark Connect, its JVM has no jar of
+            sparklatency, or one for another version or another line of Spark.
+    """
+    refuse_connect(session)
+    if session.sparkContext._jsc is None:
+        raise SparkLatencyError(f"The Spark session has been stopped. Start another:\n{_HOW_TO_START}")
+    api = jvm_api(session.sparkContext._jvm)
+    if api is None:
+        jar_path(session.version)  # to say first if there is no jar that could be used
+        raise SparkLatencyError(
+            "The jar of sparklatency is not in this Spark session. Start the session with it:\n"
+            f"{_HOW_TO_START}\n"
+            "A running JVM cannot take it in any more: leave this Python process (restart the kernel) first."
+        )
+    _check_fit(api, session.version)
+    return api
+
+
+def jvm_api(jvm: Any) -> Any | None:
+    """Returns the Scala façade in a JVM, or None if its class path has none."""
+    from py4j.java_gateway import JavaClass
+
+    api = jvm.io.sparklatency.spark.PythonApi
+    return api if isinstance(api, JavaClass) else None
+
+
+def running_session() -> SparkSession:
+    """Returns the session of this thread, or else the process's first.
+
+    Raises:
+        SparkLatencyError: none is running, or pyspark is not installed.
+    """
+    pyspark_version()
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.getActiveSession() or SparkSession._instantiatedSession
+    if session is None:
+        raise SparkLatencyError(f"No Spark session is running in this process. Start one:\n{_HOW_TO_START}")
+    return session
+
+
+def is_connect(thing: object) -> bool:
+    """Tells whether a session, DataFrame or query is Spark Connect's, without importing its client."""
+    return type(thing).__module__.startswith("pyspark.sql.connect.")
+
+
+def refuse_connect(thing: object) -> None:
+    """Raises SparkLatencyError for a session or query that has no JVM in reach."""
+    if is_connect(thing):
+        raise SparkLatencyError(
+            "This reads the driver's JVM, which a Spark Connect client does not reach. "
+            "On the server the figures are in JMX and in every sink of Spark's metrics system."
+        )
+
+
+def check_connect_server(session: SparkSession) -> None:
+    """Makes sure that a Spark Connect server knows the hint; one that does not would drop it in silence.
+
+    Raises:
+        SparkLatencyError: the server has no sparklatency, or another version of it.
+    """
+    if not session.catalog.functionExists("e2e_latency_version"):
+        raise SparkLatencyError(
+            "The Spark Connect server does not have sparklatency, and a client cannot bring it. "
+            f'Start the server with --jars "$(sparklatency jar --spark {spark_line(session.version)})" '
+            f"--conf spark.plugins={PLUGIN}"
+        )
+    [[version]] = session.sql("SELECT e2e_latency_version()").collect()
+    if version != __version__:
+        raise SparkLatencyError(_other_version(version))
+
+
+def _check_fit(api: Any, spark_version: str) -> None:
+    version, line = api.version(), api.sparkLine()
+    if version != __version__:
+        raise SparkLatencyError(_other_version(version))
+    if line != spark_line(spark_version):
+        raise SparkLatencyError(
+            f"The session runs Spark {spark_version} with sparklatency's jar for Spark {line}. "
+            f'Give it the one that fits: "$(sparklatency jar --spark {spark_line(spark_version)})", '
+            "and look for the other in spark.jars, --jars, extraClassPath and $SPARK_HOME/jars."
+        )
+
+
+def _other_version(version: str) -> str:
+    return (
+        f"sparklatency is {__version__} in Python and {version} in the JVM. "
+        f"Use the jar that `sparklatency jar` prints, or pip install sparklatency=={version}. "
+        "An old jar often stays in $SPARK_HOME/jars or on extraClassPath."
+    )

@@ -1,0 +1,75 @@
+"""The jars inside this package: one for each line of Spark, named after it."""
+
+import re
+from pathlib import Path
+
+from sparklatency._version import __version__
+from sparklatency.errors import SparkLatencyError
+
+_FOLDER = Path(__file__).parent / "jars"
+_NAME = re.compile(r"sparklatency-spark_(?P<line>\d+\.\d+)_2\.13-(?P<version>.+)\.jar")
+
+
+def jar_path(spark_version: str | None = None) -> str:
+    """Returns the path of the jar for a Spark, as ``spark-submit --jars`` and ``spark.jars`` take it.
+
+    Args:
+        spark_version: a release or a line of Spark, such as ``"4.2.1"`` or ``"4.2"``; without it,
+            the version of the installed pyspark.
+
+    Raises:
+        SparkLatencyError: no jar was built for that line, or pyspark is asked for and not installed.
+    """
+    asked = pyspark_version() if spark_version is None else spark_version
+    line = spark_line(asked)
+    path = _FOLDER / f"sparklatency-spark_{line}_2.13-{__version__}.jar"
+    if not path.is_file():
+        raise SparkLatencyError(_no_jar(asked, line))
+    return str(path)
+
+
+def jar_lines() -> list[str]:
+    """Returns the lines of Spark that this installation carries a jar for, oldest first."""
+    names = (_NAME.fullmatch(path.name) for path in _FOLDER.glob("*.jar"))
+    lines = {name["line"] for name in names if name and name["version"] == __version__}
+    return sorted(lines, key=lambda line: [int(part) for part in line.split(".")])
+
+
+def is_ours(jar: str) -> bool:
+    """Tells whether a path or URL names a jar of this project, of any version."""
+    return _NAME.fullmatch(jar.rsplit("/", 1)[-1]) is not None
+
+
+def spark_line(version: str) -> str:
+    """Returns the line, ``"4.2"``, of a version such as ``"4.2.1"``, ``"4.2"`` or ``"4.2.0.dev1"``."""
+    found = re.match(r"(\d+\.\d+)(?!\d)", version)
+    if found is None:
+        raise SparkLatencyError(f"{version!r} is no version of Spark: write it like 4.2 or 4.2.1.")
+    return found[1]
+
+
+def pyspark_version() -> str:
+    """Returns the version of the installed pyspark."""
+    try:
+        import pyspark
+    except ImportError as missing:
+        raise SparkLatencyError(
+            "pyspark is not installed here, and sparklatency does not choose one for you: "
+            f"pip install 'pyspark=={(jar_lines() or ['<line>'])[0]}.*' "
+            "(or name the line: sparklatency jar --spark 4.2)."
+        ) from missing
+    return pyspark.__version__
+
+
+def _no_jar(asked: str, line: str) -> str:
+    lines = jar_lines()
+    if not lines:
+        return (
+            f"This installation of sparklatency {__version__} carries no jar at all, as a checkout does "
+            "before its first build: run `make build`, or install the wheel."
+        )
+    return (
+        f"sparklatency {__version__} has no jar for Spark {line} (asked for {asked}). "
+        f"It has one for Spark {' and '.join(lines)}: "
+        f"install pyspark of such a line, e.g. pip install 'pyspark=={lines[-1]}.*'."
+    )

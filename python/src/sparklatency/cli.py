@@ -1,0 +1,47 @@
+"""The command ``sparklatency``.
+
+Exit codes: 0 done, 1 could not be done (the reason is on stderr), 2 wrong usage, 130 interrupted.
+"""
+
+import click
+
+from sparklatency._jar import jar_lines, jar_path
+from sparklatency._version import __version__
+from sparklatency.errors import SparkLatencyError
+
+
+class _Group(click.Group):
+    """Says our own errors in one sentence instead of a traceback."""
+
+    def invoke(self, context: click.Context) -> object:
+        try:
+            return super().invoke(context)
+        except SparkLatencyError as error:
+            raise click.ClickException(str(error)) from error
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(
+    __version__, message=f"%(prog)s %(version)s, jars for Spark: {', '.join(jar_lines()) or 'none'}"
+)
+def main() -> None:
+    """How old is a record at each step of a Spark pipeline, and which step made it so?"""
+
+
+@main.command()
+@click.option(
+    "--spark", "spark_version", metavar="LINE", help="A line of Spark, such as 4.2; else that of pyspark."
+)
+def jar(spark_version: str | None) -> None:
+    """Print the path of the jar, for spark-submit --jars "$(sparklatency jar)"."""
+    click.echo(jar_path(spark_version))
+
+
+@main.command()
+@click.option("--seconds", default=30, show_default=True, type=click.IntRange(min=1), help="How long to run.")
+@click.option("--rate", default=200, show_default=True, type=click.IntRange(min=1), help="Records a second.")
+def demo(seconds: int, rate: int) -> None:
+    """Run a small pipeline with one slow step, and find that step."""
+    from sparklatency.demo import run
+
+    raise SystemExit(run(seconds=seconds, rate=rate))

@@ -1,0 +1,9 @@
+"""What goes wrong on this side of the JVM."""
+
+
+class SparkLatencyError(RuntimeError):
+    """Python, the jar and the Spark session do not fit together; the message says how to mend it.
+
+    A wrong argument is not one of these: it raises ``TypeError`` here, or pyspark's
+    ``IllegalArgumentException`` where only Spark can tell (an unknown column, a duplicate node id).
+    """

@@ -1,0 +1,73 @@
+"""Marking a point of a plan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sparklatency._gateway import check_connect_server, is_connect, session_api
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+def with_e2e_latency(
+    df: DataFrame, node_id: str, timestamp: str | Column | None = None, level: str = "INFO"
+) -> DataFrame:
+    """Measures how old each record is when it leaves this point of the plan.
+
+    The rows stay as they are. The clock is read after the work below this point, so a slow column that ``df``
+    computes is in the figure. Under Spark Connect this is a hint, and the server analyses the plan at once.
+
+    Args:
+        df: batch or streaming.
+        node_id: names the point in every figure; unique within a query.
+        timestamp: when the record's event happened: the name of a column, or a column, of type TIMESTAMP or
+            TIMESTAMP_NTZ. Without it, the one column of ``df`` that has a watermark.
+        level: INFO, DEBUG or TRACE; a node beyond ``spark.sparklatency.recording.level`` is not measured and
+            costs nothing.
+
+    Returns:
+        ``df`` with the point marked.
+
+    Raises:
+        TypeError: an argument is of the wrong Python type.
+        pyspark.errors.IllegalArgumentException: an unknown column or one of another type, no timestamp to be
+            found or several, an empty, oversized or duplicate node id, an unknown level.
+        SparkLatencyError: the session has no jar of sparklatency, or one that does not fit.
+    """
+    _check_types(df, node_id, timestamp, level)
+    if is_connect(df):
+        return _by_hint(df, node_id, timestamp, level)
+    from pyspark.sql import DataFrame
+
+    session = df.sparkSession
+    column = timestamp if timestamp is None or isinstance(timestamp, str) else timestamp._jc
+    marked = session_api(session).withE2ELatency(df._jdf, node_id, column, level)
+    return DataFrame(marked, session)
+
+
+def _by_hint(df: DataFrame, node_id: str, timestamp: str | Column | None, level: str) -> DataFrame:
+    from pyspark.sql.connect.functions import col, lit
+
+    check_connect_server(df.sparkSession)
+    column = col(timestamp) if isinstance(timestamp, str) else lit(None) if timestamp is None else timestamp
+    marked = df.hint("E2E_LATENCY", node_id, column, level)
+    marked.schema  # noqa: B018  the plan is analysed now, so that a mistake shows here and not at the first action
+    return marked
+
+
+def _check_types(df: object, node_id: object, timestamp: object, level: object) -> None:
+    from pyspark.sql import Column, DataFrame
+
+    for name, value, allowed in (
+        ("df", df, DataFrame),
+        ("node_id", node_id, str),
+        ("timestamp", timestamp, (str, Column, type(None))),
+        ("level", level, str),
+    ):
+        if not isinstance(value, allowed):
+            types = allowed if isinstance(allowed, tuple) else (allowed,)
+            expected = " or ".join("None" if t is type(None) else t.__name__ for t in types)
+            raise TypeError(
+                f"with_e2e_latency: {name} takes {expected}, not {value!r} ({type(value).__name__})."
+            )

@@ -1,0 +1,120 @@
+"""Putting jar and plugin into a session that is about to start."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sparklatency._gateway import PLUGIN, jvm_api
+from sparklatency._jar import is_ours, jar_path
+from sparklatency.errors import SparkLatencyError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyspark.sql import SparkSession
+
+
+def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
+    """Adds the jar for the installed pyspark to ``spark.jars``, and the plugin to ``spark.plugins``.
+
+    Whatever these hold already stays, whether it was set on the builder, on ``spark-submit`` or in
+    ``spark-defaults.conf``. Calling it twice adds nothing. A builder for a Spark Connect server elsewhere
+    (``sc://…``) is left alone: what that server loads is its own affair.
+
+    Args:
+        builder: before ``getOrCreate()``; the same object is returned.
+
+    Raises:
+        SparkLatencyError: no jar fits the installed pyspark; or this process has a JVM that was started
+            without it, or will start one with options that Spark prefers to the builder's.
+    """
+    options: Mapping[str, str] = builder._options
+    if options.get("spark.remote", os.environ.get("SPARK_REMOTE", "")).startswith("sc://"):
+        return builder
+    jar = jar_path()
+    jars = _split(_in_force("spark.jars", jar, options))
+    strangers = [entry for entry in jars if is_ours(entry) and Path(entry).name != Path(jar).name]
+    if strangers:
+        raise SparkLatencyError(
+            f"spark.jars has {strangers[0]}, where {jar} is the one that fits: take it out."
+        )
+    if not any(is_ours(entry) for entry in jars):
+        jars.append(jar)
+    plugins = _split(_in_force("spark.plugins", PLUGIN, options))
+    if PLUGIN not in plugins:
+        plugins.append(PLUGIN)
+    return builder.config("spark.jars", ",".join(jars)).config("spark.plugins", ",".join(plugins))
+
+
+def _in_force(key: str, ours: str, builder_options: Mapping[str, str]) -> str:
+    """Returns what a list-valued key holds before we touch it, from wherever Spark would take it."""
+    running = _running_jvm_setting(key)
+    if running is not None:
+        return builder_options.get(key, running)
+    submitted = _submit_args()
+    if key in submitted:
+        return _check_holds(ours, key, submitted[key])
+    return builder_options.get(key) or _file_setting(key, submitted.get("properties_file"))
+
+
+def _running_jvm_setting(key: str) -> str | None:
+    """Returns the setting that the JVM of this process was started with; None if none runs yet."""
+    from pyspark import SparkConf, SparkContext
+
+    if SparkContext._gateway is None and "PYSPARK_GATEWAY_PORT" not in os.environ:
+        return None
+    SparkContext._ensure_initialized()
+    if jvm_api(SparkContext._jvm) is None:
+        raise SparkLatencyError(
+            "This process has a JVM already, started without the jar of sparklatency, and a running JVM "
+            "takes in no more. Under spark-submit or the pyspark shell start it with "
+            '--jars "$(sparklatency jar)"; otherwise restart the Python process (the kernel) '
+            "and call configure before the first session."
+        )
+    return SparkConf().get(key, "") or ""
+
+
+def _submit_args() -> dict[str, str]:
+    """Returns what PYSPARK_SUBMIT_ARGS sets: the keys of Spark, and ``properties_file``."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("--jars")
+    parser.add_argument("--properties-file")
+    parser.add_argument("--conf", "-c", action="append", default=[])
+    given, _ = parser.parse_known_args(shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "")))
+    settings = dict(pair.split("=", 1) for pair in given.conf if "=" in pair)
+    if given.jars is not None:
+        settings["spark.jars"] = given.jars
+    if given.properties_file is not None:
+        settings["properties_file"] = given.properties_file
+    return settings
+
+
+def _check_holds(ours: str, key: str, submitted: str) -> str:
+    if Path(ours).name not in (Path(entry).name for entry in _split(submitted)):
+        raise SparkLatencyError(
+            f"PYSPARK_SUBMIT_ARGS sets {key} to {submitted}, which Spark prefers to what the builder says. "
+            f"Append {ours} to it there, after a comma, or move the setting to the builder."
+        )
+    return submitted
+
+
+def _file_setting(key: str, properties_file: str | None) -> str:
+    """Returns a setting of the properties file that a new JVM reads, and that the builder would replace."""
+    from pyspark.find_spark_home import _find_spark_home
+
+    folder = os.environ.get("SPARK_CONF_DIR") or Path(_find_spark_home(), "conf")
+    path = Path(properties_file or Path(folder, "spark-defaults.conf"))
+    if not path.is_file():
+        return ""
+    line = re.compile(rf"^\s*{re.escape(key)}(?:\s*[=:]\s*|\s+)(.*?)\s*$", re.MULTILINE)
+    found = line.findall(path.read_text(encoding="utf-8"))
+    return found[-1] if found else ""
+
+
+def _split(value: str) -> list[str]:
+    return [entry.strip() for entry in value.split(",") if entry.strip()]

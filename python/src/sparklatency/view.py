@@ -1,0 +1,145 @@
+"""Reading the figures of a session's queries."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
+
+from sparklatency import render
+from sparklatency._gateway import refuse_connect, running_session, session_api
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
+
+@dataclass(frozen=True)
+class NodeLatency:
+    """One node's figures as the driver has them: latencies in milliseconds, None where unknown.
+
+    Latencies cover a sliding window, by default the last minute; the three counts cover everything since the
+    query started. Percentiles are at most 1 % too high; the rest is exact.
+    """
+
+    node: str
+    records: int
+    min: int | None
+    avg: float | None
+    p50: int | None
+    p90: int | None
+    p95: int | None
+    p99: int | None
+    p999: int | None
+    max: int | None
+    without_timestamp: int
+    """Records that were not measured: no timestamp, or one before 1970."""
+    ahead_of_clock: int
+    """Records with a timestamp in the future, measured as a negative latency."""
+    max_lead: int | None
+    """How far the furthest of those was ahead, in milliseconds."""
+
+
+class Nodes(tuple[NodeLatency, ...]):
+    """Nodes in the order of the plan, upstream first; by position, or by node id."""
+
+    @overload
+    def __getitem__(self, key: SupportsIndex | str) -> NodeLatency: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[NodeLatency, ...]: ...
+    def __getitem__(self, key: SupportsIndex | str | slice) -> NodeLatency | tuple[NodeLatency, ...]:
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        found = [node for node in self if node.node == key]
+        if len(found) != 1:
+            problem = f"{len(found)} queries have a node" if found else "there is no node"
+            raise KeyError(f"{problem} {key!r}; nodes: {', '.join(node.node for node in self) or 'none'}")
+        return found[0]
+
+
+@dataclass(frozen=True)
+class QueryLatency:
+    """The nodes of one query."""
+
+    query: str
+    """Name of the streaming query, its id where it has no name, ``__batch__`` for batch executions."""
+    id: str | None
+    """Id of the streaming query, the same after a restart from its checkpoint."""
+    batches: int
+    """Batches that have been measured."""
+    nodes: Nodes
+
+
+@dataclass(frozen=True, repr=False)
+class Latency:
+    """What :func:`latency` has read: values of one moment, which do not change any more.
+
+    Prints as a table; a notebook shows it as one.
+    """
+
+    queries: tuple[QueryLatency, ...]
+
+    @property
+    def nodes(self) -> Nodes:
+        """The nodes of all queries, one query after another."""
+        return Nodes(node for query in self.queries for node in query.nodes)
+
+    def __str__(self) -> str:
+        return render.text(self.queries)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return render.html(self.queries)
+
+
+def latency(query: StreamingQuery | str | None = None) -> Latency:
+    """Reads how old records were at the marked nodes.
+
+    A batch counts as soon as the driver has seen it end, some tenths of a second after the fact.
+
+    Args:
+        query: a streaming query, its name or its id; without it, every query of the application.
+
+    Raises:
+        pyspark.errors.IllegalArgumentException: no query of the name or id that was given has been measured.
+        SparkLatencyError: no session is running, it has no jar of sparklatency, or it is Spark Connect's.
+    """
+    refuse_connect(query)
+    session = running_session()
+    name = query if isinstance(query, str) else None
+    figures = parse(session_api(session).latencyJson(session._jsparkSession, name))
+    if query is None or isinstance(query, str):
+        return figures
+    return Latency(tuple(one for one in figures.queries if one.id == str(query.id)))
+
+
+def parse(text: str) -> Latency:
+    """Makes figures of the façade's JSON."""
+    queries = json.loads(text)["queries"]
+    return Latency(
+        tuple(
+            QueryLatency(query["query"], query["id"], query["batches"], Nodes(map(_node, query["nodes"])))
+            for query in queries
+        )
+    )
+
+
+def _node(fields: dict[str, Any]) -> NodeLatency:
+    def whole(field: str) -> int | None:
+        return None if fields[field] is None else int(fields[field])
+
+    return NodeLatency(
+        node=fields["node"],
+        records=int(fields["records"]),
+        min=whole("min"),
+        avg=fields["avg"],
+        p50=whole("p50"),
+        p90=whole("p90"),
+        p95=whole("p95"),
+        p99=whole("p99"),
+        p999=whole("p999"),
+        max=whole("max"),
+        without_timestamp=int(fields["withoutTimestamp"]),
+        ahead_of_clock=int(fields["aheadOfClock"]),
+        max_lead=whole("maxLead"),
+    )

@@ -1,0 +1,62 @@
+"""One Spark session for all tests, made the way users make it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from sparklatency import configure
+from support import NOW, empty_jar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+os.environ["PYSPARK_PYTHON"] = sys.executable
+os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+
+
+@pytest.fixture(scope="session")
+def user_jar(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return empty_jar(tmp_path_factory.mktemp("users") / "connector.jar")
+
+
+@pytest.fixture(scope="session")
+def spark(user_jar: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    scratch = tmp_path_factory.mktemp("spark")
+    builder = SparkSession.builder.master("local[2]").config(
+        map={
+            "spark.jars": user_jar,
+            "spark.sql.session.timeZone": "UTC",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.sql.streaming.checkpointLocation": str(scratch / "checkpoints"),
+            "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+        }
+    )
+    session = configure(builder).getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def clock(spark: SparkSession) -> Iterator[Any]:
+    """The clock of the JVM, standing at NOW until it is set or advanced; in milliseconds."""
+    jvm: Any = spark._jvm
+    manual = jvm.io.sparklatency.ManualClock(NOW)
+    jvm.io.sparklatency.WallClock.install(manual)
+    yield manual
+    jvm.io.sparklatency.WallClock.reset()
+
+
+@pytest.fixture
+def running(spark: SparkSession) -> Iterator[None]:
+    """Stops every streaming query that the test leaves."""
+    yield
+    for query in spark.streams.active:
+        query.stop()

@@ -1,0 +1,62 @@
+"""The command line, by what it prints and how it exits."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from click.testing import CliRunner, Result
+
+from sparklatency import __version__, jar_path
+from sparklatency.cli import main
+from support import python
+
+
+def sparklatency(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments, prog_name="sparklatency")
+
+
+def test_jar_prints_the_path_for_the_installed_pyspark() -> None:
+    printed = sparklatency("jar")
+    assert (printed.exit_code, printed.output) == (0, f"{jar_path()}\n")
+
+
+@pytest.mark.parametrize("line", ["4.2", "4.3"])
+def test_jar_prints_the_path_for_a_line(line: str) -> None:
+    for version in (line, f"{line}.0", f"{line}.1-vendor2"):
+        printed = sparklatency("jar", "--spark", version)
+        assert (printed.exit_code, printed.output) == (0, f"{jar_path(line)}\n")
+    assert jar_path(line).endswith(f"/sparklatency-spark_{line}_2.13-{__version__}.jar")
+
+
+def test_jar_names_the_lines_there_are_when_none_fits() -> None:
+    failed = sparklatency("jar", "--spark", "3.5.8")
+    assert (failed.exit_code, failed.stdout) == (1, "")
+    assert "has no jar for Spark 3.5 (asked for 3.5.8). It has one for Spark 4.2 and 4.3" in failed.stderr
+
+
+def test_jar_refuses_what_is_no_version() -> None:
+    failed = sparklatency("jar", "--spark", "newest")
+    assert (failed.exit_code, failed.stdout) == (1, "")
+    assert "'newest' is no version of Spark: write it like 4.2 or 4.2.1." in failed.stderr
+
+
+def test_jar_without_pyspark_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    failed = sparklatency("jar")
+    assert (failed.exit_code, failed.stdout) == (1, "")
+    assert "pyspark is not installed here" in failed.stderr
+    assert sparklatency("jar", "--spark", "4.2").exit_code == 0
+
+
+def test_version_names_the_package_and_its_lines() -> None:
+    assert sparklatency("--version").output == f"sparklatency {__version__}, jars for Spark: 4.2, 4.3\n"
+
+
+@pytest.mark.parametrize("arguments", [["jug"], ["jar", "--line"], ["demo", "--seconds", "0"]])
+def test_wrong_usage_exits_with_2(arguments: list[str]) -> None:
+    assert sparklatency(*arguments).exit_code == 2
+
+
+def test_importing_the_package_imports_no_pyspark() -> None:
+    assert python("import sys, sparklatency.cli; print('pyspark' in sys.modules)") == "False\n"

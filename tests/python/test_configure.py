@@ -1,0 +1,134 @@
+"""`configure` appends and never replaces.
+
+Most of it is decided before there is a JVM, so those cases are processes of their own.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from sparklatency import SparkLatencyError, configure, jar_path
+from support import empty_jar, python
+
+PLUGIN = "io.sparklatency.LatencyPlugin"
+JAR = jar_path()
+
+
+def configured(builder: str = "SparkSession.builder", **environment: str) -> tuple[str | None, str | None]:
+    """What `spark.jars` and `spark.plugins` are on the builder, in a process that has no JVM."""
+    options = json.loads(
+        python(
+            f"""
+            import json
+            from pyspark.sql import SparkSession
+            from sparklatency import configure
+            print(json.dumps(configure({builder})._options))
+            """,
+            **environment,
+        )
+    )
+    return options.get("spark.jars"), options.get("spark.plugins")
+
+
+def refused(**environment: str) -> str:
+    return python(
+        """
+        from pyspark.sql import SparkSession
+        from sparklatency import SparkLatencyError, configure
+        try:
+            configure(SparkSession.builder)
+        except SparkLatencyError as error:
+            print(error)
+        """,
+        **environment,
+    )
+
+
+def test_a_user_who_has_set_nothing() -> None:
+    assert configured() == (JAR, PLUGIN)
+
+
+def test_what_is_on_the_builder_stays() -> None:
+    builder = (
+        "SparkSession.builder.config('spark.jars', '/a.jar, /b.jar').config('spark.plugins', 'my.Plugin')"
+    )
+    assert configured(builder) == (f"/a.jar,/b.jar,{JAR}", f"my.Plugin,{PLUGIN}")
+
+
+def test_twice_is_as_good_as_once() -> None:
+    assert configured("configure(SparkSession.builder)") == (JAR, PLUGIN)
+
+
+def test_what_is_in_spark_defaults_stays(tmp_path: Path) -> None:
+    settings = (
+        "# spark.jars /no.jar\nspark.jars   /site.jar\nspark.plugins=site.Plugin\nspark.jarsx /no.jar\n"
+    )
+    Path(tmp_path, "spark-defaults.conf").write_text(settings)
+    expected = (f"/site.jar,{JAR}", f"site.Plugin,{PLUGIN}")
+    assert configured(SPARK_CONF_DIR=str(tmp_path)) == expected
+
+
+def test_what_is_in_a_properties_file_stays(tmp_path: Path) -> None:
+    own = tmp_path / "own.conf"
+    own.write_text("spark.jars: /own.jar\n")
+    arguments = f"--properties-file {own} pyspark-shell"
+    assert configured(PYSPARK_SUBMIT_ARGS=arguments) == (f"/own.jar,{JAR}", PLUGIN)
+
+
+def test_submit_arguments_that_leave_jars_and_plugins_alone_are_no_hindrance() -> None:
+    assert configured(PYSPARK_SUBMIT_ARGS="--packages a:b:1 --conf spark.x=y pyspark-shell") == (JAR, PLUGIN)
+
+
+def test_submit_arguments_that_have_ours_are_taken_as_they_are() -> None:
+    arguments = f"--jars /a.jar,{JAR} --conf spark.plugins={PLUGIN} pyspark-shell"
+    assert configured(PYSPARK_SUBMIT_ARGS=arguments) == (f"/a.jar,{JAR}", PLUGIN)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--jars /a.jar pyspark-shell", f"sets spark.jars to /a.jar, which Spark prefers .* Append {JAR}"),
+        ("--conf spark.plugins=my.P pyspark-shell", f"sets spark.plugins to my.P, .* Append {PLUGIN}"),
+    ],
+)
+def test_submit_arguments_that_would_overrule_the_builder_are_refused(arguments: str, message: str) -> None:
+    with pytest.raises(SparkLatencyError, match=message):
+        raise SparkLatencyError(refused(PYSPARK_SUBMIT_ARGS=arguments))
+
+
+def test_a_jar_of_ours_that_does_not_fit_is_refused() -> None:
+    stranger = "/old/sparklatency-spark_4.0_2.13-0.0.1.jar"
+    builder = SparkSession.Builder().config("spark.jars", stranger)
+    with pytest.raises(SparkLatencyError, match=f"spark.jars has {stranger}, where .* is the one that fits"):
+        configure(builder)
+
+
+@pytest.mark.usefixtures("spark")
+def test_the_builder_for_a_connect_server_elsewhere_is_left_alone() -> None:
+    builder = SparkSession.Builder()
+    builder._options["spark.remote"] = "sc://elsewhere"
+    assert configure(builder)._options == {"spark.remote": "sc://elsewhere"}
+
+
+def test_the_session_has_the_jars_of_both(spark: SparkSession, user_jar: str) -> None:
+    assert spark.sparkContext.getConf().get("spark.jars") == f"{user_jar},{JAR}"
+    assert spark.sparkContext.getConf().get("spark.plugins") == PLUGIN
+
+
+@pytest.mark.usefixtures("spark")
+def test_in_a_process_whose_jvm_has_the_jar_nothing_is_added_twice(user_jar: str) -> None:
+    options = configure(SparkSession.Builder())._options
+    jars = [jar.removeprefix("file://") for jar in options["spark.jars"].split(",")]
+    assert jars == [user_jar, JAR]
+    assert options["spark.plugins"] == PLUGIN
+
+
+@pytest.mark.usefixtures("spark")
+def test_the_builder_wins_over_what_the_jvm_was_started_with(tmp_path: Path) -> None:
+    other = empty_jar(tmp_path / "other.jar")
+    options = configure(SparkSession.Builder().config("spark.jars", other))._options
+    assert options["spark.jars"] == f"{other},{JAR}"

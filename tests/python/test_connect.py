@@ -1,0 +1,82 @@
+"""Spark Connect: a client has no JVM, so the server must bring sparklatency."""
+
+from __future__ import annotations
+
+from support import python
+
+CLIENT = """
+    from pyspark.errors import IllegalArgumentException
+    from pyspark.sql import SparkSession, functions as F
+    from sparklatency import SparkLatencyError, configure, latency, with_e2e_latency
+
+    def say(call):
+        try:
+            print(call())
+        except (SparkLatencyError, IllegalArgumentException) as error:
+            print(type(error).__name__, error)
+        print("--")
+
+    builder = SparkSession.builder.remote("local[1]")
+"""
+
+
+def said(script: str) -> list[str]:
+    return [part.strip() for part in python(CLIENT + script, SPARK_TESTING="1").split("--\n")][:-1]
+
+
+def test_a_server_without_sparklatency_is_told_from_one_that_drops_a_hint() -> None:
+    marking, reading = said(
+        """
+    spark = builder.getOrCreate()
+    df = spark.range(3).select(F.current_timestamp().alias("ts"))
+    say(lambda: with_e2e_latency(df, "node", "ts"))
+    say(latency)
+    """
+    )
+    assert marking.startswith("SparkLatencyError The Spark Connect server does not have sparklatency")
+    assert "--conf spark.plugins=io.sparklatency.LatencyPlugin" in marking
+    assert reading.startswith(
+        "SparkLatencyError This reads the driver's JVM, which a Spark Connect client does not"
+    )
+
+
+def test_a_server_with_sparklatency_measures_and_answers_mistakes_at_the_call() -> None:
+    by_name, by_column, watermarked, unknown, none, level, twice, figures = said(
+        """
+    spark = configure(builder).getOrCreate()
+    df = spark.range(3).select("id", F.current_timestamp().alias("ts"))
+
+    def ids(marked):
+        return [row.id for row in marked.collect()]
+
+    say(lambda: ids(with_e2e_latency(df, "by name", "ts")))
+    say(lambda: ids(with_e2e_latency(df, "by column", F.col("ts"), level="info")))
+    rate = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
+    say(lambda: with_e2e_latency(rate, "watermarked", level="DEBUG").schema.simpleString())
+    say(lambda: with_e2e_latency(df, "node", "when"))
+    say(lambda: with_e2e_latency(df, "node"))
+    say(lambda: with_e2e_latency(df, "node", "ts", level="LOUD"))
+    say(lambda: with_e2e_latency(with_e2e_latency(df, "node", "ts"), "node", "ts"))
+
+    import json, time
+    from pyspark import SparkContext
+    jvm = SparkContext._jvm
+    server = jvm.org.apache.spark.sql.classic.SparkSession.builder().getOrCreate()
+    time.sleep(3)
+    figures = json.loads(jvm.io.sparklatency.spark.PythonApi.latencyJson(server, None))
+    say(lambda: {node["node"]: node["records"] for query in figures["queries"] for node in query["nodes"]})
+    """
+    )
+    assert by_name == by_column == "[0, 1, 2]"
+    assert watermarked == "struct<timestamp:timestamp,value:bigint>"
+    assert unknown.startswith(
+        "IllegalArgumentException node 'node': there is no column 'when' among 'id', 'ts'; name"
+    )
+    assert none.startswith(
+        "IllegalArgumentException node 'node': no timestamp was given, and no column here has"
+    )
+    assert level.startswith(
+        "IllegalArgumentException node 'node': there is no recording level 'LOUD'; use one of"
+    )
+    assert twice.startswith("IllegalArgumentException node 'node' is in this plan already")
+    assert figures == "{'by name': 3, 'by column': 3}"

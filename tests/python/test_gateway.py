@@ -1,0 +1,92 @@
+"""What stands between Python and the JVM is told apart.
+
+`'JavaPackage' object is not callable` is never seen.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import pytest
+
+import sparklatency._gateway
+from sparklatency import SparkLatencyError, jar_path, latency, with_e2e_latency
+from sparklatency._jar import jar_lines, pyspark_version, spark_line
+from support import aged, python
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SESSION = """
+    from pyspark.sql import SparkSession, functions as F
+    from sparklatency import SparkLatencyError, configure, latency, with_e2e_latency
+
+    builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+
+    def say(call):
+        try:
+            call()
+        except SparkLatencyError as error:
+            print(error, "\\n--")
+        else:
+            print("worked\\n--")
+
+    def mark(spark):
+        with_e2e_latency(spark.range(1).select(F.current_timestamp().alias("ts")), "node", "ts")
+"""
+
+
+def said(script: str) -> list[str]:
+    printed = python(textwrap.dedent(SESSION) + textwrap.dedent(script))
+    return [part.strip() for part in printed.split("--\n")][:-1]
+
+
+def test_a_session_that_was_started_without_the_jar() -> None:
+    before, marking, reading, configuring, stopped = said(
+        """
+    say(latency)
+    spark = builder.getOrCreate()
+    df = spark.range(1).select(F.current_timestamp().alias("ts"))
+    say(lambda: mark(spark))
+    say(latency)
+    say(lambda: configure(builder))
+    spark.stop()
+    say(lambda: with_e2e_latency(df, "node", "ts"))
+    """
+    )
+    assert before.startswith("No Spark session is running in this process. Start one:")
+    assert "configure(SparkSession.builder).getOrCreate()" in before
+    assert marking == reading
+    assert marking.startswith(
+        "The jar of sparklatency is not in this Spark session. Start the session with it:"
+    )
+    assert 'spark-submit --jars "$(sparklatency jar)"' in marking
+    assert configuring.startswith("This process has a JVM already, started without the jar of sparklatency")
+    assert "restart the Python process (the kernel)" in configuring
+    assert stopped.startswith("The Spark session has been stopped. Start another:")
+
+
+def test_a_session_with_the_jar_of_another_line() -> None:
+    own = spark_line(pyspark_version())
+    other = next(line for line in jar_lines() if line != own)
+    [marking] = said(f'say(lambda: mark(builder.config("spark.jars", "{jar_path(other)}").getOrCreate()))')
+    assert marking.startswith(f"The session runs Spark {own}.0 with sparklatency's jar for Spark {other}.")
+    assert f'"$(sparklatency jar --spark {own})"' in marking
+
+
+def test_a_session_with_the_jar_alone_needs_no_configuration() -> None:
+    [marking] = said(f'say(lambda: mark(builder.config("spark.jars", "{jar_path()}").getOrCreate()))')
+    assert marking == "worked"
+
+
+def test_a_jar_of_another_version(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    version = sparklatency.__version__
+    monkeypatch.setattr(sparklatency._gateway, "__version__", "99.0")
+    for call in (lambda: with_e2e_latency(aged(spark, 1), "node", "ts"), latency):
+        with pytest.raises(SparkLatencyError) as raised:
+            call()
+        assert str(raised.value).startswith(
+            f"sparklatency is 99.0 in Python and {version} in the JVM. Use the jar"
+        )
+        assert f"pip install sparklatency=={version}" in str(raised.value)

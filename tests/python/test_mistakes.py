@@ -1,0 +1,98 @@
+"""A user's mistake fails at the call, in words that name the thing, the value and the remedy."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pyspark.errors import IllegalArgumentException
+from pyspark.sql import functions as F  # noqa: N812
+
+from sparklatency import with_e2e_latency
+from support import aged
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@pytest.fixture
+def df(spark: SparkSession) -> DataFrame:
+    columns = ("ts", "ts AS placed_at", "1 AS amount", "cast(ts AS STRING) AS text")
+    return aged(spark, 1).selectExpr(*columns)
+
+
+CANDIDATES = "name a timestamp; columns that hold one: 'ts', 'placed_at'"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("n", "when"),
+            f"node 'n': there is no column 'when' among 'ts', 'placed_at', 'amount', 'text'; {CANDIDATES}",
+        ),
+        (("n", "amount"), f"node 'n': column 'amount' is of type INT, .*; {CANDIDATES}"),
+        (("n", "text"), f"node 'n': column 'text' is of type STRING, .*; {CANDIDATES}"),
+        (("n",), f"node 'n': no timestamp was given, and no column here has a watermark; {CANDIDATES}"),
+        (("", "ts"), "a node id must not be empty"),
+        ((" ", "ts"), "a node id must not be empty"),
+        (("x" * 257, "ts"), "the node id 'xxx.*…' has 257 characters; at most 256 are allowed"),
+        (("n", "ts", "LOUD"), "node 'n': there is no recording level 'LOUD'; use one of INFO, DEBUG, TRACE"),
+        (("n", "ts", "NONE"), "node 'n': there is no recording level 'NONE'; use one of INFO, DEBUG, TRACE"),
+    ],
+)
+def test_what_only_spark_can_tell(df: DataFrame, arguments: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(IllegalArgumentException, match=f"^{message}"):
+        with_e2e_latency(df, *arguments)
+
+
+def test_a_column_object_that_will_not_do(df: DataFrame) -> None:
+    with pytest.raises(IllegalArgumentException, match=f"there is no column 'when' among .*; {CANDIDATES}"):
+        with_e2e_latency(df, "n", F.col("when"))
+    with pytest.raises(IllegalArgumentException, match=f"timestamp '1' is of type INT, .*; {CANDIDATES}"):
+        with_e2e_latency(df, "n", F.lit(1))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((7, "ts"), "node_id takes str, not 7 (int)."),
+        ((None, "ts"), "node_id takes str, not None (NoneType)."),
+        (("n", 7), "timestamp takes str or Column or None, not 7 (int)."),
+        (("n", "ts", 1), "level takes str, not 1 (int)."),
+    ],
+)
+def test_a_value_of_the_wrong_python_type(df: DataFrame, arguments: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(f"with_e2e_latency: {message}")):
+        with_e2e_latency(df, *arguments)
+
+
+def test_something_that_is_no_dataframe() -> None:
+    frame: Any = [1, 2]
+    with pytest.raises(TypeError, match=re.escape("df takes DataFrame, not [1, 2] (list).")):
+        with_e2e_latency(frame, "n")
+
+
+def test_no_column_that_could_be_a_timestamp(spark: SparkSession) -> None:
+    with pytest.raises(
+        IllegalArgumentException, match="no column here holds a timestamp: keep one through the steps"
+    ):
+        with_e2e_latency(spark.range(1), "n")
+
+
+def test_two_columns_that_have_a_watermark(spark: SparkSession) -> None:
+    def rates(name: str) -> DataFrame:
+        events = spark.readStream.format("rate").load()
+        return events.select(F.col("timestamp").alias(name), "value").withWatermark(name, "1 second")
+
+    joined = rates("ordered").join(rates("paid"), "value")
+    with pytest.raises(
+        IllegalArgumentException, match="several columns have a watermark: 'ordered', 'paid'; name one"
+    ):
+        with_e2e_latency(joined, "n")
+
+
+def test_a_node_id_that_the_plan_has_already(df: DataFrame) -> None:
+    with pytest.raises(IllegalArgumentException, match=r"^node 'twice' is in this plan already"):
+        with_e2e_latency(with_e2e_latency(df, "twice", "ts").where("amount > 0"), "twice", "ts")

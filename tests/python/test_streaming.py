@@ -1,0 +1,90 @@
+"""Figures of streaming queries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from pyspark.errors import IllegalArgumentException
+from pyspark.sql import functions as F  # noqa: N812
+
+from sparklatency import latency, with_e2e_latency
+from support import NOW, aged, eventually
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from sparklatency.view import Latency
+
+pytestmark = pytest.mark.usefixtures("clock", "running")
+
+
+@pytest.fixture
+def stream(spark: SparkSession, tmp_path: Path) -> DataFrame:
+    """A stream of five records, 10 to 50 ms old, with a watermark on `ts`, that comes in one batch."""
+    aged(spark, 10, 20, 30, 40, 50).coalesce(1).write.parquet(str(tmp_path / "in"))
+    events = spark.readStream.schema("ts TIMESTAMP").parquet(str(tmp_path / "in"))
+    return events.withWatermark("ts", "1 second")
+
+
+def measured(query: object) -> Latency | None:
+    found = latency(query)  # type: ignore[arg-type]
+    return found if found.nodes and all(node.records for node in found.nodes) else None
+
+
+def test_the_watermarked_column_is_the_timestamp_that_nobody_had_to_name(stream: DataFrame) -> None:
+    source = with_e2e_latency(stream, "source")
+    windows = source.groupBy(F.window("ts", "1 hour")).agg(F.max("ts").alias("newest"))
+    sink = with_e2e_latency(windows, "sink", "newest")
+    query = sink.writeStream.queryName("orders").outputMode("update").format("noop").start()
+    query.processAllAvailable()
+    orders = eventually(lambda: measured(query))
+    assert [node.node for node in orders.nodes] == ["source", "sink"]
+    source_figures, sink_figures = orders.nodes
+    assert (source_figures.records, source_figures.min, source_figures.avg) == (5, 10, 30)
+    assert (sink_figures.records, sink_figures.max) == (1, 10)
+
+
+def test_a_window_that_has_the_watermark_counts_by_its_end(stream: DataFrame) -> None:
+    windows = stream.groupBy(F.window("ts", "1 hour")).count()
+    query = (
+        with_e2e_latency(windows, "windowed")
+        .writeStream.outputMode("update")
+        .format("noop")
+        .queryName("ends")
+        .start()
+    )
+    query.processAllAvailable()
+    hour = 3_600_000
+    assert eventually(lambda: measured(query)).nodes["windowed"].max == NOW - (NOW // hour + 1) * hour
+
+
+def test_a_query_is_found_by_itself_its_name_and_its_id(stream: DataFrame) -> None:
+    query = with_e2e_latency(stream, "only").writeStream.queryName("found").format("noop").start()
+    query.processAllAvailable()
+    by_itself = eventually(lambda: measured(query))
+    assert latency("found") == latency(str(query.id)) == by_itself
+    assert [(q.query, q.id, q.batches) for q in by_itself.queries] == [("found", str(query.id), 1)]
+    assert by_itself.queries[0] in latency().queries
+
+
+def test_a_query_without_a_name_goes_by_its_id(stream: DataFrame) -> None:
+    query = with_e2e_latency(stream, "only").writeStream.format("noop").start()
+    query.processAllAvailable()
+    eventually(lambda: measured(query))
+    assert latency(str(query.id)).queries[0].query == str(query.id)
+
+
+def test_a_query_whose_first_batch_has_not_ended_has_no_figures_yet(stream: DataFrame) -> None:
+    query = stream.writeStream.queryName("not marked").format("noop").start()
+    assert str(latency(query)) == "No figures yet: no batch of a query with a marked node has ended."
+
+
+def test_the_name_of_no_query_is_a_mistake(stream: DataFrame) -> None:
+    query = with_e2e_latency(stream, "only").writeStream.queryName("known").format("noop").start()
+    query.processAllAvailable()
+    eventually(lambda: measured(query))
+    with pytest.raises(IllegalArgumentException, match=r"no figures of a query 'knwon'.*'known'"):
+        latency("knwon")

@@ -1,0 +1,112 @@
+"""How figures look, in text and in HTML."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sparklatency.view import Latency, parse
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def node(name: str, **changed: Any) -> dict[str, Any]:
+    known = {
+        "min": 3.0,
+        "avg": 1017.25,
+        "p50": 612.0,
+        "p90": 2007.0,
+        "p95": 2079.0,
+        "p99": 3007.0,
+        "p999": 3023.0,
+    }
+    counts = {"records": 12_000, "withoutTimestamp": 0, "aheadOfClock": 0, "maxLead": None}
+    return {"node": name, **known, "max": 3019.0, **counts, **changed}
+
+
+def unknown(name: str, **changed: Any) -> dict[str, Any]:
+    return node(name, **dict.fromkeys(("min", "avg", "p50", "p90", "p95", "p99", "p999", "max")), **changed)
+
+
+def query(name: str, *nodes: dict[str, Any], batches: int = 1_234) -> dict[str, Any]:
+    return {
+        "query": name,
+        "id": "4ad9f4b1-27b8-4e3c-9b0a-b9ea2bb4a0e2",
+        "batches": batches,
+        "nodes": list(nodes),
+    }
+
+
+def figures(*queries: dict[str, Any]) -> Latency:
+    return parse(json.dumps({"queries": queries}))
+
+
+@pytest.mark.parametrize(
+    ("golden", "shown"),
+    [
+        ("one_query", figures(query("orders", node("source"), node("sink", max=1_234_567.0)))),
+        (
+            "two_queries",
+            figures(query("orders", node("source")), query("clicks", node("a much longer id"), batches=1)),
+        ),
+        ("unknown", figures(query("orders", node("source"), unknown("sink", records=0)))),
+        (
+            "remarks",
+            figures(
+                query(
+                    "orders",
+                    node("source", withoutTimestamp=1_500, aheadOfClock=3, maxLead=2_500.0, min=-2_500.0),
+                    unknown("sink", withoutTimestamp=1, aheadOfClock=1),
+                )
+            ),
+        ),
+        ("nothing", figures()),
+        ("markup", figures(query("[red]q[/red]", node("[bold]<b>&[/bold]")))),
+    ],
+)
+@pytest.mark.parametrize("form", ["txt", "html"])
+def test_golden(golden: str, shown: Latency, form: str) -> None:
+    text = str(shown) if form == "txt" else shown._repr_html_()
+    assert f"{text}\n" == (GOLDEN / f"{golden}.{form}").read_text(encoding="utf-8")
+
+
+def test_a_notebook_or_prompt_shows_what_print_shows() -> None:
+    shown = figures(query("orders", node("source")))
+    assert repr(shown) == str(shown)
+
+
+def test_html_escapes_names_and_ids() -> None:
+    html = figures(query("<script>q</script>", node("<script>n</script>")))._repr_html_()
+    assert "<script>" not in html
+    assert "&lt;script&gt;q" in html
+    assert "&lt;script&gt;n" in html
+
+
+def test_latencies_are_whole_milliseconds_but_for_the_mean() -> None:
+    source = figures(query("orders", node("source"))).nodes[0]
+    assert (source.min, source.avg, source.p999, source.max) == (3, 1017.25, 3023, 3019)
+    assert isinstance(source.p50, int)
+
+
+def test_nodes_are_found_by_place_and_by_id() -> None:
+    nodes = figures(query("orders", node("source"), unknown("sink"))).nodes
+    assert nodes[1] is nodes["sink"]
+    assert nodes["sink"].max is None
+    assert [n.node for n in nodes] == ["source", "sink"]
+    assert [n.node for n in nodes[1:]] == ["sink"]
+
+
+def test_a_node_that_is_not_there_is_named_with_those_that_are() -> None:
+    nodes = figures(query("orders", node("source"), node("sink"))).nodes
+    with pytest.raises(KeyError, match="there is no node 'snik'; nodes: source, sink"):
+        nodes["snik"]
+
+
+def test_an_id_that_two_queries_have_is_not_guessed() -> None:
+    both = figures(query("orders", node("source")), query("clicks", node("source")))
+    with pytest.raises(KeyError, match="2 queries have a node 'source'"):
+        both.nodes["source"]
+    assert both.queries[1].nodes["source"].records == 12_000
