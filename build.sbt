@@ -67,3 +67,6 @@ lazy val bench = project
   .dependsOn(core)
   .enablePlugins(JmhPlugin)
   .settings(publish / skip := true)
+
+/** The end-to-end suite's own JVM programs, and the class paths of its broker and of Spark's Kafka connector. */
+lazy val e2e = project.in(file("tests/e2e")).settings(E2e.settings)

@@ -1,0 +1,136 @@
+"""A real Spark standalone cluster on loopback: a master, two workers, and applications submitted to them."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from broker import free_port
+from children import Child
+
+LINES = os.environ.get("SPARK_LINES", "4.2 4.3").split()
+WORKERS = 2
+
+_ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Spark:
+    """An installed pyspark of one Spark line."""
+
+    line: str
+
+    @property
+    def python(self) -> Path:
+        return _only(f".venv/{self.line}/bin/python")
+
+    @property
+    def home(self) -> Path:
+        """Where pyspark keeps the jars and scripts of Spark."""
+        return _only(f".venv/{self.line}/lib/python3*/site-packages/pyspark")
+
+    @property
+    def jar(self) -> Path:
+        """The jar under test."""
+        return _only(f"dist/sparklatency-spark_{self.line}_2.13-*.jar")
+
+    def start(self, name: str, folder: Path, script: str, *arguments: str | Path) -> Child:
+        """Runs one of Spark's scripts on loopback, with no settings but ours."""
+        env = {
+            "SPARK_HOME": self.home,
+            "SPARK_CONF_DIR": folder,
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_MASTER_OPTS": "-Dspark.master.rest.enabled=false",  # its port would be a fixed one
+            "PYSPARK_PYTHON": self.python,
+        }
+        command = [self.home / "bin" / script, *arguments]
+        return Child(name, command, folder, {name: str(value) for name, value in env.items()})
+
+
+@dataclass(frozen=True)
+class Application:
+    """A running PySpark application whose executors have registered."""
+
+    driver: Child
+    id: str
+    jmx: str
+    """Where the driver's JMX connector listens."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A running cluster."""
+
+    spark: Spark
+    url: str
+    folder: Path
+
+    @contextmanager
+    def running(
+        self, folder: Path, script: Path, *arguments: str, jars: list[str], conf: Mapping[str, str]
+    ) -> Iterator[Application]:
+        """Submits `script`, for as long as the block runs. It must print its application id as a line."""
+        jmx = f"127.0.0.1:{free_port()}"
+        submit = [
+            "--master", self.url, "--driver-memory", "1g", "--executor-memory", "1g",
+            "--jars", ",".join(jars), "--driver-java-options", _remote_jmx(jmx),
+            *(part for key, value in conf.items() for part in ("--conf", f"{key}={value}")),
+        ]  # fmt: skip
+        with self.spark.start("driver", folder, "spark-submit", *submit, script, *arguments) as driver:
+            [app, *_] = driver.until(lambda: _ids(driver), "it prints its application id", within=90)
+            driver.until(lambda: self._executors(app) == WORKERS, "its executors register", within=90)
+            yield Application(driver, app, jmx)
+
+    def _executors(self, application: str) -> int:
+        logs = self.folder.glob(f"worker-*/{application}/*/stderr")
+        return sum("Successfully registered with driver" in log.read_text() for log in logs)
+
+
+@contextmanager
+def running_cluster(spark: Spark, folder: Path) -> Iterator[Cluster]:
+    """A master and its workers of one core each, for as long as the block runs."""
+    with ExitStack() as children:
+        address = ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0"]
+        master = children.enter_context(
+            spark.start("master", folder, "spark-class", "org.apache.spark.deploy.master.Master", *address)
+        )
+        url = _await_log(master, r"Starting Spark master at (\S+)")
+        workers = [
+            children.enter_context(
+                spark.start(
+                    f"worker-{i}", folder, "spark-class", "org.apache.spark.deploy.worker.Worker",
+                    *address, "--cores", "1", "--memory", "1g", "-d", folder / f"worker-{i}", url,
+                )
+            )
+            for i in range(WORKERS)
+        ]  # fmt: skip
+        for worker in workers:
+            _await_log(worker, r"(Successfully registered with master)")
+        yield Cluster(spark, url, folder)
+
+
+def _ids(driver: Child) -> list[str]:
+    return [line for line in driver.lines() if re.fullmatch(r"app-\d+-\d+", line)]
+
+
+def _only(pattern: str) -> Path:
+    found = list(_ROOT.glob(pattern))
+    if len(found) != 1:
+        raise FileNotFoundError(f"{pattern}: {len(found)} found where one is wanted; `make build` makes it")
+    return found[0]
+
+
+def _await_log(child: Child, pattern: str) -> str:
+    found = child.until(lambda: re.search(pattern, child.log.read_text()), f"it says {pattern}", within=60)
+    return str(found[1])
+
+
+def _remote_jmx(address: str) -> str:
+    host, port = address.split(":")
+    return (
+        f"-Dcom.sun.management.jmxremote.port={port} -Dcom.sun.management.jmxremote.rmi.port={port}"
+        f" -Dcom.sun.management.jmxremote.host={host} -Djava.rmi.server.hostname={host}"
+        " -Dcom.sun.management.jmxremote.authenticate=false -Dcom.sun.management.jmxremote.ssl=false"
+    )

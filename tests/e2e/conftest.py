@@ -1,0 +1,34 @@
+"""What every test of the suite stands on: one broker, a cluster for each Spark line, and room for figures."""
+
+from collections.abc import Iterator
+
+import pytest
+from broker import Broker, running_broker
+from cluster import LINES, Cluster, Spark, running_cluster
+
+_FIGURES = pytest.StashKey[list[str]]()
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    with running_broker(tmp_path_factory.mktemp("broker")) as broker:
+        yield broker
+
+
+@pytest.fixture(scope="session", params=LINES)
+def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with running_cluster(Spark(request.param), tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def figures(pytestconfig: pytest.Config) -> list[str]:
+    """Lines to be shown at the end of the run, whatever its outcome."""
+    return pytestconfig.stash.setdefault(_FIGURES, [])
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if lines := config.stash.get(_FIGURES, []):
+        terminalreporter.section("driver against observer")
+        for line in lines:
+            terminalreporter.line(line)

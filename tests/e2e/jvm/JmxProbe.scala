@@ -1,0 +1,46 @@
+package io.sparklatency.e2e
+
+import javax.management.{MBeanServerConnection, ObjectName}
+import javax.management.remote.{JMXConnectorFactory, JMXServiceURL}
+
+import scala.io.Source
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.core.json.JsonWriteFeature.WRITE_NAN_AS_STRINGS
+import com.fasterxml.jackson.databind.json.JsonMapper
+import com.sun.tools.attach.VirtualMachine
+
+/** A JMX client: for each line of input it prints, as one line of JSON, the gauges of every marked node in the
+  * driver and the executors of an application, by full name.
+  *
+  * The driver is reached over TCP, as a console would. Executors of one host would fight over a port, so these are
+  * found by the application id in their command line and asked to start their local connector, which needs none.
+  */
+object JmxProbe {
+  private val Gauges = new ObjectName("metrics:type=gauges,*")
+  private val json = JsonMapper.builder.disable(WRITE_NAN_AS_STRINGS).build
+
+  def main(args: Array[String]): Unit = {
+    val Array(driver, application) = args: @unchecked
+    val jvms = connect(s"service:jmx:rmi:///jndi/rmi://$driver/jmxrmi") +: executors(application).map(connect)
+    for (_ <- Source.stdin.getLines())
+      println(json.writeValueAsString(jvms.flatMap(gauges).toMap.asJava))
+  }
+
+  private def executors(application: String): Seq[String] =
+    VirtualMachine.list.asScala.toSeq
+      .filter(_.displayName.matches(s".*\\.CoarseGrainedExecutorBackend .*--app-id $application .*"))
+      .map { jvm =>
+        val machine = VirtualMachine.attach(jvm)
+        try machine.startLocalManagementAgent()
+        finally machine.detach()
+      }
+
+  private def connect(url: String): MBeanServerConnection =
+    JMXConnectorFactory.connect(new JMXServiceURL(url)).getMBeanServerConnection
+
+  private def gauges(jvm: MBeanServerConnection): Seq[(String, AnyRef)] =
+    jvm.queryNames(Gauges, null).asScala.toSeq
+      .filter(_.getKeyProperty("name").contains(".sparklatency.query."))
+      .map(gauge => gauge.getKeyProperty("name") -> jvm.getAttribute(gauge, "Value"))
+}

@@ -1,0 +1,50 @@
+"""The application under test: marks records as they leave Kafka and results as they return to it.
+
+Update mode with the newest timestamp of each window: whatever passes the node ``sink`` becomes one record
+of the output topic, whose value is the very timestamp that ``sink`` measured against. So a consumer of that
+topic can say, row by row, what the driver may have said at most.
+"""
+
+import sys
+
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import max as greatest
+from pyspark.sql.functions import unix_millis, window
+
+from sparklatency import with_e2e_latency
+
+
+def main(brokers: str, records: str, results: str, checkpoint: str) -> None:
+    spark = SparkSession.builder.appName("e2e").getOrCreate()
+    print(spark.sparkContext.applicationId, flush=True)
+
+    source = (
+        spark.readStream.format("kafka")
+        .option("kafka.bootstrap.servers", brokers)
+        .option("subscribe", records)
+        .option("startingOffsets", "earliest")
+        .load()
+        .withWatermark("timestamp", "1 minute")
+    )
+    newest = (
+        with_e2e_latency(source, "source")
+        .groupBy(window("timestamp", "1 second"), "key")
+        .agg(greatest("timestamp").alias("newest"))
+    )
+    result = with_e2e_latency(newest, "sink", timestamp="newest")
+    query = (
+        result.select("key", unix_millis("newest").cast("string").alias("value"))
+        .writeStream.format("kafka")
+        .option("kafka.bootstrap.servers", brokers)
+        .option("topic", results)
+        .option("checkpointLocation", checkpoint)
+        .outputMode("update")
+        .trigger(processingTime="1 second")
+        .queryName("orders")
+        .start()
+    )
+    query.awaitTermination()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

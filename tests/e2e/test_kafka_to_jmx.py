@@ -1,0 +1,167 @@
+"""From a Kafka topic to a JMX console: what the driver says against what a consumer finds by itself.
+
+Why the comparison is exact. In update mode each row at the node ``sink`` is one record of the output topic,
+so both sides look at the same rows. Row by row the broker appends after the node's clock was read, on the
+same host, so whatever figure grows with its rows (least, mean, greatest, each percentile by rank) can only be
+larger at the consumer. Nothing leaves the driver's window meanwhile: the short run ends well within the
+default of 2 x 30 s, and the long one widens it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import dropwhile
+from math import isnan
+from statistics import fmean, median_low
+
+import pytest
+from broker import Broker
+from cluster import WORKERS, Cluster
+from submitted import running_pipeline
+
+RATE = 200
+WARM_UP = 20
+"""Records of the first batch, which waits for classes to load; the stream follows when they are counted."""
+
+HISTOGRAM_ERROR = 0.01
+"""A percentile is the upper end of one of the histogram's buckets, none wider than this against its value."""
+
+WAY_TO_THE_BROKER = 25.0
+"""Milliseconds between the clocks of a row: the Kafka client's thread and a request over loopback.
+
+One to six where the machine does nothing else; 12 were seen where it ran other builds as well.
+"""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A way to configure sparklatency, and for how long to feed the pipeline then."""
+
+    name: str
+    seconds: int
+    conf: dict[str, str]
+
+
+VARIANTS = [
+    Variant("jar alone", 5, {}),
+    Variant(
+        "plugin",
+        20,
+        {"spark.plugins": "io.sparklatency.LatencyPlugin", "spark.sparklatency.sample.window": "10m"},
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run of the pipeline left behind."""
+
+    produced: int
+    watched: list[dict[str, float]]
+    """Gauges, again and again while records flowed."""
+    final: dict[str, float]
+    """Gauges after the last record."""
+    observed: list[int]
+    """Latency of each output record by the consumer's reckoning, in milliseconds."""
+
+    def driver(self, node: str, metric: str) -> float:
+        return self.final[gauge("driver", node, metric)]
+
+    def executors(self, node: str, metric: str) -> list[float]:
+        """Of each executor that has seen the node: which one reads which partition is Spark's to decide."""
+        names = (gauge(str(executor), node, metric) for executor in range(WORKERS))
+        return [self.final[name] for name in names if name in self.final]
+
+
+def gauge(instance: str, node: str, metric: str) -> str:
+    return f"e2e.{instance}.sparklatency.query.orders.node.{node}.{metric}"
+
+
+@pytest.fixture(scope="module", params=VARIANTS, ids=lambda variant: variant.name)
+def run(
+    request: pytest.FixtureRequest,
+    cluster: Cluster,
+    broker: Broker,
+    figures: list[str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Run:
+    variant: Variant = request.param
+    produced = WARM_UP + variant.seconds * RATE
+    folder = tmp_path_factory.mktemp("run")
+    watched: list[dict[str, float]] = []
+
+    def send(records: int, total: int) -> None:
+        """Feeds the pipeline and watches it until the driver has counted as many as were ever sent."""
+
+        def is_counted() -> bool:
+            watched.append(pipeline.gauges())
+            return watched[-1].get(gauge("driver", "source", "records"), 0) >= total
+
+        with broker.program(folder, "Producer", pipeline.records, str(records), str(RATE)) as producer:
+            pipeline.driver.until(is_counted, f"it counts {total}", within=90, every=0.5)
+            producer.finish(within=10)
+
+    with running_pipeline(cluster, broker, folder, variant.conf) as pipeline:
+        send(WARM_UP, total=WARM_UP)
+        send(produced - WARM_UP, total=produced)
+        with broker.program(folder, "Observer", pipeline.results) as observer:
+            observed = [int(line) for line in observer.finish(within=60)]
+        run = Run(produced, watched, pipeline.gauges(), observed)
+    figures.append(f"Spark {cluster.spark.line}, {variant.name}: {agreement(run)}")
+    return run
+
+
+def agreement(run: Run) -> str:
+    """The figures of both sides, and by how much the driver's stay below the observer's."""
+    pairs = {
+        "p50": (run.driver("sink", "record-e2e-latency-p50"), median_low(run.observed)),
+        "avg": (run.driver("sink", "record-e2e-latency-avg"), fmean(run.observed)),
+    }
+    return "; ".join(
+        f"driver {name} {driver:.1f} ms, observer {name} {observer:.1f} ms, "
+        f"difference {observer - driver:.1f} ms"
+        for name, (driver, observer) in pairs.items()
+    )
+
+
+def test_the_driver_counts_each_record_of_the_source_once(run: Run) -> None:
+    assert run.driver("source", "records") == run.produced
+    assert run.driver("source", "records-without-timestamp") == 0
+    assert run.driver("source", "records-ahead-of-clock") == 0
+
+
+def test_each_record_at_the_sink_is_a_record_of_the_output_topic(run: Run) -> None:
+    assert run.driver("sink", "records") == len(run.observed)
+
+
+@pytest.mark.parametrize(("metric", "of_rows"), [("min", min), ("avg", fmean), ("max", max)])
+def test_the_driver_is_never_above_the_observer(
+    run: Run, metric: str, of_rows: Callable[[list[int]], float]
+) -> None:
+    assert run.driver("sink", f"record-e2e-latency-{metric}") <= of_rows(run.observed)
+
+
+def test_the_driver_median_is_at_most_a_few_ms_below_the_observer(run: Run) -> None:
+    driver, observer = run.driver("sink", "record-e2e-latency-p50"), median_low(run.observed)
+    assert observer - WAY_TO_THE_BROKER <= driver <= observer * (1 + HISTOGRAM_ERROR)
+
+
+@pytest.mark.parametrize("node", ["source", "sink"])
+def test_executors_counted_together_what_the_driver_counted(run: Run, node: str) -> None:
+    """Executors count what they did, the driver what counted: the same where nothing was done twice."""
+    records = run.executors(node, "records")
+    lows, means, highs = (run.executors(node, f"record-e2e-latency-{m}") for m in ("min", "avg", "max"))
+    assert sum(records) == run.driver(node, "records")
+    assert min(lows) == run.driver(node, "record-e2e-latency-min")
+    assert fmean(means, records) == pytest.approx(run.driver(node, "record-e2e-latency-avg"))
+    assert max(highs) == run.driver(node, "record-e2e-latency-max")
+
+
+@pytest.mark.parametrize("instance", ["driver", "0", "1"])
+@pytest.mark.parametrize("node", ["source", "sink"])
+def test_no_figure_is_unknown_once_records_flow(run: Run, instance: str, node: str) -> None:
+    records = gauge(instance, node, "records")
+    flowing = dropwhile(lambda gauges: gauges.get(records, 0) == 0, [*run.watched, run.final])
+    next(flowing, None)  # its gauges were read one by one, some of them before the first record
+    for gauges in flowing:
+        for metric in ("min", "avg", "max"):
+            assert not isnan(gauges[gauge(instance, node, f"record-e2e-latency-{metric}")])
