@@ -4,7 +4,7 @@ import scala.collection.mutable
 
 import org.apache.spark.SparkContext
 import org.apache.spark.internal.Logging
-import org.apache.spark.scheduler.{SparkListener, SparkListenerEvent}
+import org.apache.spark.scheduler.{SparkListener, SparkListenerApplicationEnd, SparkListenerEvent}
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.{QueryExecution, SparkPlan}
 import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, AdaptiveSparkPlanHelper}
@@ -35,6 +35,8 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Ada
     case end: QueryTerminatedEvent => stopped(end.runId.toString)
     case _ =>
   }
+
+  override def onApplicationEnd(end: SparkListenerApplicationEnd): Unit = release(context)
 
   /** The figures of every query that is known, in the order in which they were first seen. */
   def snapshot(): Seq[QuerySnapshot] = synchronized {
@@ -122,6 +124,10 @@ object LatencyTracker extends Logging {
       current = Some(context -> tracker)
       tracker
     }
+  }
+
+  private def release(context: SparkContext): Unit = synchronized {
+    current = current.filterNot { case (other, _) => other eq context }
   }
 
   /** A registered accumulator for a node of the plan that `session` is about to run in this thread. */
