@@ -62,15 +62,15 @@ bench: build ## what a mark costs, for README
 	$(foreach line,$(LINES),.venv/$(line)/bin/python tests/bench/pipelines.py --jar $(call jar,$(line)) &&) true
 
 format: $(SBT_LAUNCHER) $(VENVS) ## rewrite sources in the house style
-	SPARK=$(HOME_LINE) $(SBT) scalafixAll scalafmtAll scalafmtSbt
+	SPARK=$(HOME_LINE) $(SBT) scalafixAll e2e/scalafixAll scalafmtAll e2e/scalafmtAll scalafmtSbt
 	.venv/$(HOME_LINE)/bin/ruff check --fix --config python/pyproject.toml python tests
 	.venv/$(HOME_LINE)/bin/ruff format --config python/pyproject.toml python tests
 
 lint: $(SBT_LAUNCHER) $(VENVS) ## scalafmt, scalafix, ruff, mypy
-	SPARK=$(HOME_LINE) $(SBT) scalafmtCheckAll scalafmtSbtCheck "scalafixAll --check"
+	SPARK=$(HOME_LINE) $(SBT) scalafmtCheckAll e2e/scalafmtCheckAll scalafmtSbtCheck "scalafixAll --check" "e2e/scalafixAll --check"
 	.venv/$(HOME_LINE)/bin/ruff check --config python/pyproject.toml python tests
 	.venv/$(HOME_LINE)/bin/ruff format --check --config python/pyproject.toml python tests
-	.venv/$(HOME_LINE)/bin/mypy --config-file python/pyproject.toml
+	set -e; for part in python/src tests/python tests/e2e tests/bench; do .venv/$(HOME_LINE)/bin/mypy --config-file python/pyproject.toml $$part; done
 
 venv: $(VENVS) ## a virtual environment with Spark for each line, in .venv/
 

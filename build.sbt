@@ -23,11 +23,24 @@ val perLine = Seq(target := baseDirectory.value / "target" / spark.name)
 
 /** What Spark's own launcher passes to a JVM of 17 or newer. */
 val sparkJvm = Seq(
-  "java.base/java.lang", "java.base/java.lang.invoke", "java.base/java.lang.reflect", "java.base/java.io",
-  "java.base/java.net", "java.base/java.nio", "java.base/java.util", "java.base/java.util.concurrent",
-  "java.base/java.util.concurrent.atomic", "java.base/jdk.internal.ref", "java.base/sun.nio.ch",
-  "java.base/sun.nio.cs", "java.base/sun.security.action", "java.base/sun.util.calendar"
-).flatMap(p => Seq("--add-opens", s"$p=ALL-UNNAMED")) ++ Seq("-Xmx2g", "-Djdk.reflect.useDirectMethodHandle=false")
+  "java.base/java.lang",
+  "java.base/java.lang.invoke",
+  "java.base/java.lang.reflect",
+  "java.base/java.io",
+  "java.base/java.net",
+  "java.base/java.nio",
+  "java.base/java.util",
+  "java.base/java.util.concurrent",
+  "java.base/java.util.concurrent.atomic",
+  "java.base/jdk.internal.ref",
+  "java.base/sun.nio.ch",
+  "java.base/sun.nio.cs",
+  "java.base/sun.security.action",
+  "java.base/sun.util.calendar"
+).flatMap(p => Seq("--add-opens", s"$p=ALL-UNNAMED")) ++ Seq(
+  "-Xmx2g",
+  "-Djdk.reflect.useDirectMethodHandle=false"
+)
 
 lazy val root = project.in(file(".")).aggregate(core, bridge, bench).settings(publish / skip := true)
 
@@ -52,7 +65,8 @@ lazy val bridge = project
     assemblyPackageScala / assembleArtifact := false,
     assembly / assemblyExcludedJars := (Compile / unmanagedJars).value,
     assembly / assemblyShadeRules := Seq(
-      ShadeRule.rename("org.HdrHistogram.**" -> "io.sparklatency.shaded.hdrhistogram.@1").inAll),
+      ShadeRule.rename("org.HdrHistogram.**" -> "io.sparklatency.shaded.hdrhistogram.@1").inAll
+    ),
     assembly / test := {},
     Compile / resourceGenerators += Def.task {
       val file = (Compile / resourceManaged).value / "io" / "sparklatency" / "build.properties"

@@ -16,7 +16,8 @@ object SparkLine {
   /** The line this build serves, named by the environment variable `SPARK`. */
   lazy val current: SparkLine = sys.env.get("SPARK").filter(_.nonEmpty).fold(all.head) { name =>
     all.find(_.name == name).getOrElse(
-      sys.error(s"SPARK=$name: no such line; there are ${all.map(_.name).mkString(", ")}"))
+      sys.error(s"SPARK=$name: no such line; there are ${all.map(_.name).mkString(", ")}")
+    )
   }
 
   private case class FromMaven(line: String, version: String) extends SparkLine(line, version) {

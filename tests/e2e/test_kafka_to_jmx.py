@@ -25,10 +25,11 @@ WARM_UP = 20
 HISTOGRAM_ERROR = 0.01
 """A percentile is the upper end of one of the histogram's buckets, none wider than this against its value."""
 
-WAY_TO_THE_BROKER = 25.0
-"""Milliseconds between the clocks of a row: the Kafka client's thread and a request over loopback.
+A_FEW_MS = 10.0
+"""The way from the node's clock to the broker's: the Kafka client's thread and a request over loopback.
 
-One to six where the machine does nothing else; 12 were seen where it ran other builds as well.
+On two cores shared with other builds it took 0 to 12, and 18 at the worst, when latencies had grown to
+seconds. Whatever waits waits longer there, so the test adds one percent of the latency.
 """
 
 
@@ -45,7 +46,7 @@ VARIANTS = [
     Variant("jar alone", 5, {}),
     Variant(
         "plugin",
-        20,
+        15,
         {"spark.plugins": "io.sparklatency.LatencyPlugin", "spark.sparklatency.sample.window": "10m"},
     ),
 ]
@@ -142,7 +143,7 @@ def test_the_driver_is_never_above_the_observer(
 
 def test_the_driver_median_is_at_most_a_few_ms_below_the_observer(run: Run) -> None:
     driver, observer = run.driver("sink", "record-e2e-latency-p50"), median_low(run.observed)
-    assert observer - WAY_TO_THE_BROKER <= driver <= observer * (1 + HISTOGRAM_ERROR)
+    assert observer * 0.99 - A_FEW_MS <= driver <= observer * (1 + HISTOGRAM_ERROR)
 
 
 @pytest.mark.parametrize("node", ["source", "sink"])

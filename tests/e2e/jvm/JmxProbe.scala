@@ -1,7 +1,9 @@
 package io.sparklatency.e2e
 
-import javax.management.{MBeanServerConnection, ObjectName}
-import javax.management.remote.{JMXConnectorFactory, JMXServiceURL}
+import javax.management.MBeanServerConnection
+import javax.management.ObjectName
+import javax.management.remote.JMXConnectorFactory
+import javax.management.remote.JMXServiceURL
 
 import scala.io.Source
 import scala.jdk.CollectionConverters._

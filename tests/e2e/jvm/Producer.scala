@@ -6,7 +6,8 @@ import java.util.concurrent.locks.LockSupport
 
 import scala.util.Using
 
-import org.apache.kafka.clients.producer.{KafkaProducer, ProducerRecord}
+import org.apache.kafka.clients.producer.KafkaProducer
+import org.apache.kafka.clients.producer.ProducerRecord
 import org.apache.kafka.common.serialization.StringSerializer
 
 /** Writes `count` records to a topic, `rate` of them a second, and ends when the broker has them all.

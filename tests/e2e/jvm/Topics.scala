@@ -5,7 +5,8 @@ import java.util.Map.{of => properties}
 import scala.jdk.CollectionConverters._
 import scala.util.Using
 
-import org.apache.kafka.clients.admin.{Admin, NewTopic}
+import org.apache.kafka.clients.admin.Admin
+import org.apache.kafka.clients.admin.NewTopic
 
 /** Creates topics of two partitions, each given as `name:message.timestamp.type`. */
 object Topics {

@@ -34,7 +34,13 @@ class LatencyRecorderSuite extends AnyFunSuite {
   test("without a record nothing is known") {
     val summary = recorded()
     assert(summary.isEmpty && summary.count === 0)
-    assert(Seq(summary.min, summary.max, summary.avg, summary.maxLead, summary.percentile(50)).forall(_.isEmpty))
+    assert(Seq(
+      summary.min,
+      summary.max,
+      summary.avg,
+      summary.maxLead,
+      summary.percentile(50)
+    ).forall(_.isEmpty))
   }
 
   test("a record without a timestamp, or with one before the epoch, is counted and not measured") {
@@ -63,17 +69,26 @@ class LatencyRecorderSuite extends AnyFunSuite {
     for (_ <- 1 to 3000) recorder.record(Long.MaxValue)
     val summary = recorder.summary()
     assert(summary.sum === BigInt(-(Long.MaxValue / 1000)) * 3000)
-    assert((summary.min, summary.avg) === ((Some(-(Long.MaxValue / 1000)), Some(-(Long.MaxValue / 1000).toDouble))))
+    assert((
+      summary.min,
+      summary.avg
+    ) === ((Some(-(Long.MaxValue / 1000)), Some(-(Long.MaxValue / 1000).toDouble))))
 
     clock.set(Long.MaxValue)
     val old = recorded(0, 0, 0)
-    assert((old.max, old.sum, old.percentile(50)) === ((Some(Long.MaxValue), BigInt(Long.MaxValue) * 3, Some(Long.MaxValue))))
+    assert((
+      old.max,
+      old.sum,
+      old.percentile(50)
+    ) === ((Some(Long.MaxValue), BigInt(Long.MaxValue) * 3, Some(Long.MaxValue))))
   }
 
   test("a hundred latencies from 0 to 99 have exact percentiles") {
     clock.set(99)
     val summary = recorded(0L to 99L: _*)
-    assert(summary.percentiles(Seq(1, 25, 50, 90, 99, 100)) === Seq(0, 24, 49, 89, 98, 99).map(ms => Some(ms.toLong)))
+    assert(summary.percentiles(Seq(1, 25, 50, 90, 99, 100)) === Seq(
+      0, 24, 49, 89, 98, 99
+    ).map(ms => Some(ms.toLong)))
   }
 
   test("a summary survives serialization") {

@@ -5,13 +5,23 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 /** Everything that can be read of a summary, for comparing two. */
-final case class Figures(counts: Seq[Long], sum: BigInt, extremes: Seq[Option[Long]], percentiles: Seq[Option[Long]])
+final case class Figures(
+    counts: Seq[Long],
+    sum: BigInt,
+    extremes: Seq[Option[Long]],
+    percentiles: Seq[Option[Long]]
+)
 
 object Figures {
   val percents: Seq[Double] = Seq(0, 1, 10, 50, 90, 99, 99.9, 100)
 
   def apply(s: LatencySummary): Figures =
-    Figures(Seq(s.records, s.count, s.withoutTimestamp, s.aheadOfClock), s.sum, Seq(s.min, s.max, s.maxLead), s.percentiles(percents))
+    Figures(
+      Seq(s.records, s.count, s.withoutTimestamp, s.aheadOfClock),
+      s.sum,
+      Seq(s.min, s.max, s.maxLead),
+      s.percentiles(percents)
+    )
 }
 
 class LatencySummaryLaws extends AnyFunSuite with ScalaCheckPropertyChecks {

@@ -9,16 +9,26 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 class MetricNameSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val id: Gen[String] =
-    Gen.oneOf(Gen.stringOf(Gen.oneOf("ab.%_- ,=:*?\"\n\u00e9\u6d41".toSeq)), Gen.alphaNumStr, Gen.asciiPrintableStr)
+    Gen.oneOf(
+      Gen.stringOf(Gen.oneOf("ab.%_- ,=:*?\"\n\u00e9\u6d41".toSeq)),
+      Gen.alphaNumStr,
+      Gen.asciiPrintableStr
+    )
   private val max = Metric.all.find(_.field == "max").get
 
   test("ordinary ids stay readable") {
-    assert(MetricName(NodeKey("orders", "source-0"), max) === "query.orders.node.source-0.record-e2e-latency-max")
-    assert(MetricName(NodeKey("orders.v2", "a b"), max) === "query.orders%2Ev2.node.a%20b.record-e2e-latency-max")
+    assert(MetricName(
+      NodeKey("orders", "source-0"),
+      max
+    ) === "query.orders.node.source-0.record-e2e-latency-max")
+    assert(MetricName(
+      NodeKey("orders.v2", "a b"),
+      max
+    ) === "query.orders%2Ev2.node.a%20b.record-e2e-latency-max")
   }
 
   test("an escaped id can be read back") {
-    forAll(id) { name => assert(URLDecoder.decode(MetricName.escape(name), UTF_8) === name) }
+    forAll(id)(name => assert(URLDecoder.decode(MetricName.escape(name), UTF_8) === name))
   }
 
   test("two keys never share a name, and none is a prefix of another") {

@@ -1,8 +1,10 @@
 package io.sparklatency
 
+import io.sparklatency.RecordingLevel.Debug
+import io.sparklatency.RecordingLevel.Info
+import io.sparklatency.RecordingLevel.None
+import io.sparklatency.RecordingLevel.Trace
 import org.scalatest.funsuite.AnyFunSuite
-
-import io.sparklatency.RecordingLevel.{Debug, Info, None, Trace}
 
 class RecordingLevelSuite extends AnyFunSuite {
 

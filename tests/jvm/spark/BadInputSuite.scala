@@ -1,10 +1,9 @@
 package io.sparklatency.spark
 
+import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.ListenerBus
-
-import io.sparklatency.spark.syntax._
 
 /** A user's mistake fails at the call, says what is wrong and what to do. */
 class BadInputSuite extends SparkTest {
@@ -23,13 +22,21 @@ class BadInputSuite extends SparkTest {
   }
 
   test("a column that is neither a timestamp nor a window") {
-    assert(message(rows.withE2ELatency("n", "id")) === "node 'n': column 'id' is of type BIGINT, and a timestamp or a window " +
+    assert(message(rows.withE2ELatency(
+      "n",
+      "id"
+    )) === "node 'n': column 'id' is of type BIGINT, and a timestamp or a window " +
       "is needed; name a timestamp; columns that hold one: 'ts', 'read_at'")
-    assert(message(rows.select("id").withE2ELatency("n", "id")).endsWith("keep one through the steps before this node"))
+    assert(message(rows.select("id").withE2ELatency(
+      "n",
+      "id"
+    )).endsWith("keep one through the steps before this node"))
   }
 
   test("no timestamp and no watermark") {
-    assert(message(rows.withE2ELatency("n")) === "node 'n': no timestamp was given, and no column here has a watermark; " +
+    assert(message(
+      rows.withE2ELatency("n")
+    ) === "node 'n': no timestamp was given, and no column here has a watermark; " +
       "name a timestamp; columns that hold one: 'ts', 'read_at'")
   }
 
@@ -37,7 +44,9 @@ class BadInputSuite extends SparkTest {
     def stream(column: String) = spark.readStream.format("rate").load().withColumnRenamed("timestamp", column)
       .withWatermark(column, "1 second")
     val both = stream("ts").join(stream("other"), "value")
-    assert(message(both.withE2ELatency("n")) === "node 'n': no timestamp was given, and several columns have a watermark: " +
+    assert(message(
+      both.withE2ELatency("n")
+    ) === "node 'n': no timestamp was given, and several columns have a watermark: " +
       "'ts', 'other'; name one of them")
   }
 
@@ -45,7 +54,10 @@ class BadInputSuite extends SparkTest {
     assert(message(rows.withE2ELatency("", "ts")) === "a node id must not be empty")
     assert(message(rows.withE2ELatency("  ", "ts")) === "a node id must not be empty")
     assert(message(rows.withE2ELatency(null, "ts")) === "a node id must not be empty")
-    assert(message(rows.withE2ELatency("n" * 257, "ts")).contains("has 257 characters; at most 256 are allowed"))
+    assert(message(rows.withE2ELatency(
+      "n" * 257,
+      "ts"
+    )).contains("has 257 characters; at most 256 are allowed"))
     val taken = "node 'n' is in this plan already; every node of a query needs an id of its own"
     assert(message(rows.withE2ELatency("n", "ts").filter("id > 0").withE2ELatency("n", "ts")) === taken)
     assert(message(rows.withE2ELatency("n", "ts").join(rows.withE2ELatency("n", "ts"), "id")) === taken)
@@ -63,13 +75,20 @@ class BadInputSuite extends SparkTest {
   }
 
   test("a timestamp that is not of the row: the batch's own time, a random one, a subquery") {
-    for (timestamp <- Seq(current_timestamp(), timestamp_millis((rand() * 10).cast("long")), expr("(SELECT now())")))
-      assert(message(rows.withE2ELatency("n", timestamp)).endsWith("compute it in a column of its own and name that"))
+    for (
+      timestamp <-
+        Seq(current_timestamp(), timestamp_millis((rand() * 10).cast("long")), expr("(SELECT now())"))
+    )
+      assert(message(rows.withE2ELatency(
+        "n",
+        timestamp
+      )).endsWith("compute it in a column of its own and name that"))
   }
 
   test("a hint that cannot be read says how it is written") {
     rows.createOrReplaceTempView("rows")
-    val usage = "use E2E_LATENCY('node'), E2E_LATENCY('node', timestamp) or E2E_LATENCY('node', timestamp, 'level')"
+    val usage =
+      "use E2E_LATENCY('node'), E2E_LATENCY('node', timestamp) or E2E_LATENCY('node', timestamp, 'level')"
     assert(message(spark.sql("SELECT /*+ E2E_LATENCY(ts) */ * FROM rows")).endsWith(usage))
     assert(message(spark.sql("SELECT /*+ E2E_LATENCY('n', ts, 'INFO', 3) */ * FROM rows")).endsWith(usage))
     assert(message(rows.hint("E2E_LATENCY")).endsWith(usage))
@@ -86,6 +105,8 @@ class BadInputSuite extends SparkTest {
     run(rows.withE2ELatency(freshNode(), "ts"))
     ListenerBus.awaitEmpty(spark.sparkContext)
     val text = message(PythonApi.latencyJson(spark, "ordrs"))
-    assert(text.startsWith("no figures of a query 'ordrs'; there are figures of ") && text.contains("'__batch__'"))
+    assert(
+      text.startsWith("no figures of a query 'ordrs'; there are figures of ") && text.contains("'__batch__'")
+    )
   }
 }

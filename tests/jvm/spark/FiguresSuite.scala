@@ -2,34 +2,51 @@ package io.sparklatency.spark
 
 import java.time.LocalDateTime
 
+import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
-
-import io.sparklatency.spark.syntax._
 
 /** What a batch query's marks count, with exact figures. */
 class FiguresSuite extends SparkTest {
 
   /** `count` rows in `partitions` partitions, with the timestamps 1, 2, … `count` milliseconds before the clock. */
   private def rows(count: Int, partitions: Int = 2): DataFrame =
-    spark.range(1, count + 1L, 1, partitions).select(col("id"), timestamp_millis(lit(Start) - col("id")).as("ts"))
+    spark.range(1, count + 1L, 1, partitions).select(
+      col("id"),
+      timestamp_millis(lit(Start) - col("id")).as("ts")
+    )
 
   test("every record counts, and percentiles come from all of them") {
     val id = freshNode()
     run(rows(10000).withE2ELatency(id, "ts"))
     val figures = node(id)
-    assert((figures.records, figures.min, figures.avg, figures.max) === ((10000, Some(1), Some(5000.5), Some(10000))))
+    assert((
+      figures.records,
+      figures.min,
+      figures.avg,
+      figures.max
+    ) === ((10000, Some(1), Some(5000.5), Some(10000))))
     for ((field, exact) <- Seq("p50" -> 5000, "p90" -> 9000, "p99" -> 9900, "p999" -> 9990))
       assert(figures.long(field).exists(p => p >= exact && p <= exact * 1.01), s"$field in $figures")
   }
 
   test("null, pre-epoch and future timestamps are counted as such") {
     val id = freshNode()
-    val micros = when(col("id") === 1, lit(null)).when(col("id") === 2, lit(-1L)).when(col("id") === 3, lit((Start + 700) * 1000))
+    val micros = when(
+      col("id") === 1,
+      lit(null)
+    ).when(col("id") === 2, lit(-1L)).when(col("id") === 3, lit((Start + 700) * 1000))
       .otherwise(lit((Start - 5) * 1000))
-    run(spark.range(0, 10, 1, 2).withColumn("ts", timestamp_micros(micros.cast("long"))).withE2ELatency(id, "ts"))
+    run(spark.range(0, 10, 1, 2).withColumn(
+      "ts",
+      timestamp_micros(micros.cast("long"))
+    ).withE2ELatency(id, "ts"))
     val figures = node(id)
-    assert((figures.records, figures.long("withoutTimestamp"), figures.long("aheadOfClock")) === ((10, Some(2), Some(1))))
+    assert((
+      figures.records,
+      figures.long("withoutTimestamp"),
+      figures.long("aheadOfClock")
+    ) === ((10, Some(2), Some(1))))
     assert((figures.min, figures.max, figures.long("maxLead")) === ((Some(-700), Some(5), Some(700))))
   }
 
@@ -128,7 +145,9 @@ class FiguresSuite extends SparkTest {
   test("gauges carry Kafka's names, one of each for a node") {
     val id = freshNode()
     run(rows(4).withE2ELatency(id, "ts"))
-    val own = gauges.collect { case (name, value) if name.startsWith(s"query.__batch__.node.$id.") => name.split('.').last -> value }
+    val own = gauges.collect {
+      case (name, value) if name.startsWith(s"query.__batch__.node.$id.") => name.split('.').last -> value
+    }
     assert(own("record-e2e-latency-min") === 1.0 && own("record-e2e-latency-max") === 4.0)
     assert(own("record-e2e-latency-avg") === 2.5 && own("records") === 4L)
     assert(own.size === io.sparklatency.Metric.all.size)

@@ -1,13 +1,18 @@
 package io.sparklatency.spark
 
-import org.apache.spark.sql.functions.{col, lit, timestamp_millis}
+import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.functions.lit
+import org.apache.spark.sql.functions.timestamp_millis
 import org.apache.spark.sql.latency.E2ELatency
 
 class HintSuite extends SparkTest {
 
   override protected def beforeEach(): Unit = {
     super.beforeEach()
-    spark.range(0, 10, 1, 1).select(col("id"), timestamp_millis(lit(Start - 3)).as("ts")).createOrReplaceTempView("events")
+    spark.range(0, 10, 1, 1).select(
+      col("id"),
+      timestamp_millis(lit(Start - 3)).as("ts")
+    ).createOrReplaceTempView("events")
   }
 
   test("SQL marks what a SELECT gives") {
@@ -25,8 +30,13 @@ class HintSuite extends SparkTest {
 
   test("without a timestamp the watermarked column is taken") {
     val stream = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
-    for (hinted <- Seq(stream.hint("E2E_LATENCY", "source"), stream.hint("E2E_LATENCY", "source", lit(null), "INFO"))) {
-      val marks = hinted.queryExecution.analyzed.collect { case mark: E2ELatency => mark.node -> mark.timestamp.sql }
+    for (
+      hinted <-
+        Seq(stream.hint("E2E_LATENCY", "source"), stream.hint("E2E_LATENCY", "source", lit(null), "INFO"))
+    ) {
+      val marks = hinted.queryExecution.analyzed.collect { case mark: E2ELatency =>
+        mark.node -> mark.timestamp.sql
+      }
       assert(marks === Seq("source" -> "timestamp"))
     }
   }

@@ -1,25 +1,32 @@
 package io.sparklatency.spark
 
+import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
-import org.apache.spark.sql.execution.{FilterExec, SparkPlan, WholeStageCodegenExec}
+import org.apache.spark.sql.execution.FilterExec
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.WholeStageCodegenExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
-import org.apache.spark.sql.functions.{col, timestamp_millis}
-
-import io.sparklatency.spark.syntax._
+import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.functions.timestamp_millis
 
 class MarkedPlanSuite extends SparkTest with AdaptiveSparkPlanHelper {
 
-  private def rows: DataFrame = spark.range(0, 10, 1, 2).select(col("id"), timestamp_millis(col("id")).as("ts"))
+  private def rows: DataFrame =
+    spark.range(0, 10, 1, 2).select(col("id"), timestamp_millis(col("id")).as("ts"))
 
   private def executed(df: DataFrame): SparkPlan = {
     df.collect()
     df.queryExecution.executedPlan
   }
 
-  private def stages(df: DataFrame): Int = collect(executed(df)) { case stage: WholeStageCodegenExec => stage }.size
-  private def shuffles(df: DataFrame): Int = collect(executed(df)) { case shuffle: ShuffleExchangeExec => shuffle }.size
+  private def stages(df: DataFrame): Int = collect(executed(df)) { case stage: WholeStageCodegenExec =>
+    stage
+  }.size
+  private def shuffles(df: DataFrame): Int = collect(executed(df)) { case shuffle: ShuffleExchangeExec =>
+    shuffle
+  }.size
 
   test("a mark is planned as the stock filter, within the code generation stage of its neighbours") {
     val marked = rows.withE2ELatency(freshNode(), "ts")
@@ -56,11 +63,19 @@ class MarkedPlanSuite extends SparkTest with AdaptiveSparkPlanHelper {
   }
 
   test("at NONE, or above the level that is set, the plan is that of the query without the node") {
-    def query(mark: DataFrame => DataFrame) = mark(rows.withColumn("x", col("id") * 2)).filter(col("x") > 3).select("x")
+    def query(mark: DataFrame => DataFrame) =
+      mark(rows.withColumn("x", col("id") * 2)).filter(col("x") > 3).select("x")
     val plain = query(identity)
     withSetting("spark.sparklatency.recording.level", "NONE") {
-      assert(query(_.withE2ELatency("off", "ts")).queryExecution.optimizedPlan.sameResult(plain.queryExecution.optimizedPlan))
-      assert(query(_.hint("E2E_LATENCY", "off", "ts")).queryExecution.executedPlan.sameResult(plain.queryExecution.executedPlan))
+      assert(query(_.withE2ELatency(
+        "off",
+        "ts"
+      )).queryExecution.optimizedPlan.sameResult(plain.queryExecution.optimizedPlan))
+      assert(query(_.hint(
+        "E2E_LATENCY",
+        "off",
+        "ts"
+      )).queryExecution.executedPlan.sameResult(plain.queryExecution.executedPlan))
     }
     assert(query(_.withE2ELatency("fine", "ts", level = "TRACE")).queryExecution.executedPlan
       .sameResult(plain.queryExecution.executedPlan))

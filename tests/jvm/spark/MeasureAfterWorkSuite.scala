@@ -1,22 +1,27 @@
 package io.sparklatency.spark
 
+import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.functions.{col, lit, struct, timestamp_millis, when}
+import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.functions.lit
+import org.apache.spark.sql.functions.struct
+import org.apache.spark.sql.functions.timestamp_millis
+import org.apache.spark.sql.functions.when
 import org.scalatest.prop.TableDrivenPropertyChecks
 
-import io.sparklatency.spark.syntax._
-
-/**
- * The clock is read after the work below the mark and before the work above it, in every way in which Spark can run a plan.
- * One partition of ten rows; each row of slow work takes 50 ms of the test's clock, so row k is 50·k ms old.
- */
+/** The clock is read after the work below the mark and before the work above it, in every way in which Spark can run a plan.
+  * One partition of ten rows; each row of slow work takes 50 ms of the test's clock, so row k is 50·k ms old.
+  */
 class MeasureAfterWorkSuite extends SparkTest with TableDrivenPropertyChecks {
 
   private val modes = Table[String, Seq[(String, String)]](
     ("mode", "settings"),
     ("whole-stage code generation", Seq.empty),
     ("code generation of each operator", Seq("spark.sql.codegen.wholeStage" -> "false")),
-    ("the interpreter", Seq("spark.sql.codegen.wholeStage" -> "false", "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")),
+    (
+      "the interpreter",
+      Seq("spark.sql.codegen.wholeStage" -> "false", "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
+    ),
     ("more columns than maxFields", Seq("spark.sql.codegen.maxFields" -> "1")),
     ("a generated method too large for the JIT", Seq("spark.sql.codegen.hugeMethodLimit" -> "1"))
   )
@@ -28,10 +33,16 @@ class MeasureAfterWorkSuite extends SparkTest with TableDrivenPropertyChecks {
     finally settings.foreach { case (key, _) => spark.conf.unset(key) }
   }
 
-  private def rows: DataFrame = spark.range(0, 10, 1, 1).select(col("id"), timestamp_millis(lit(Start)).as("ts"))
+  private def rows: DataFrame =
+    spark.range(0, 10, 1, 1).select(col("id"), timestamp_millis(lit(Start)).as("ts"))
 
   private def expectAfterWork(id: String): Unit =
-    assert((node(id).records, node(id).min, node(id).avg, node(id).max) === ((10, Some(50), Some(275.0), Some(500))))
+    assert((
+      node(id).records,
+      node(id).min,
+      node(id).avg,
+      node(id).max
+    ) === ((10, Some(50), Some(275.0), Some(500))))
 
   private def expectBeforeWork(id: String): Unit =
     assert((node(id).records, node(id).min, node(id).max) === ((10, Some(0), Some(450))))
@@ -48,7 +59,10 @@ class MeasureAfterWorkSuite extends SparkTest with TableDrivenPropertyChecks {
     inEveryMode {
       val id = freshNode()
       val work = slow(50).asNonNullable()
-      run(rows.withColumn("slow", work(col("id"))).withE2ELatency(id, "ts").filter(col("slow") >= 0).select("slow"))
+      run(rows.withColumn(
+        "slow",
+        work(col("id"))
+      ).withE2ELatency(id, "ts").filter(col("slow") >= 0).select("slow"))
       expectAfterWork(id)
     }
   }
@@ -98,7 +112,10 @@ class MeasureAfterWorkSuite extends SparkTest with TableDrivenPropertyChecks {
   test("two marks of one stage each have their own figures") {
     inEveryMode {
       val (first, second) = (freshNode(), freshNode())
-      run(rows.withE2ELatency(first, "ts").withColumn("slow", slow(50)(col("id"))).withE2ELatency(second, "ts"))
+      run(rows.withE2ELatency(
+        first,
+        "ts"
+      ).withColumn("slow", slow(50)(col("id"))).withE2ELatency(second, "ts"))
       expectBeforeWork(first)
       expectAfterWork(second)
     }

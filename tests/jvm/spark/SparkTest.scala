@@ -2,17 +2,20 @@ package io.sparklatency.spark
 
 import scala.jdk.CollectionConverters._
 
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
-
+import com.fasterxml.jackson.databind.JsonNode
+import com.fasterxml.jackson.databind.ObjectMapper
+import io.sparklatency.ManualClock
+import io.sparklatency.WallClock
 import org.apache.spark.SparkEnv
-import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.functions.udf
-import org.apache.spark.sql.latency.{LatencyTracker, ListenerBus}
-import org.scalatest.{BeforeAndAfterAll, BeforeAndAfterEach}
+import org.apache.spark.sql.latency.LatencyTracker
+import org.apache.spark.sql.latency.ListenerBus
+import org.scalatest.BeforeAndAfterAll
+import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
-
-import io.sparklatency.{ManualClock, WallClock}
 
 /** A local session with no configuration of ours, a clock that stands still, and the figures as a user reads them. */
 trait SparkTest extends AnyFunSuite with BeforeAndAfterAll with BeforeAndAfterEach {

@@ -3,20 +3,26 @@ package io.sparklatency.spark
 import java.nio.file.Files
 import java.sql.Timestamp
 
-import org.apache.spark.sql.{DataFrame, Encoder, Encoders}
+import io.sparklatency.spark.syntax._
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.Encoder
+import org.apache.spark.sql.Encoders
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.ListenerBus
 import org.apache.spark.sql.streaming.StreamingQuery
-
-import io.sparklatency.spark.syntax._
 
 class StreamingSuite extends SparkTest {
   private implicit val encoder: Encoder[Timestamp] = Encoders.TIMESTAMP
 
   private def stream: MemoryStream[Timestamp] = MemoryStream[Timestamp](spark)
 
-  private def start(df: DataFrame, name: String, mode: String = "append", checkpoint: Option[String] = None): StreamingQuery = {
+  private def start(
+      df: DataFrame,
+      name: String,
+      mode: String = "append",
+      checkpoint: Option[String] = None
+  ): StreamingQuery = {
     val writer = df.writeStream.format("noop").outputMode(mode)
     if (name.nonEmpty) writer.queryName(name)
     checkpoint.foreach(writer.option("checkpointLocation", _))
@@ -58,17 +64,21 @@ class StreamingSuite extends SparkTest {
   test("each batch counts once, also when foreachBatch runs several actions on it") {
     val input = stream
     val seen = new java.util.concurrent.atomic.AtomicLong
-    val query = marked(input).writeStream.queryName("several_actions").foreachBatch { (batch: DataFrame, _: Long) =>
-      seen.addAndGet(batch.count() + batch.filter(col("value").isNotNull).count() + batch.collect().length)
-      ()
-    }.start()
+    val query =
+      marked(input).writeStream.queryName("several_actions").foreachBatch { (batch: DataFrame, _: Long) =>
+        seen.addAndGet(batch.count() + batch.filter(col("value").isNotNull).count() + batch.collect().length)
+        ()
+      }.start()
     try {
       input.addData(ago(1, 2, 3))
       query.processAllAvailable()
       input.addData(ago(4))
       query.processAllAvailable()
       assert(seen.get === 12)
-      assert((node("source", "several_actions").records, node("source", "several_actions").max) === ((4, Some(4))))
+      assert((
+        node("source", "several_actions").records,
+        node("source", "several_actions").max
+      ) === ((4, Some(4))))
     } finally query.stop()
   }
 
@@ -115,7 +125,11 @@ class StreamingSuite extends SparkTest {
     def run(mark: Boolean, at: Long): Unit = {
       val source = if (mark) marked(input) else input.toDF().withWatermark("value", "10 seconds")
       val distinct = source.dropDuplicatesWithinWatermark("value")
-      val query = start(if (mark) distinct.withE2ELatency("distinct") else distinct, "resumed", checkpoint = Some(checkpoint))
+      val query = start(
+        if (mark) distinct.withE2ELatency("distinct") else distinct,
+        "resumed",
+        checkpoint = Some(checkpoint)
+      )
       try {
         input.addData(ago(at, at))
         query.processAllAvailable()
@@ -131,12 +145,16 @@ class StreamingSuite extends SparkTest {
 
   test("nodes are listed from the source to the sink") {
     val input = stream
-    val query = start(marked(input).withE2ELatency("b").filter("value is not null").withE2ELatency("a"), "ordered")
+    val query =
+      start(marked(input).withE2ELatency("b").filter("value is not null").withE2ELatency("a"), "ordered")
     try {
       input.addData(ago(1))
       query.processAllAvailable()
       ListenerBus.awaitEmpty(spark.sparkContext)
-      val nodes = "\"node\":\"([^\"]+)\"".r.findAllMatchIn(PythonApi.latencyJson(spark, "ordered")).map(_.group(1)).toSeq
+      val nodes = "\"node\":\"([^\"]+)\"".r.findAllMatchIn(PythonApi.latencyJson(
+        spark,
+        "ordered"
+      )).map(_.group(1)).toSeq
       assert(nodes === Seq("source", "b", "a"))
     } finally query.stop()
   }

@@ -1,17 +1,16 @@
 package io.sparklatency
 
-/**
- * Takes the latency of every record that passes one node in one task: count, minimum, maximum, sum and a histogram, all of
- * them on every record. One writer, no locks; 2 to 3 ns a record, 16 KB at first and at most 58 KB.
- * {{{
- *   val recorder = new LatencyRecorder(WallClock)
- *   rows.foreach(row => recorder.record(row.timestampMicros))
- *   val summary = recorder.summary()
- * }}}
- * The histogram has HdrHistogram's layout at two significant digits (values below 256 exact, above them buckets of at most
- * 1/128 of the value), kept as a bare array because a general `recordValue` costs several times as much as all the rest
- * together. [[summary]] hands it over to HdrHistogram.
- */
+/** Takes the latency of every record that passes one node in one task: count, minimum, maximum, sum and a histogram, all of
+  * them on every record. One writer, no locks; 2 to 3 ns a record, 16 KB at first and at most 58 KB.
+  * {{{
+  *   val recorder = new LatencyRecorder(WallClock)
+  *   rows.foreach(row => recorder.record(row.timestampMicros))
+  *   val summary = recorder.summary()
+  * }}}
+  * The histogram has HdrHistogram's layout at two significant digits (values below 256 exact, above them buckets of at most
+  * 1/128 of the value), kept as a bare array because a general `recordValue` costs several times as much as all the rest
+  * together. [[summary]] hands it over to HdrHistogram.
+  */
 final class LatencyRecorder(clock: Clock) {
   import LatencyRecorder._
 
@@ -33,7 +32,8 @@ final class LatencyRecorder(clock: Clock) {
       if (latency > max) max = latency
       val total = sum + latency
       if (((sum ^ total) & (latency ^ total)) < 0) carry(latency) else sum = total
-      if (latency < 0) recordAhead() else {
+      if (latency < 0) recordAhead()
+      else {
         val bucket = bucketOf(latency)
         if (bucket >= buckets.length) grow(bucket)
         buckets(bucket) += 1

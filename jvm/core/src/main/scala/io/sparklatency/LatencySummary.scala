@@ -4,17 +4,16 @@ import java.nio.ByteBuffer
 
 import org.HdrHistogram.Histogram
 
-/**
- * What is known of a number of records: immutable, mergeable, serializable, a few hundred bytes. Latencies in milliseconds.
- *
- * `count`, `min`, `max` and `sum` are exact and keep their sign: a timestamp ahead of the clock gives a negative latency. The
- * histogram, from which percentiles come, takes such a record as 0. Without a measured record there is no minimum, maximum,
- * average or percentile: those are `None`, never 0.
- *
- * @param count            records that were measured
- * @param withoutTimestamp records that were not, for their timestamp was null or before the epoch
- * @param aheadOfClock     measured records whose timestamp lay in the future
- */
+/** What is known of a number of records: immutable, mergeable, serializable, a few hundred bytes. Latencies in milliseconds.
+  *
+  * `count`, `min`, `max` and `sum` are exact and keep their sign: a timestamp ahead of the clock gives a negative latency. The
+  * histogram, from which percentiles come, takes such a record as 0. Without a measured record there is no minimum, maximum,
+  * average or percentile: those are `None`, never 0.
+  *
+  * @param count            records that were measured
+  * @param withoutTimestamp records that were not, for their timestamp was null or before the epoch
+  * @param aheadOfClock     measured records whose timestamp lay in the future
+  */
 final class LatencySummary private (
     val count: Long,
     private val lowest: Long,
@@ -56,7 +55,8 @@ final class LatencySummary private (
 object LatencySummary {
   private val Digits = 2
 
-  val empty: LatencySummary = new LatencySummary(0, Long.MaxValue, Long.MinValue, 0, 0, 0, Array.emptyByteArray)
+  val empty: LatencySummary =
+    new LatencySummary(0, Long.MaxValue, Long.MinValue, 0, 0, 0, Array.emptyByteArray)
 
   /** The summary of all the records of all of `parts`, whatever their order. */
   def merge(parts: Iterable[LatencySummary]): LatencySummary = parts.filterNot(_.isEmpty).toSeq match {
@@ -70,7 +70,9 @@ object LatencySummary {
         many.map(_.sum).sum,
         many.map(_.withoutTimestamp).sum,
         many.map(_.aheadOfClock).sum,
-        many.filter(_.count > 0).map(_.decoded).reduceOption { (all, one) => all.add(one); all }.fold(Array.emptyByteArray)(encode)
+        many.filter(
+          _.count > 0
+        ).map(_.decoded).reduceOption { (all, one) => all.add(one); all }.fold(Array.emptyByteArray)(encode)
       )
   }
 

@@ -1,12 +1,11 @@
 package io.sparklatency
 
-/**
- * One figure of a node. [[Metric.all]] is the only list of them: gauges, JSON and the README's reference are made from it.
- *
- * @param name  in the style of Kafka's metrics
- * @param field in JSON
- * @param read  the value, or none where it is unknown
- */
+/** One figure of a node. [[Metric.all]] is the only list of them: gauges, JSON and the README's reference are made from it.
+  *
+  * @param name  in the style of Kafka's metrics
+  * @param field in JSON
+  * @param read  the value, or none where it is unknown
+  */
 final case class Metric(name: String, field: String, unit: Metric.Unit, kind: Metric.Kind, help: String)(
     val read: NodeSnapshot => Option[Double]
 )
@@ -29,15 +28,33 @@ object Metric {
     latency("avg", "the mean latency of the records")(_.avg)
   ) ++ percentiles.map { case (name, percent) =>
     latency(name, s"the latency that $percent % of the records do not exceed, at most 1 % too high")(
-      _.percentile(percent).map(_.toDouble))
+      _.percentile(percent).map(_.toDouble)
+    )
   } ++ Seq(
     latency("max", "the greatest latency of a record")(_.max.map(_.toDouble)),
-    counter("records-without-timestamp", "withoutTimestamp", "records not measured: no timestamp, or one before 1970")(
-      _.withoutTimestamp),
-    counter("records-ahead-of-clock", "aheadOfClock", "records with a timestamp in the future, measured as negative")(
-      _.aheadOfClock),
-    Metric("record-lead-max", "maxLead", Milliseconds, Gauge, "how far the furthest of those was ahead of the clock")(
-      _.window.maxLead.map(_.toDouble))
+    counter(
+      "records-without-timestamp",
+      "withoutTimestamp",
+      "records not measured: no timestamp, or one before 1970"
+    )(
+      _.withoutTimestamp
+    ),
+    counter(
+      "records-ahead-of-clock",
+      "aheadOfClock",
+      "records with a timestamp in the future, measured as negative"
+    )(
+      _.aheadOfClock
+    ),
+    Metric(
+      "record-lead-max",
+      "maxLead",
+      Milliseconds,
+      Gauge,
+      "how far the furthest of those was ahead of the clock"
+    )(
+      _.window.maxLead.map(_.toDouble)
+    )
   )
 
   private def latency(stat: String, help: String)(read: LatencySummary => Option[Double]): Metric =

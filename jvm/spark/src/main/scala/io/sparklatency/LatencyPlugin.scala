@@ -1,17 +1,19 @@
 package io.sparklatency
 
-import java.util.{Collections, Map => JMap}
-
-import org.apache.spark.SparkContext
-import org.apache.spark.api.plugin.{DriverPlugin, ExecutorPlugin, PluginContext, SparkPlugin}
-import org.apache.spark.sql.latency.LatencyTracker
+import java.util.Collections
+import java.util.{Map => JMap}
 
 import io.sparklatency.spark.LatencyConf
+import org.apache.spark.SparkContext
+import org.apache.spark.api.plugin.DriverPlugin
+import org.apache.spark.api.plugin.ExecutorPlugin
+import org.apache.spark.api.plugin.PluginContext
+import org.apache.spark.api.plugin.SparkPlugin
+import org.apache.spark.sql.latency.LatencyTracker
 
-/**
- * `spark.plugins=io.sparklatency.LatencyPlugin`: checks the settings when the application starts, rather than at the first
- * node, and shows the source in the metrics system from the beginning. Marking works without it.
- */
+/** `spark.plugins=io.sparklatency.LatencyPlugin`: checks the settings when the application starts, rather than at the first
+  * node, and shows the source in the metrics system from the beginning. Marking works without it.
+  */
 final class LatencyPlugin extends SparkPlugin {
 
   override def driverPlugin(): DriverPlugin = new DriverPlugin {

@@ -2,9 +2,9 @@ package io.sparklatency.bench
 
 import java.util.concurrent.TimeUnit
 
+import io.sparklatency.RowClock
+import io.sparklatency.SystemClock
 import org.openjdk.jmh.annotations._
-
-import io.sparklatency.{RowClock, SystemClock}
 
 /** What one reading costs; nanoseconds. `ClockAccuracy` says how good the cheap one is. */
 @State(Scope.Thread)

@@ -2,17 +2,16 @@ package io.sparklatency.spark
 
 import scala.util.Try
 
+import io.sparklatency.RecordingLevel
+import io.sparklatency.WindowSettings
 import org.apache.spark.SparkConf
 import org.apache.spark.internal.Logging
 import org.apache.spark.network.util.JavaUtils
 import org.apache.spark.sql.SparkSession
 
-import io.sparklatency.{RecordingLevel, WindowSettings}
-
-/**
- * The settings `spark.sparklatency.*`, read from wherever Spark keeps settings. A bad value fails when it is read, with the key,
- * the value and what is allowed; a key that does not exist is warned of.
- */
+/** The settings `spark.sparklatency.*`, read from wherever Spark keeps settings. A bad value fails when it is read, with the key,
+  * the value and what is allowed; a key that does not exist is warned of.
+  */
 final class LatencyConf(read: String => Option[String]) {
   import LatencyConf._
 
@@ -23,14 +22,21 @@ final class LatencyConf(read: String => Option[String]) {
   def validate(): Unit = keys.foreach(get(_))
 
   private def get[A](key: Key[A]): A = read(key.name).fold(key.default) { value =>
-    key.parse(value).getOrElse(throw new IllegalArgumentException(s"${key.name}=$value is not valid: ${key.allowed} is allowed"))
+    key.parse(value).getOrElse(throw new IllegalArgumentException(
+      s"${key.name}=$value is not valid: ${key.allowed} is allowed"
+    ))
   }
 }
 
 object LatencyConf extends Logging {
   private val Prefix = "spark.sparklatency."
 
-  final case class Key[A](name: String, default: A, allowed: String, doc: String)(val parse: String => Option[A])
+  final case class Key[A](
+      name: String,
+      default: A,
+      allowed: String,
+      doc: String
+  )(val parse: String => Option[A])
 
   val RecordingLevelKey: Key[RecordingLevel] = Key[RecordingLevel](
     s"${Prefix}recording.level",
@@ -59,6 +65,10 @@ object LatencyConf extends Logging {
   def apply(session: SparkSession): LatencyConf = new LatencyConf(session.conf.getOption)
 
   def warnOfUnknownKeys(conf: SparkConf): Unit =
-    conf.getAll.map { case (name, _) => name }.filter(_.startsWith(Prefix)).filterNot(name => keys.exists(_.name == name))
-      .foreach(name => logWarning(s"$name is not a setting of sparklatency; there are ${keys.map(_.name).mkString(", ")}"))
+    conf.getAll.map { case (name, _) => name }.filter(_.startsWith(Prefix)).filterNot(name =>
+      keys.exists(_.name == name)
+    )
+      .foreach(name =>
+        logWarning(s"$name is not a setting of sparklatency; there are ${keys.map(_.name).mkString(", ")}")
+      )
 }

@@ -2,10 +2,9 @@ package io.sparklatency.spark
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.ObjectNode
-
+import io.sparklatency.Metric
+import io.sparklatency.NodeSnapshot
 import org.apache.spark.sql.latency.QuerySnapshot
-
-import io.sparklatency.{Metric, NodeSnapshot}
 
 /** Figures as JSON: latencies in milliseconds, `null` where unknown. */
 private[spark] object LatencyJson {
@@ -15,7 +14,8 @@ private[spark] object LatencyJson {
     val root = mapper.createObjectNode()
     val array = root.putArray("queries")
     queries.foreach { query =>
-      val one = array.addObject().put("query", query.name).put("id", query.id.orNull).put("batches", query.batches)
+      val one =
+        array.addObject().put("query", query.name).put("id", query.id.orNull).put("batches", query.batches)
       val nodes = one.putArray("nodes")
       query.nodes.foreach { case (node, snapshot) => put(nodes.addObject().put("node", node), snapshot) }
     }

@@ -1,7 +1,10 @@
 package io.sparklatency.spark
 
-import org.apache.spark.sql.{Column, DataFrame, SparkSession}
-import org.apache.spark.sql.latency.{LatencyMarks, LatencyTracker}
+import org.apache.spark.sql.Column
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.latency.LatencyMarks
+import org.apache.spark.sql.latency.LatencyTracker
 
 /** All that Python calls. Values cross as strings, plans as they are; figures as one JSON document. */
 object PythonApi {
@@ -15,7 +18,8 @@ object PythonApi {
       case name: String => RecordTimestamp.Named(name)
       case column: Column => RecordTimestamp.Given(column)
       case other => throw new IllegalArgumentException(
-          s"node '$nodeId': a timestamp is a column name or a Column, not ${other.getClass.getName}")
+          s"node '$nodeId': a timestamp is a column name or a Column, not ${other.getClass.getName}"
+        )
     }
     LatencyMarks.mark(df, nodeId, recordTimestamp, level)
   }
@@ -26,7 +30,8 @@ object PythonApi {
     val chosen = if (query == null) all else all.filter(q => q.name == query || q.id.contains(query))
     if (query != null && chosen.isEmpty)
       throw new IllegalArgumentException(
-        s"no figures of a query '$query'; there are figures of ${all.map(_.name).mkString("'", "', '", "'")}")
+        s"no figures of a query '$query'; there are figures of ${all.map(_.name).mkString("'", "', '", "'")}"
+      )
     LatencyJson(chosen)
   }
 }

@@ -2,21 +2,22 @@ package org.apache.spark.sql.latency
 
 import scala.util.control.NonFatal
 
+import io.sparklatency.LatencyRecorder
+import io.sparklatency.LatencySummary
+import io.sparklatency.NodeKey
+import io.sparklatency.WallClock
 import org.apache.spark.TaskContext
 import org.apache.spark.internal.Logging
 import org.apache.spark.util.AccumulatorV2
 
-import io.sparklatency.{LatencyRecorder, LatencySummary, NodeKey, WallClock}
-
-/**
- * Brings what the tasks of one planned node recorded to the driver, each partition once.
- *
- * In a task it opens the recorder and, when the task ends, holds its summary. On the driver it keeps for each partition the
- * summary of the newest attempt, because a stage that is run again (a lost shuffle file, the sampling job of a range
- * partitioning, a second action on the same plan) reports partitions that were reported before.
- *
- * Not in heartbeats: those are serialized by another thread while the task writes.
- */
+/** Brings what the tasks of one planned node recorded to the driver, each partition once.
+  *
+  * In a task it opens the recorder and, when the task ends, holds its summary. On the driver it keeps for each partition the
+  * summary of the newest attempt, because a stage that is run again (a lost shuffle file, the sampling job of a range
+  * partitioning, a second action on the same plan) reports partitions that were reported before.
+  *
+  * Not in heartbeats: those are serialized by another thread while the task writes.
+  */
 final class LatencyAccumulator(val owner: MarkOwner)
     extends AccumulatorV2[PartitionLatency, Map[Int, PartitionLatency]] with Logging {
 
@@ -39,7 +40,9 @@ final class LatencyAccumulator(val owner: MarkOwner)
   def take(): LatencySummary = synchronized {
     val fresh = newest -- taken
     taken ++= fresh.keySet
-    newest = newest.map { case (partition, latency) => partition -> latency.copy(summary = LatencySummary.empty) }
+    newest = newest.map { case (partition, latency) =>
+      partition -> latency.copy(summary = LatencySummary.empty)
+    }
     LatencySummary.merge(fresh.values.map(_.summary))
   }
 
@@ -64,23 +67,35 @@ final class LatencyAccumulator(val owner: MarkOwner)
   private def seal(task: TaskContext): Unit =
     try {
       val summary = recorder.summary()
-      add(PartitionLatency(task.partitionId(), task.stageId(), task.stageAttemptNumber(), task.taskAttemptId(), summary))
+      add(PartitionLatency(
+        task.partitionId(),
+        task.stageId(),
+        task.stageAttemptNumber(),
+        task.taskAttemptId(),
+        summary
+      ))
       ExecutorFigures.add(owner.key, summary)
     } catch {
-      case NonFatal(e) => logWarning(s"the latencies of node '${owner.key.node}' in task ${task.taskAttemptId()} are lost", e)
+      case NonFatal(e) =>
+        logWarning(s"the latencies of node '${owner.key.node}' in task ${task.taskAttemptId()} are lost", e)
     }
 }
 
-/**
- * Whose figures these are.
- *
- * @param queryId the id of the streaming query, which survives restarts; none for a batch query
- * @param runId   the id of this run of it
- */
+/** Whose figures these are.
+  *
+  * @param queryId the id of the streaming query, which survives restarts; none for a batch query
+  * @param runId   the id of this run of it
+  */
 final case class MarkOwner(key: NodeKey, queryId: Option[String], runId: Option[String])
 
 /** What one attempt at one partition recorded. */
-final case class PartitionLatency(partition: Int, stage: Int, stageAttempt: Int, taskAttempt: Long, summary: LatencySummary) {
+final case class PartitionLatency(
+    partition: Int,
+    stage: Int,
+    stageAttempt: Int,
+    taskAttempt: Long,
+    summary: LatencySummary
+) {
   def isOlderThan(other: PartitionLatency): Boolean = PartitionLatency.attempt.lt(this, other)
 }
 

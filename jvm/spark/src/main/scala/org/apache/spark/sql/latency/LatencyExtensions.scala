@@ -1,20 +1,24 @@
 package org.apache.spark.sql.latency
 
-import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
+import io.sparklatency.spark.RecordTimestamp
+import io.sparklatency.spark.Version
+import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.SparkSessionExtensionsProvider
 import org.apache.spark.sql.catalyst.FunctionIdentifier
-import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, ExpressionInfo, Literal}
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnresolvedHint}
+import org.apache.spark.sql.catalyst.expressions.Alias
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.ExpressionInfo
+import org.apache.spark.sql.catalyst.expressions.Literal
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.UnresolvedHint
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.types.StringType
 
-import io.sparklatency.spark.{RecordTimestamp, Version}
-
-/**
- * What a session gains: the hint `E2E_LATENCY('node' [, timestamp [, level]])` (a NULL timestamp is the watermarked column), the plan of a mark, the check that node ids are
- * unique, and `e2e_latency_version()`, by which a client finds out that all this is there. Found through `META-INF/services`
- * by every session whose class path has the jar, so that no configuration is needed.
- */
+/** What a session gains: the hint `E2E_LATENCY('node' [, timestamp [, level]])` (a NULL timestamp is the watermarked column), the plan of a mark, the check that node ids are
+  * unique, and `e2e_latency_version()`, by which a client finds out that all this is there. Found through `META-INF/services`
+  * by every session whose class path has the jar, so that no configuration is needed.
+  */
 final class LatencyExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit = {
     extensions.injectResolutionRule(session => ResolveLatencyHint(session.asInstanceOf[SparkSession]))
@@ -36,12 +40,15 @@ private final case class ResolveLatencyHint(session: SparkSession) extends Rule[
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
     case UnresolvedHint(name, parameters, child) if name.equalsIgnoreCase(Name) && child.resolved =>
       parameters match {
-        case Seq(Text(node)) => LatencyMarks.mark(session, child, node, _.resolve(RecordTimestamp.Watermarked), "INFO")
-        case Seq(Text(node), Timestamp(timestamp)) => LatencyMarks.mark(session, child, node, timestamp, "INFO")
+        case Seq(Text(node)) =>
+          LatencyMarks.mark(session, child, node, _.resolve(RecordTimestamp.Watermarked), "INFO")
+        case Seq(Text(node), Timestamp(timestamp)) =>
+          LatencyMarks.mark(session, child, node, timestamp, "INFO")
         case Seq(Text(node), Timestamp(timestamp), Text(level)) =>
           LatencyMarks.mark(session, child, node, timestamp, level)
         case other => throw new IllegalArgumentException(
-            s"$Name(${other.mkString(", ")}): a node id and a timestamp column are expected; $usage")
+            s"$Name(${other.mkString(", ")}): a node id and a timestamp column are expected; $usage"
+          )
       }
   }
 

@@ -1,19 +1,27 @@
 package org.apache.spark.sql.latency
 
-import org.apache.spark.sql.{Dataset => AnyDataset, Row}
-import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression}
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.classic.{Dataset, SparkSession}
-
 import io.sparklatency.RecordingLevel
-import io.sparklatency.spark.{LatencyConf, RecordTimestamp}
+import io.sparklatency.spark.LatencyConf
+import io.sparklatency.spark.RecordTimestamp
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.NamedExpression
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.classic.Dataset
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.{Dataset => AnyDataset}
 
 /** Puts marks into plans. Whatever the user got wrong fails here, at the call, with an IllegalArgumentException. */
 object LatencyMarks {
   private val LongestNodeId = 256
 
   /** Called by the façades: `dataset` with the node on top of it, or `dataset` itself where the level excludes the node. */
-  def mark[T](dataset: AnyDataset[T], node: String, timestamp: RecordTimestamp, level: String): AnyDataset[T] =
+  def mark[T](
+      dataset: AnyDataset[T],
+      node: String,
+      timestamp: RecordTimestamp,
+      level: String
+  ): AnyDataset[T] =
     dataset match {
       case classic: Dataset[T @unchecked] =>
         val session = classic.sparkSession
@@ -24,7 +32,8 @@ object LatencyMarks {
         if (marked eq child) dataset else rows(session, marked).as(classic.encoder)
       case _ => throw new IllegalArgumentException(
           s"node '$node': ${dataset.getClass.getName} has no plan to mark here; under Spark Connect use " +
-            s"dataset.hint(\"E2E_LATENCY\", \"$node\") on a server whose class path has sparklatency")
+            s"dataset.hint(\"E2E_LATENCY\", \"$node\") on a server whose class path has sparklatency"
+        )
     }
 
   /** The same for a plan that is being analyzed. */
@@ -47,14 +56,17 @@ object LatencyMarks {
     if (node == null || node.trim.isEmpty) throw new IllegalArgumentException("a node id must not be empty")
     if (node.length > LongestNodeId)
       throw new IllegalArgumentException(
-        s"the node id '${node.take(32)}…' has ${node.length} characters; at most $LongestNodeId are allowed")
+        s"the node id '${node.take(32)}…' has ${node.length} characters; at most $LongestNodeId are allowed"
+      )
     if (plan.exists { case mark: E2ELatency => mark.node == node; case _ => false }) throw duplicate(node)
   }
 
   private def levelOf(node: String, level: String): RecordingLevel =
     RecordingLevel.ofNodes.find(_.name.equalsIgnoreCase(level)).getOrElse(throw new IllegalArgumentException(
-      s"node '$node': there is no recording level '$level'; use one of ${RecordingLevel.ofNodes.mkString(", ")}"))
+      s"node '$node': there is no recording level '$level'; use one of ${RecordingLevel.ofNodes.mkString(", ")}"
+    ))
 
   private[latency] def duplicate(node: String): IllegalArgumentException = new IllegalArgumentException(
-    s"node '$node' is in this plan already; every node of a query needs an id of its own")
+    s"node '$node' is in this plan already; every node of a query needs an id of its own"
+  )
 }

@@ -3,19 +3,23 @@ package org.apache.spark.sql.latency
 import scala.collection.mutable
 import scala.util.control.NonFatal
 
-import com.codahale.metrics.{Gauge, MetricRegistry}
-
+import com.codahale.metrics.Gauge
+import com.codahale.metrics.MetricRegistry
+import io.sparklatency.Clock
+import io.sparklatency.Metric
+import io.sparklatency.MetricName
+import io.sparklatency.NodeFigures
+import io.sparklatency.NodeKey
+import io.sparklatency.WallClock
+import io.sparklatency.WindowSettings
+import io.sparklatency.spark.LatencyConf
 import org.apache.spark.SparkEnv
 import org.apache.spark.internal.Logging
 import org.apache.spark.metrics.source.Source
 
-import io.sparklatency.{Clock, Metric, MetricName, NodeFigures, NodeKey, WallClock, WindowSettings}
-import io.sparklatency.spark.LatencyConf
-
-/**
- * All figures of this process as gauges in Spark's metrics system: one source for each process, registered once, whose own
- * registry grows with the nodes and shrinks by exact name. (Spark removes sources by the prefix of their name.)
- */
+/** All figures of this process as gauges in Spark's metrics system: one source for each process, registered once, whose own
+  * registry grows with the nodes and shrinks by exact name. (Spark removes sources by the prefix of their name.)
+  */
 final class LatencySource(clock: Clock, window: WindowSettings) extends Source {
   override val sourceName: String = "sparklatency"
   override val metricRegistry: MetricRegistry = new MetricRegistry
@@ -24,11 +28,13 @@ final class LatencySource(clock: Clock, window: WindowSettings) extends Source {
 
   /** The figures of a node, made and registered when first asked for. */
   def node(key: NodeKey): NodeFigures = synchronized {
-    nodes.getOrElseUpdate(key, {
-      val figures = new NodeFigures(clock, window)
-      Metric.all.foreach(metric => metricRegistry.register(MetricName(key, metric), gauge(metric, figures)))
-      figures
-    })
+    nodes.getOrElseUpdate(
+      key, {
+        val figures = new NodeFigures(clock, window)
+        Metric.all.foreach(metric => metricRegistry.register(MetricName(key, metric), gauge(metric, figures)))
+        figures
+      }
+    )
   }
 
   def remove(query: String): Unit = synchronized {

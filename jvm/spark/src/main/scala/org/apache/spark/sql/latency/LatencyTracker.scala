@@ -2,24 +2,30 @@ package org.apache.spark.sql.latency
 
 import scala.collection.mutable
 
+import io.sparklatency.LatencySummary
+import io.sparklatency.NodeFigures
+import io.sparklatency.NodeKey
+import io.sparklatency.NodeSnapshot
+import io.sparklatency.WallClock
+import io.sparklatency.spark.LatencyConf
 import org.apache.spark.SparkContext
 import org.apache.spark.internal.Logging
-import org.apache.spark.scheduler.{SparkListener, SparkListenerApplicationEnd, SparkListenerEvent}
+import org.apache.spark.scheduler.SparkListener
+import org.apache.spark.scheduler.SparkListenerApplicationEnd
+import org.apache.spark.scheduler.SparkListenerEvent
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.execution.{QueryExecution, SparkPlan}
-import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, AdaptiveSparkPlanHelper}
+import org.apache.spark.sql.execution.QueryExecution
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
 
-import io.sparklatency.{LatencySummary, NodeFigures, NodeKey, NodeSnapshot, WallClock}
-import io.sparklatency.spark.LatencyConf
-
-/**
- * The driver's figures. When an execution ends well (a micro-batch, or a batch query), what its marks recorded is taken from
- * their accumulators, which hold each partition once, and added to the figures of its query. An execution that failed is left
- * alone: its results were not committed, and it will be run again.
- */
+/** The driver's figures. When an execution ends well (a micro-batch, or a batch query), what its marks recorded is taken from
+  * their accumulators, which hold each partition once, and added to the figures of its query. An execution that failed is left
+  * alone: its results were not committed, and it will be run again.
+  */
 final class LatencyTracker(context: SparkContext) extends SparkListener with AdaptiveSparkPlanHelper {
   import LatencyTracker._
 
@@ -41,7 +47,12 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Ada
   /** The figures of every query that is known, in the order in which they were first seen. */
   def snapshot(): Seq[QuerySnapshot] = synchronized {
     queries.values.map { query =>
-      QuerySnapshot(query.name, query.id, query.batches, query.nodes.toSeq.map { case (node, f) => node -> f.snapshot() })
+      QuerySnapshot(
+        query.name,
+        query.id,
+        query.batches,
+        query.nodes.toSeq.map { case (node, f) => node -> f.snapshot() }
+      )
     }.toSeq
   }
 
@@ -85,14 +96,17 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Ada
 
   /** The accumulators of all marks of an execution, upstream nodes first. */
   private def figuresOf(execution: QueryExecution): Seq[LatencyAccumulator] =
-    nodesOf(execution.executedPlan).flatMap(_.expressions).flatMap(_.collect { case mark: RecordE2ELatency => mark.figures })
+    nodesOf(execution.executedPlan).flatMap(_.expressions).flatMap(_.collect { case mark: RecordE2ELatency =>
+      mark.figures
+    })
       .distinctBy(_.id)
 
   /** A node after all that it reads from, plans that Spark keeps apart from the tree included. */
   private def nodesOf(plan: SparkPlan): Seq[SparkPlan] = {
     val apart = plan match {
       // What is left of a query is planned anew while it runs, and a stage that has run may be dropped from the final plan.
-      case adaptive: AdaptiveSparkPlanExec if adaptive.initialPlan ne adaptive.executedPlan => Seq(adaptive.initialPlan)
+      case adaptive: AdaptiveSparkPlanExec if adaptive.initialPlan ne adaptive.executedPlan =>
+        Seq(adaptive.initialPlan)
       case scan: InMemoryTableScanExec => Seq(scan.relation.cachedPlan)
       case _ => Nil
     }
@@ -101,7 +115,12 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Ada
 }
 
 /** A query's figures at one instant; nodes in plan order, upstream first. */
-final case class QuerySnapshot(name: String, id: Option[String], batches: Long, nodes: Seq[(String, NodeSnapshot)])
+final case class QuerySnapshot(
+    name: String,
+    id: Option[String],
+    batches: Long,
+    nodes: Seq[(String, NodeSnapshot)]
+)
 
 object LatencyTracker extends Logging {
   private val StoppedQueriesKept = 100

@@ -1,22 +1,23 @@
 package org.apache.spark.sql.latency
 
+import io.sparklatency.LatencyRecorder
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode, FalseLiteral}
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
-import org.apache.spark.sql.types.{BooleanType, DataType}
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
+import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode
+import org.apache.spark.sql.catalyst.expressions.codegen.FalseLiteral
+import org.apache.spark.sql.types.BooleanType
+import org.apache.spark.sql.types.DataType
 
-import io.sparklatency.LatencyRecorder
-
-/**
- * Always true; takes the record's latency on the way.
- *
- * `columns` are all the columns that reach the node. They are children although their values are not used: generated code
- * evaluates a column where it is first needed, and what nobody had asked for by now would be computed, and its time spent,
- * after the clock was read.
- *
- * The accumulator stands in a second parameter list: two plans that differ in nothing else are the same plan.
- */
+/** Always true; takes the record's latency on the way.
+  *
+  * `columns` are all the columns that reach the node. They are children although their values are not used: generated code
+  * evaluates a column where it is first needed, and what nobody had asked for by now would be computed, and its time spent,
+  * after the clock was read.
+  *
+  * The accumulator stands in a second parameter list: two plans that differ in nothing else are the same plan.
+  */
 case class RecordE2ELatency(timestamp: Expression, columns: Seq[Expression], node: String)(
     val figures: LatencyAccumulator
 ) extends Expression {
@@ -42,7 +43,11 @@ case class RecordE2ELatency(timestamp: Expression, columns: Seq[Expression], nod
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val accumulator = ctx.addReferenceObj("latency", figures)
     val recorder = ctx.addMutableState(
-      classOf[LatencyRecorder].getName, "recorder", field => s"$field = $accumulator.open();", forceInline = true)
+      classOf[LatencyRecorder].getName,
+      "recorder",
+      field => s"$field = $accumulator.open();",
+      forceInline = true
+    )
     val micros = timestamp.genCode(ctx)
     val record =
       if (timestamp.nullable)
@@ -54,7 +59,8 @@ case class RecordE2ELatency(timestamp: Expression, columns: Seq[Expression], nod
         |$record
         |final boolean ${ev.value} = true;
        """.stripMargin,
-      isNull = FalseLiteral)
+      isNull = FalseLiteral
+    )
   }
 
   override protected def otherCopyArgs: Seq[AnyRef] = figures :: Nil

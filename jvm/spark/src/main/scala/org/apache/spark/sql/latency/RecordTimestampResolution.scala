@@ -1,22 +1,38 @@
 package org.apache.spark.sql.latency
 
+import io.sparklatency.spark.RecordTimestamp
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Cast, Expression, GetStructField}
-import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan, Project}
-import org.apache.spark.sql.catalyst.trees.TreePattern.{CURRENT_LIKE, PLAN_EXPRESSION, PYTHON_UDF}
-import org.apache.spark.sql.classic.{ColumnNodeToExpressionConverter, SparkSession}
-import org.apache.spark.sql.types.{DataType, StructType, TimestampNTZType, TimestampType}
-
-import io.sparklatency.spark.RecordTimestamp
+import org.apache.spark.sql.catalyst.expressions.Alias
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.Cast
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.GetStructField
+import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.Project
+import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
+import org.apache.spark.sql.catalyst.trees.TreePattern.PLAN_EXPRESSION
+import org.apache.spark.sql.catalyst.trees.TreePattern.PYTHON_UDF
+import org.apache.spark.sql.classic.ColumnNodeToExpressionConverter
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.TimestampNTZType
+import org.apache.spark.sql.types.TimestampType
 
 /** Finds the record timestamp of a node among the columns of `plan`, or says in words why there is none. */
-private[latency] final class RecordTimestampResolution(session: SparkSession, plan: LogicalPlan, node: String) {
+private[latency] final class RecordTimestampResolution(
+    session: SparkSession,
+    plan: LogicalPlan,
+    node: String
+) {
 
   /** An expression of TIMESTAMP type over the output of `plan`. */
   def resolve(timestamp: RecordTimestamp): Expression = timestamp match {
     case RecordTimestamp.Watermarked => asTimestamp(watermarked, "the watermarked column")
-    case RecordTimestamp.Named(name) => resolve(UnresolvedAttribute(UnresolvedAttribute.parseAttributeName(name)))
+    case RecordTimestamp.Named(name) =>
+      resolve(UnresolvedAttribute(UnresolvedAttribute.parseAttributeName(name)))
     case RecordTimestamp.Given(column) => resolve(ColumnNodeToExpressionConverter(column.node))
   }
 
@@ -25,12 +41,16 @@ private[latency] final class RecordTimestampResolution(session: SparkSession, pl
     case other => asTimestamp(analyzed(other), s"timestamp '${other.sql}'")
   }
 
-  private def watermarked: Expression = plan.output.filter(_.metadata.contains(EventTimeWatermark.delayKey)) match {
-    case Seq(one) => one
-    case Seq() => fail("no timestamp was given, and no column here has a watermark", remedy)
-    case several =>
-      fail(s"no timestamp was given, and several columns have a watermark: ${names(several)}", "name one of them")
-  }
+  private def watermarked: Expression =
+    plan.output.filter(_.metadata.contains(EventTimeWatermark.delayKey)) match {
+      case Seq(one) => one
+      case Seq() => fail("no timestamp was given, and no column here has a watermark", remedy)
+      case several =>
+        fail(
+          s"no timestamp was given, and several columns have a watermark: ${names(several)}",
+          "name one of them"
+        )
+    }
 
   private def named(column: UnresolvedAttribute): Expression =
     plan.resolve(column.nameParts, session.sessionState.conf.resolver) match {
@@ -43,13 +63,16 @@ private[latency] final class RecordTimestampResolution(session: SparkSession, pl
     val project = Project(Seq(Alias(expression, "timestamp")()), plan)
     val resolved =
       try session.sessionState.executePlan(project).analyzed
-      catch { case e: AnalysisException => fail(s"the timestamp cannot be resolved: ${e.getMessage}", remedy) }
+      catch {
+        case e: AnalysisException => fail(s"the timestamp cannot be resolved: ${e.getMessage}", remedy)
+      }
     resolved match {
       case Project(Seq(Alias(timestamp, _)), _) if isOfTheRow(timestamp) => timestamp
       case _ =>
         fail(
           s"the timestamp '${expression.sql}' is not a deterministic expression over the columns of the row",
-          "compute it in a column of its own and name that")
+          "compute it in a column of its own and name that"
+        )
     }
   }
 
@@ -59,8 +82,10 @@ private[latency] final class RecordTimestampResolution(session: SparkSession, pl
 
   private def asTimestamp(expression: Expression, what: String): Expression = expression.dataType match {
     case TimestampType => expression
-    case TimestampNTZType => Cast(expression, TimestampType, Some(session.sessionState.conf.sessionLocalTimeZone))
-    case window: StructType if isWindow(window) => asTimestamp(GetStructField(expression, window.fieldIndex("end")), what)
+    case TimestampNTZType =>
+      Cast(expression, TimestampType, Some(session.sessionState.conf.sessionLocalTimeZone))
+    case window: StructType if isWindow(window) =>
+      asTimestamp(GetStructField(expression, window.fieldIndex("end")), what)
     case other => fail(s"$what is of type ${other.sql}, and a timestamp or a window is needed", remedy)
   }
 
@@ -71,7 +96,9 @@ private[latency] final class RecordTimestampResolution(session: SparkSession, pl
   }
 
   private def isWindow(struct: StructType): Boolean =
-    struct.fieldNames.toSeq == Seq("start", "end") && struct.fields.forall(f => f.dataType != struct && isTimestamp(f.dataType))
+    struct.fieldNames.toSeq == Seq("start", "end") && struct.fields.forall(f =>
+      f.dataType != struct && isTimestamp(f.dataType)
+    )
 
   private def remedy: String = plan.output.filter(column => isTimestamp(column.dataType)) match {
     case Seq() => "no column here holds a timestamp: keep one through the steps before this node"
