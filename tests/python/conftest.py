@@ -26,14 +26,13 @@ def user_jar(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="session")
 def spark(user_jar: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    scratch = tmp_path_factory.mktemp("spark")
+    warehouse = str(tmp_path_factory.mktemp("warehouse"))
     builder = SparkSession.builder.master("local[2]").config(
         map={
             "spark.jars": user_jar,
             "spark.sql.session.timeZone": "UTC",
             "spark.sql.shuffle.partitions": "2",
-            "spark.sql.streaming.checkpointLocation": str(scratch / "checkpoints"),
-            "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+            "spark.sql.warehouse.dir": warehouse,
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
         }

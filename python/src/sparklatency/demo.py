@@ -209,7 +209,7 @@ def _show_lines(readings: Iterator[tuple[float, Latency]], console: Console) -> 
     figures = Latency(())
     due = 0.0
     for elapsed, figures in readings:
-        if elapsed >= due and figures.queries:
+        if elapsed >= due and (due or slow_step(figures.nodes)):
             due = elapsed + _PLAIN_EVERY_SECONDS
             lines = [f"{elapsed:3.0f} s  {render.line(node)}" for node in figures.nodes]
             console.print("\n".join(lines), markup=False)

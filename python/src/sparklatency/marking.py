@@ -52,7 +52,9 @@ def _by_hint(df: DataFrame, node_id: str, timestamp: str | Column | None, level:
     check_connect_server(df.sparkSession)
     column = col(timestamp) if isinstance(timestamp, str) else lit(None) if timestamp is None else timestamp
     marked = df.hint("E2E_LATENCY", node_id, column, level)
-    marked.schema  # noqa: B018  the plan is analysed now, so that a mistake shows here and not at the first action
+    # A question that only an analysed plan answers, so that a mistake shows here, not at the first action.
+    # (The schema would not do: the client takes it over from the DataFrame below a hint.)
+    marked.isStreaming  # noqa: B018
     return marked
 
 

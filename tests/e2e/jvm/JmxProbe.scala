@@ -12,12 +12,13 @@ import com.fasterxml.jackson.core.json.JsonWriteFeature.WRITE_NAN_AS_STRINGS
 import com.fasterxml.jackson.databind.json.JsonMapper
 import com.sun.tools.attach.VirtualMachine
 
-/** A JMX client: for each line of input it prints, as one line of JSON, the gauges of every marked node in the
-  * driver and the executors of an application, by full name.
-  *
-  * The driver is reached over TCP, as a console would. Executors of one host would fight over a port, so these are
-  * found by the application id in their command line and asked to start their local connector, which needs none.
-  */
+/**
+ * A JMX client: for each line of input it prints, as one line of JSON, the gauges of every marked node in the
+ * driver and the executors of an application, by full name.
+ *
+ * The driver is reached over TCP, as a console would. Executors of one host would fight over a port, so these are
+ * found by the application id in their command line and asked to start their local connector, which needs none.
+ */
 object JmxProbe {
   private val Gauges = new ObjectName("metrics:type=gauges,*")
   private val json = JsonMapper.builder.disable(WRITE_NAN_AS_STRINGS).build

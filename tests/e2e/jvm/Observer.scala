@@ -11,12 +11,13 @@ import org.apache.kafka.common.TopicPartition
 import org.apache.kafka.common.record.TimestampType.LOG_APPEND_TIME
 import org.apache.kafka.common.serialization.StringDeserializer
 
-/** Reads a topic from its beginning to its present end and prints the latency of each record, in milliseconds,
-  * one a line.
-  *
-  * Latency is taken from the broker's word alone: when it appended the record, minus the record timestamp
-  * (milliseconds since the epoch) in the record's value. Nothing of Spark or sparklatency is on this class path.
-  */
+/**
+ * Reads a topic from its beginning to its present end and prints the latency of each record, in milliseconds,
+ * one a line.
+ *
+ * Latency is taken from the broker's word alone: when it appended the record, minus the record timestamp
+ * (milliseconds since the epoch) in the record's value. Nothing of Spark or sparklatency is on this class path.
+ */
 object Observer {
   def main(args: Array[String]): Unit = {
     val Array(brokers, topic) = args: @unchecked

@@ -10,11 +10,12 @@ import org.apache.kafka.clients.producer.KafkaProducer
 import org.apache.kafka.clients.producer.ProducerRecord
 import org.apache.kafka.common.serialization.StringSerializer
 
-/** Writes `count` records to a topic, `rate` of them a second, and ends when the broker has them all.
-  *
-  * A record's timestamp is when it was due, not when it was sent: a stall of this process makes records older
-  * instead of hiding the wait from whoever measures (coordinated omission).
-  */
+/**
+ * Writes `count` records to a topic, `rate` of them a second, and ends when the broker has them all.
+ *
+ * A record's timestamp is when it was due, not when it was sent: a stall of this process makes records older
+ * instead of hiding the wait from whoever measures (coordinated omission).
+ */
 object Producer {
   private val Keys = 20
 

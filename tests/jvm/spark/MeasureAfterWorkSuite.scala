@@ -9,9 +9,10 @@ import org.apache.spark.sql.functions.timestamp_millis
 import org.apache.spark.sql.functions.when
 import org.scalatest.prop.TableDrivenPropertyChecks
 
-/** The clock is read after the work below the mark and before the work above it, in every way in which Spark can run a plan.
-  * One partition of ten rows; each row of slow work takes 50 ms of the test's clock, so row k is 50·k ms old.
-  */
+/**
+ * The clock is read after the work below the mark and before the work above it, in every way in which Spark can run a plan.
+ * One partition of ten rows; each row of slow work takes 50 ms of the test's clock, so row k is 50·k ms old.
+ */
 class MeasureAfterWorkSuite extends SparkTest with TableDrivenPropertyChecks {
 
   private val modes = Table[String, Seq[(String, String)]](

@@ -5,9 +5,10 @@ trait Clock {
 
   def millis(): Long
 
-  /** Whether every row must have a reading of its own. A clock that answers no may be read once for a run of rows, as long as
-    * [[RowClock]] can tell that no time to speak of has passed between them.
-    */
+  /**
+   * Whether every row must have a reading of its own. A clock that answers no may be read once for a run of rows, as long as
+   * [[RowClock]] can tell that no time to speak of has passed between them.
+   */
   def readEveryRow: Boolean
 }
 

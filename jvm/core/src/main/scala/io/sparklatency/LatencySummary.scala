@@ -4,16 +4,17 @@ import java.nio.ByteBuffer
 
 import org.HdrHistogram.Histogram
 
-/** What is known of a number of records: immutable, mergeable, serializable, a few hundred bytes. Latencies in milliseconds.
-  *
-  * `count`, `min`, `max` and `sum` are exact and keep their sign: a timestamp ahead of the clock gives a negative latency. The
-  * histogram, from which percentiles come, takes such a record as 0. Without a measured record there is no minimum, maximum,
-  * average or percentile: those are `None`, never 0.
-  *
-  * @param count            records that were measured
-  * @param withoutTimestamp records that were not, for their timestamp was null or before the epoch
-  * @param aheadOfClock     measured records whose timestamp lay in the future
-  */
+/**
+ * What is known of a number of records: immutable, mergeable, serializable, a few hundred bytes. Latencies in milliseconds.
+ *
+ * `count`, `min`, `max` and `sum` are exact and keep their sign: a timestamp ahead of the clock gives a negative latency. The
+ * histogram, from which percentiles come, takes such a record as 0. Without a measured record there is no minimum, maximum,
+ * average or percentile: those are `None`, never 0.
+ *
+ * @param count            records that were measured
+ * @param withoutTimestamp records that were not, for their timestamp was null or before the epoch
+ * @param aheadOfClock     measured records whose timestamp lay in the future
+ */
 final class LatencySummary private (
     val count: Long,
     private val lowest: Long,

@@ -1,11 +1,12 @@
 package io.sparklatency
 
-/** The last `samples` × `sampleMs` of summaries, sampled as Kafka's `SampledStat` does it, so that a figure read beside one
-  * of Kafka Streams covers the same time. A sample takes what arrives for `sampleMs` after it began; one more sample than asked
-  * for is kept, because the oldest usually overlaps the window's edge; a sample is dropped when the *last* thing it took is as
-  * old as the window. Figures thus cover one to one and a half windows and end after a window of silence.
-  * Not thread-safe.
-  */
+/**
+ * The last `samples` × `sampleMs` of summaries, sampled as Kafka's `SampledStat` does it, so that a figure read beside one
+ * of Kafka Streams covers the same time. A sample takes what arrives for `sampleMs` after it began; one more sample than asked
+ * for is kept, because the oldest usually overlaps the window's edge; a sample is dropped when the *last* thing it took is as
+ * old as the window. Figures thus cover one to one and a half windows and end after a window of silence.
+ * Not thread-safe.
+ */
 final class LatencyWindow(samples: Int, sampleMs: Long) {
   require(samples > 0 && sampleMs > 0, s"samples and their length must be positive: $samples x $sampleMs ms")
 

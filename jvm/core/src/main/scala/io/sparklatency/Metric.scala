@@ -1,11 +1,12 @@
 package io.sparklatency
 
-/** One figure of a node. [[Metric.all]] is the only list of them: gauges, JSON and the README's reference are made from it.
-  *
-  * @param name  in the style of Kafka's metrics
-  * @param field in JSON
-  * @param read  the value, or none where it is unknown
-  */
+/**
+ * One figure of a node. [[Metric.all]] is the only list of them: gauges, JSON and the README's reference are made from it.
+ *
+ * @param name  in the style of Kafka's metrics
+ * @param field in JSON
+ * @param read  the value, or none where it is unknown
+ */
 final case class Metric(name: String, field: String, unit: Metric.Unit, kind: Metric.Kind, help: String)(
     val read: NodeSnapshot => Option[Double]
 )

@@ -2,9 +2,10 @@ package io.sparklatency
 
 import java.nio.charset.StandardCharsets.UTF_8
 
-/** The name of a node's metric: `query.<query>.node.<node>.<metric>`. Two different triples never share a name, and none is a
-  * prefix of another followed by a dot, so that Spark's removal of sources by prefix cannot take a neighbour's metrics.
-  */
+/**
+ * The name of a node's metric: `query.<query>.node.<node>.<metric>`. Two different triples never share a name, and none is a
+ * prefix of another followed by a dot, so that Spark's removal of sources by prefix cannot take a neighbour's metrics.
+ */
 object MetricName {
 
   def apply(key: NodeKey, metric: Metric): String =

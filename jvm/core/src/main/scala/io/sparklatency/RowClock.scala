@@ -2,17 +2,18 @@ package io.sparklatency
 
 import java.util.concurrent.atomic.AtomicBoolean
 
-/** The time of day for one row after another, at a fraction of a nanosecond a row. One thread; one for each task and node.
-  *
-  * A reading is used again for a run of rows while two guards agree that it is fresh:
-  *  - the run is short. Its length follows the pace of the rows: it doubles up to [[RowClock.LongestRun]] while a run takes
-  *    less than [[RowClock.RunBudgetNanos]], and shrinks in proportion when it takes longer. Rows that arrive further apart
-  *    than the budget are therefore all read exactly, whatever the scheduler does to any other thread.
-  *  - the [[Ticker]] has not moved since. This catches a pause between two rows of a fast run.
-  *
-  * A stale reading needs both to fail: a pause in the middle of a fast run that begins and ends within one stall of the
-  * ticker. At most the rest of that run, 256 rows at the worst, is then off by the length of the pause.
-  */
+/**
+ * The time of day for one row after another, at a fraction of a nanosecond a row. One thread; one for each task and node.
+ *
+ * A reading is used again for a run of rows while two guards agree that it is fresh:
+ *  - the run is short. Its length follows the pace of the rows: it doubles up to [[RowClock.LongestRun]] while a run takes
+ *    less than [[RowClock.RunBudgetNanos]], and shrinks in proportion when it takes longer. Rows that arrive further apart
+ *    than the budget are therefore all read exactly, whatever the scheduler does to any other thread.
+ *  - the [[Ticker]] has not moved since. This catches a pause between two rows of a fast run.
+ *
+ * A stale reading needs both to fail: a pause in the middle of a fast run that begins and ends within one stall of the
+ * ticker. At most the rest of that run, 256 rows at the worst, is then off by the length of the pause.
+ */
 final class RowClock(clock: Clock) {
   import RowClock._
 
@@ -49,9 +50,10 @@ object RowClock {
   val RunBudgetNanos = 100000L
 }
 
-/** A number that changes about every millisecond while somebody cares. It says *that* time has passed, never what time it is:
-  * its thread can be kept from running for tens of milliseconds. The thread ends when nobody has asked for a second.
-  */
+/**
+ * A number that changes about every millisecond while somebody cares. It says *that* time has passed, never what time it is:
+ * its thread can be kept from running for tens of milliseconds. The thread ends when nobody has asked for a second.
+ */
 private object Ticker {
   @volatile var now = 0L
   @volatile private var wanted = false

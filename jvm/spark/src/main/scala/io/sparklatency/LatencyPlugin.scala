@@ -11,9 +11,10 @@ import org.apache.spark.api.plugin.PluginContext
 import org.apache.spark.api.plugin.SparkPlugin
 import org.apache.spark.sql.latency.LatencyTracker
 
-/** `spark.plugins=io.sparklatency.LatencyPlugin`: checks the settings when the application starts, rather than at the first
-  * node, and shows the source in the metrics system from the beginning. Marking works without it.
-  */
+/**
+ * `spark.plugins=io.sparklatency.LatencyPlugin`: checks the settings when the application starts, rather than at the first
+ * node, and shows the source in the metrics system from the beginning. Marking works without it.
+ */
 final class LatencyPlugin extends SparkPlugin {
 
   override def driverPlugin(): DriverPlugin = new DriverPlugin {

@@ -6,10 +6,11 @@ import java.util.concurrent.locks.LockSupport
 import io.sparklatency.RowClock
 import io.sparklatency.SystemClock
 
-/** How far [[RowClock]] is off, in milliseconds, for rows that come in different patterns, on an idle machine and on one whose
-  * cores have four busy threads each. The operating system's clock is read right before and right after; a time between
-  * those two readings is right. Prints a table in Markdown; the budget is 1 ms at the 99.9th percentile, in every line.
-  */
+/**
+ * How far [[RowClock]] is off, in milliseconds, for rows that come in different patterns, on an idle machine and on one whose
+ * cores have four busy threads each. The operating system's clock is read right before and right after; a time between
+ * those two readings is right. Prints a table in Markdown; the budget is 1 ms at the 99.9th percentile, in every line.
+ */
 object ClockAccuracy {
   private val Seconds = 10
   private val BusyThreadsPerCore = 4

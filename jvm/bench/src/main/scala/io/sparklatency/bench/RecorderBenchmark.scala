@@ -10,10 +10,11 @@ import io.sparklatency.SystemClock
 import org.HdrHistogram.Histogram
 import org.openjdk.jmh.annotations._
 
-/** What one record costs in the recorder, and what it would cost with HdrHistogram's own `recordValue` beside a minimum, a
-  * maximum and a sum, the clock being read for every row or by [[RowClock]]. `loop` is what the measurement itself costs.
-  * Nanoseconds a record, in a loop over timestamps made beforehand.
-  */
+/**
+ * What one record costs in the recorder, and what it would cost with HdrHistogram's own `recordValue` beside a minimum, a
+ * maximum and a sum, the clock being read for every row or by [[RowClock]]. `loop` is what the measurement itself costs.
+ * Nanoseconds a record, in a loop over timestamps made beforehand.
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

@@ -9,9 +9,10 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.network.util.JavaUtils
 import org.apache.spark.sql.SparkSession
 
-/** The settings `spark.sparklatency.*`, read from wherever Spark keeps settings. A bad value fails when it is read, with the key,
-  * the value and what is allowed; a key that does not exist is warned of.
-  */
+/**
+ * The settings `spark.sparklatency.*`, read from wherever Spark keeps settings. A bad value fails when it is read, with the key,
+ * the value and what is allowed; a key that does not exist is warned of.
+ */
 final class LatencyConf(read: String => Option[String]) {
   import LatencyConf._
 

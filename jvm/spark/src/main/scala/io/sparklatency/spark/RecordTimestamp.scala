@@ -4,9 +4,10 @@ import scala.language.implicitConversions
 
 import org.apache.spark.sql.Column
 
-/** Which column says when a record happened: TIMESTAMP, TIMESTAMP_NTZ (in the session's time zone), or a window, whose end it is.
-  * A name or a `Column` can stand wherever one of these is asked for.
-  */
+/**
+ * Which column says when a record happened: TIMESTAMP, TIMESTAMP_NTZ (in the session's time zone), or a window, whose end it is.
+ * A name or a `Column` can stand wherever one of these is asked for.
+ */
 sealed trait RecordTimestamp
 
 object RecordTimestamp {

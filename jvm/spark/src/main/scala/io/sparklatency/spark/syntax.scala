@@ -8,17 +8,18 @@ object syntax {
 
   implicit final class E2ELatencySyntax[T](private val dataset: Dataset[T]) extends AnyVal {
 
-    /** Marks this point of the plan as the node `nodeId`: rows pass unchanged, and the end-to-end latency of each is taken, the
-      * wall clock when it leaves this point minus its timestamp, in milliseconds.
-      *
-      * The optimizer moves nothing across a mark, so place it after the filters that should reach the source.
-      *
-      * @param nodeId    unique within the query, 1 to 256 characters
-      * @param timestamp a column name or Column of type TIMESTAMP or TIMESTAMP_NTZ, or a window (its end is taken); by default
-      *                  the one column that has a watermark
-      * @param level     INFO, DEBUG or TRACE; the node is left out where `spark.sparklatency.recording.level` is below it
-      * @throws IllegalArgumentException when the id, the timestamp or the level will not do, with the remedy
-      */
+    /**
+     * Marks this point of the plan as the node `nodeId`: rows pass unchanged, and the end-to-end latency of each is taken, the
+     * wall clock when it leaves this point minus its timestamp, in milliseconds.
+     *
+     * The optimizer moves nothing across a mark, so place it after the filters that should reach the source.
+     *
+     * @param nodeId    unique within the query, 1 to 256 characters
+     * @param timestamp a column name or Column of type TIMESTAMP or TIMESTAMP_NTZ, or a window (its end is taken); by default
+     *                  the one column that has a watermark
+     * @param level     INFO, DEBUG or TRACE; the node is left out where `spark.sparklatency.recording.level` is below it
+     * @throws IllegalArgumentException when the id, the timestamp or the level will not do, with the remedy
+     */
     def withE2ELatency(
         nodeId: String,
         timestamp: RecordTimestamp = RecordTimestamp.Watermarked,

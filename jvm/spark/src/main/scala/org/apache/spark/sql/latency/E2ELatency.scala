@@ -10,12 +10,13 @@ import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.SparkStrategy
 
-/** A marked point of a plan: rows pass unchanged, and the latency of each is taken. No rule of the optimizer knows this node, so
-  * nothing moves across it: what the user wrote below the mark is done before the clock is read, what stands above it after.
-  *
-  * @param timestamp deterministic, of TIMESTAMP type. (A nondeterministic expression would be pulled out into a Project below.)
-  * @param markId    tells one mark in two branches of a plan (a self-join) from two marks with the same name (a mistake)
-  */
+/**
+ * A marked point of a plan: rows pass unchanged, and the latency of each is taken. No rule of the optimizer knows this node, so
+ * nothing moves across it: what the user wrote below the mark is done before the clock is read, what stands above it after.
+ *
+ * @param timestamp deterministic, of TIMESTAMP type. (A nondeterministic expression would be pulled out into a Project below.)
+ * @param markId    tells one mark in two branches of a plan (a self-join) from two marks with the same name (a mistake)
+ */
 case class E2ELatency(node: String, timestamp: Expression, markId: ExprId, child: LogicalPlan)
     extends UnaryNode {
   override def output: Seq[Attribute] = child.output
@@ -30,9 +31,10 @@ case class E2ELatency(node: String, timestamp: Expression, markId: ExprId, child
     super.doCanonicalize().asInstanceOf[E2ELatency].copy(markId = ExprId(0))
 }
 
-/** Plans the mark as a stock filter whose condition is always true. A node of our own would be refused by real-time mode, would
-  * need code generation of its own, and would hide the child's partitioning and ordering unless it forwarded them.
-  */
+/**
+ * Plans the mark as a stock filter whose condition is always true. A node of our own would be refused by real-time mode, would
+ * need code generation of its own, and would hide the child's partitioning and ordering unless it forwarded them.
+ */
 object E2ELatencyStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case E2ELatency(node, timestamp, _, child) =>

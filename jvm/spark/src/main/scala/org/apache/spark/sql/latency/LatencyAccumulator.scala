@@ -10,14 +10,15 @@ import org.apache.spark.TaskContext
 import org.apache.spark.internal.Logging
 import org.apache.spark.util.AccumulatorV2
 
-/** Brings what the tasks of one planned node recorded to the driver, each partition once.
-  *
-  * In a task it opens the recorder and, when the task ends, holds its summary. On the driver it keeps for each partition the
-  * summary of the newest attempt, because a stage that is run again (a lost shuffle file, the sampling job of a range
-  * partitioning, a second action on the same plan) reports partitions that were reported before.
-  *
-  * Not in heartbeats: those are serialized by another thread while the task writes.
-  */
+/**
+ * Brings what the tasks of one planned node recorded to the driver, each partition once.
+ *
+ * In a task it opens the recorder and, when the task ends, holds its summary. On the driver it keeps for each partition the
+ * summary of the newest attempt, because a stage that is run again (a lost shuffle file, the sampling job of a range
+ * partitioning, a second action on the same plan) reports partitions that were reported before.
+ *
+ * Not in heartbeats: those are serialized by another thread while the task writes.
+ */
 final class LatencyAccumulator(val owner: MarkOwner)
     extends AccumulatorV2[PartitionLatency, Map[Int, PartitionLatency]] with Logging {
 
@@ -81,11 +82,12 @@ final class LatencyAccumulator(val owner: MarkOwner)
     }
 }
 
-/** Whose figures these are.
-  *
-  * @param queryId the id of the streaming query, which survives restarts; none for a batch query
-  * @param runId   the id of this run of it
-  */
+/**
+ * Whose figures these are.
+ *
+ * @param queryId the id of the streaming query, which survives restarts; none for a batch query
+ * @param runId   the id of this run of it
+ */
 final case class MarkOwner(key: NodeKey, queryId: Option[String], runId: Option[String])
 
 /** What one attempt at one partition recorded. */

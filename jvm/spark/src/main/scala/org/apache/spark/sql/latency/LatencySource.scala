@@ -17,9 +17,10 @@ import org.apache.spark.SparkEnv
 import org.apache.spark.internal.Logging
 import org.apache.spark.metrics.source.Source
 
-/** All figures of this process as gauges in Spark's metrics system: one source for each process, registered once, whose own
-  * registry grows with the nodes and shrinks by exact name. (Spark removes sources by the prefix of their name.)
-  */
+/**
+ * All figures of this process as gauges in Spark's metrics system: one source for each process, registered once, whose own
+ * registry grows with the nodes and shrinks by exact name. (Spark removes sources by the prefix of their name.)
+ */
 final class LatencySource(clock: Clock, window: WindowSettings) extends Source {
   override val sourceName: String = "sparklatency"
   override val metricRegistry: MetricRegistry = new MetricRegistry

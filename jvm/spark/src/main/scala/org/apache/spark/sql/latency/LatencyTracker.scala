@@ -22,10 +22,11 @@ import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
 
-/** The driver's figures. When an execution ends well (a micro-batch, or a batch query), what its marks recorded is taken from
-  * their accumulators, which hold each partition once, and added to the figures of its query. An execution that failed is left
-  * alone: its results were not committed, and it will be run again.
-  */
+/**
+ * The driver's figures. When an execution ends well (a micro-batch, or a batch query), what its marks recorded is taken from
+ * their accumulators, which hold each partition once, and added to the figures of its query. An execution that failed is left
+ * alone: its results were not committed, and it will be run again.
+ */
 final class LatencyTracker(context: SparkContext) extends SparkListener with AdaptiveSparkPlanHelper {
   import LatencyTracker._
 

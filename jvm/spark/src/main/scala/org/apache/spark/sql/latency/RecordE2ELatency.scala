@@ -10,14 +10,15 @@ import org.apache.spark.sql.catalyst.expressions.codegen.FalseLiteral
 import org.apache.spark.sql.types.BooleanType
 import org.apache.spark.sql.types.DataType
 
-/** Always true; takes the record's latency on the way.
-  *
-  * `columns` are all the columns that reach the node. They are children although their values are not used: generated code
-  * evaluates a column where it is first needed, and what nobody had asked for by now would be computed, and its time spent,
-  * after the clock was read.
-  *
-  * The accumulator stands in a second parameter list: two plans that differ in nothing else are the same plan.
-  */
+/**
+ * Always true; takes the record's latency on the way.
+ *
+ * `columns` are all the columns that reach the node. They are children although their values are not used: generated code
+ * evaluates a column where it is first needed, and what nobody had asked for by now would be computed, and its time spent,
+ * after the clock was read.
+ *
+ * The accumulator stands in a second parameter list: two plans that differ in nothing else are the same plan.
+ */
 case class RecordE2ELatency(timestamp: Expression, columns: Seq[Expression], node: String)(
     val figures: LatencyAccumulator
 ) extends Expression {

@@ -1,0 +1,305 @@
+"""What a mark costs in a running query, beside the other ways to measure latency there.
+
+One JVM and one task thread. In every round each variant runs once, in an order drawn anew, and is compared
+with the plain query of the same round. `plain again` is the plain query a second time: what it differs by is
+noise. Writes the table (Markdown) and every single run (JSON lines) into the folder of results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import subprocess
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any, cast
+
+from pyspark.find_spark_home import _find_spark_home
+from pyspark.sql import Column, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  as all of Spark's documentation has it
+
+from sparklatency import with_e2e_latency
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from pyspark.sql import DataFrame
+
+HERE = Path(__file__).parent
+PLAIN = "plain"
+MARKS = 10
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A query in two halves; what is measured happens between them."""
+
+    name: str
+    title: str
+    rows: int
+    source: Callable[[int], DataFrame]
+    """Makes the records that a run is fed, as many as it is told."""
+    rest: Callable[[DataFrame], DataFrame]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One execution of one variant. Round 0 warms up and counts for nothing."""
+
+    workload: str
+    variant: str
+    round: int
+    rows: int
+    wall_ns: int
+    cpu_ns: int
+    load: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A median over rounds with its bootstrap interval of 95 %."""
+
+    value: float
+    low: float
+    high: float
+
+    def text(self, form: str) -> str:
+        return f"{self.value:{form}} [{self.low:{form}}, {self.high:{form}}]"
+
+
+def latency() -> Column:
+    return F.unix_millis(F.current_timestamp()) - F.unix_millis("ts")
+
+
+def mark(df: DataFrame, times: int = 1) -> DataFrame:
+    for number in range(times):
+        df = with_e2e_latency(df, f"node{number}", "ts")
+    return df
+
+
+def observe(df: DataFrame) -> DataFrame:
+    return df.observe(
+        "latency",
+        F.min(latency()).alias("min"),
+        F.max(latency()).alias("max"),
+        F.avg(latency()).alias("avg"),
+        F.count(latency()).alias("count"),
+    )
+
+
+def clock_udf_and_observe(df: DataFrame) -> DataFrame:
+    """Measures as the benchmarks of Spark's own real-time mode do."""
+    column = F.col("latency")
+    measured = df.withColumn("latency", F.expr("now_millis()") - F.unix_millis("ts"))
+    return measured.observe(
+        "latency",
+        F.avg(column).alias("avg"),
+        F.max(column).alias("max"),
+        F.percentile_approx(column, 0.99, 10000).alias("p99"),
+        F.percentile_approx(column, 0.5, 10000).alias("p50"),
+    ).drop("latency")
+
+
+def histogram_udf(df: DataFrame) -> DataFrame:
+    return df.filter("record_latency(unix_micros(ts))")
+
+
+CLOCK_UDF = "clock UDF and `observe(avg, max, p99, p50)`"
+FEWER = {CLOCK_UDF: 20}
+"""Variants that take so long a record that this part of the records will do."""
+
+VARIANTS: dict[str, Callable[[DataFrame], DataFrame]] = {
+    PLAIN: lambda df: df,
+    "plain again": lambda df: df,
+    "one mark": mark,
+    f"{MARKS} marks": lambda df: mark(df, MARKS),
+    "`observe(min, max, avg, count)`": observe,
+    CLOCK_UDF: clock_udf_and_observe,
+    "UDF with clock and HdrHistogram": histogram_udf,
+}
+
+
+def numbers(spark: SparkSession, rows: int) -> Workload:
+    now = time.time_ns() // 1000
+    jitter = (F.col("id") * 40503).bitwiseAND(4095)  # ms, in no order to speak of
+
+    def source(rows: int) -> DataFrame:
+        ids = spark.range(0, rows, 1, 1)
+        return ids.select("id", F.timestamp_micros(F.lit(now) - jitter * 1000).alias("ts"))
+
+    return Workload("numbers", "range, project, noop", rows, source, lambda df: df)
+
+
+def events(spark: SparkSession, rows: int, folder: Path) -> Workload:
+    def path(rows: int) -> str:
+        return str(folder / f"events-{rows}")
+
+    ago = F.make_interval(mins=F.lit(0), secs=F.col("id") / 1000)
+    event = F.struct(
+        "id",
+        (F.lit("2026-01-01T00:00:00Z").cast("timestamp") + ago).alias("ts"),
+        F.concat(F.lit("user-"), F.hash("id") % 100).alias("user"),
+        (F.col("id") * 7919 % 10000 / 100).alias("amount"),
+        F.sha2(F.col("id").cast("string"), 256).alias("session"),
+    )
+    for size in {rows, *(rows // part for part in FEWER.values())}:
+        spark.range(0, size, 1, 1).select(F.to_json(event)).write.text(path(size))
+
+    def source(rows: int) -> DataFrame:
+        schema = "id BIGINT, ts TIMESTAMP, user STRING, amount DOUBLE, session STRING"
+        parsed = (
+            spark.read.text(path(rows)).select(F.from_json("value", schema).alias("event")).select("event.*")
+        )
+        return parsed.filter("amount >= 10")
+
+    def rest(df: DataFrame) -> DataFrame:
+        return df.groupBy(F.window("ts", "1 minute"), "user").agg(F.count("*"), F.avg("amount"))
+
+    return Workload("events", "JSON file, from_json, filter, window aggregate, noop", rows, source, rest)
+
+
+class Bench:
+    """Runs workloads in a session of its own."""
+
+    def __init__(self, jar: Path, classes: Path) -> None:
+        compile_scala(jar, classes)
+        options: dict[str, bool | float | int | str | None] = {
+            "spark.jars": str(jar),
+            "spark.driver.extraClassPath": f"{classes}{os.pathsep}{jar}",
+            "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
+            "spark.driver.memory": "2g",
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.sql.adaptive.enabled": "false",
+            "spark.sql.shuffle.partitions": "1",
+            "spark.sql.session.timeZone": "UTC",
+        }
+        self.spark = SparkSession.builder.master("local[1]").config(map=options).getOrCreate()
+        self.spark.sparkContext.setLogLevel("ERROR")
+        self.jvm = cast("Any", self.spark._jvm)
+        context: Any = self.spark._jsc
+        self.listeners = context.sc().listenerBus()
+        self.jvm.sparklatency.bench.Alternatives.register(self.spark._jsparkSession)
+        # What clock_getcpuclockid(3) returns: the CPU time of all threads of that process, in nanoseconds.
+        self.cpu_clock = (~self.jvm.java.lang.ProcessHandle.current().pid() << 3) | 2
+
+    def rounds(self, workload: Workload, rounds: int) -> Iterable[Run]:
+        order = random.Random(1)  # noqa: S311  not a secret
+        for number in range(rounds + 1):
+            for variant in order.sample(list(VARIANTS), len(VARIANTS)):
+                yield self.run(workload, variant, number)
+
+    def run(self, workload: Workload, variant: str, number: int) -> Run:
+        rows = workload.rows // FEWER.get(variant, 1)
+        query = self.query(workload, variant, rows)
+        self.jvm.System.gc()
+        wall, cpu = time.perf_counter_ns(), time.clock_gettime_ns(self.cpu_clock)
+        query.write.format("noop").mode("overwrite").save()
+        wall = time.perf_counter_ns() - wall
+        self.listeners.waitUntilEmpty()  # what listeners do afterwards is work, too
+        cpu = time.clock_gettime_ns(self.cpu_clock) - cpu
+        return Run(workload.name, variant, number, rows, wall, cpu, os.getloadavg()[0])
+
+    def codegen_stages(self, workload: Workload, variant: str) -> int:
+        execution = self.query(workload, variant, workload.rows)._jdf.queryExecution()
+        text = self.jvm.PythonSQLUtils.explainString(execution, "codegen")
+        return int(re.findall(r"Found (\d+) WholeStageCodegen", text)[0])
+
+    def query(self, workload: Workload, variant: str, rows: int) -> DataFrame:
+        return workload.rest(VARIANTS[variant](workload.source(rows)))
+
+
+def compile_scala(jar: Path, classes: Path) -> None:
+    """Compiles Alternatives.scala with the compiler that pyspark's jars bring."""
+    jars = Path(_find_spark_home(), "jars", "*")
+    scalac = ["java", "-cp", str(jars), "scala.tools.nsc.Main", "-usejavacp", "-classpath", f"{jar}"]
+    subprocess.run([*scalac, "-d", str(classes), str(HERE / "Alternatives.scala")], check=True)
+
+
+def estimate(values: list[float]) -> Estimate:
+    draws = random.Random(1)  # noqa: S311  not a secret
+    medians = sorted(median(draws.choices(values, k=len(values))) for _ in range(2000))
+    return Estimate(median(values), medians[49], medians[-50])
+
+
+def over_plain(
+    runs: list[Run],
+    variant: str,
+    cost: Callable[[Run], float],
+    compare: Callable[[float, float], float],
+) -> Estimate:
+    """Compares a variant with the plain query, round by round."""
+    of = {(run.variant, run.round): cost(run) / run.rows for run in runs}
+    rounds = sorted({run.round for run in runs if run.round > 0})
+    return estimate([compare(of[variant, number], of[PLAIN, number]) for number in rounds])
+
+
+def table(workload: Workload, runs: list[Run], stages: dict[str, int]) -> str:
+    lines = [
+        f"**{workload.title}**, {workload.rows:,} records",
+        "",
+        "| | codegen stages | wall ns a record | over plain: wall ns | CPU ns | CPU % |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for variant in VARIANTS:
+        wall = over_plain(runs, variant, lambda run: run.wall_ns, lambda own, _: own)
+        more_wall = over_plain(runs, variant, lambda run: run.wall_ns, lambda own, plain: own - plain)
+        more_cpu = over_plain(runs, variant, lambda run: run.cpu_ns, lambda own, plain: own - plain)
+        share = over_plain(runs, variant, lambda run: run.cpu_ns, lambda own, plain: 100 * (own / plain - 1))
+        cells = [variant, str(stages[variant]), f"{wall.value:.1f}"]
+        cells += (
+            ["-"] * 3
+            if variant == PLAIN
+            else [more_wall.text("+.1f"), more_cpu.text("+.1f"), share.text("+.1f")]
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jar", type=Path, required=True, help="the jar for the installed pyspark")
+    parser.add_argument("--out", type=Path, default=HERE / "results", help="folder for the results")
+    parser.add_argument("--rounds", type=int, default=9, help="rounds that count, after one that does not")
+    parser.add_argument("--numbers", type=int, default=10_000_000, help="records of the first workload")
+    parser.add_argument("--events", type=int, default=200_000, help="records of the second")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        classes = Path(folder, "classes")
+        classes.mkdir()
+        bench = Bench(options.jar.resolve(), classes)
+        line = ".".join(bench.spark.version.split(".")[:2])
+        workloads = [numbers(bench.spark, options.numbers), events(bench.spark, options.events, Path(folder))]
+        runs: list[Run] = []
+        tables = []
+        for workload in workloads:
+            stages = {variant: bench.codegen_stages(workload, variant) for variant in VARIANTS}
+            own = []
+            for run in bench.rounds(workload, options.rounds):
+                own.append(run)
+                print(json.dumps(asdict(run)), flush=True)
+            runs += own
+            tables.append(table(workload, own, stages))
+        bench.spark.stop()
+    loads = [run.load for run in runs]
+    header = (
+        f"Spark {bench.spark.version}, medians of {options.rounds} rounds with their 95 % intervals; "
+        f"load average {min(loads):.1f} to {max(loads):.1f}"
+    )
+    report = "\n\n".join([header, *tables]) + "\n"
+    options.out.mkdir(parents=True, exist_ok=True)
+    (options.out / f"spark-{line}.md").write_text(report)
+    (options.out / f"spark-{line}.jsonl").write_text("".join(json.dumps(asdict(run)) + "\n" for run in runs))
+    print(report)
+
+
+if __name__ == "__main__":
+    main()
