@@ -143,6 +143,19 @@ class StreamingSuite extends SparkTest {
     assert(Seq("source", "distinct").map(node(_, "resumed").records) === Seq(2, 0))
   }
 
+  test("a batch is one batch, although Spark ends its execution twice") {
+    val input = stream
+    val query = start(marked(input), "batches")
+    try {
+      for (ms <- 1L to 3L) {
+        input.addData(ago(ms))
+        query.processAllAvailable()
+      }
+      ListenerBus.awaitEmpty(spark.sparkContext)
+      assert(PythonApi.latencyJson(spark, "batches").contains("\"batches\":3,"))
+    } finally query.stop()
+  }
+
   test("nodes are listed from the source to the sink") {
     val input = stream
     val query =

@@ -25,6 +25,7 @@ final class LatencyAccumulator(val owner: MarkOwner)
   @transient private var recorder: LatencyRecorder = _
   @volatile private var newest = Map.empty[Int, PartitionLatency]
   @transient private var taken = Set.empty[Int]
+  @transient private var touched = false
 
   override def excludeFromHeartbeat: Boolean = true
 
@@ -37,8 +38,12 @@ final class LatencyAccumulator(val owner: MarkOwner)
     recorder
   }
 
+  /** Whether nothing was taken yet. Spark ends the execution of a micro-batch twice, one within the other. */
+  def isUntouched: Boolean = synchronized(!touched)
+
   /** What has come in since the last call. A partition that was taken once is not given again. */
   def take(): LatencySummary = synchronized {
+    touched = true
     val fresh = newest -- taken
     taken ++= fresh.keySet
     newest = newest.map { case (partition, latency) =>

@@ -2,7 +2,6 @@ package org.apache.spark.sql.latency
 
 import scala.collection.mutable
 
-import io.sparklatency.LatencySummary
 import io.sparklatency.NodeFigures
 import io.sparklatency.NodeKey
 import io.sparklatency.NodeSnapshot
@@ -57,18 +56,16 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Ada
     }.toSeq
   }
 
-  private def take(execution: QueryExecution): Unit = {
-    val recorded = figuresOf(execution).map(figures => figures.owner -> figures.take())
-    recorded.groupBy { case (owner, _) => owner.key.query }.values.foreach { ofQuery =>
-      add(ofQuery.head._1, ofQuery.map { case (owner, summary) => owner.key -> summary })
-    }
-  }
+  private def take(execution: QueryExecution): Unit =
+    figuresOf(execution).groupBy(_.owner.key.query).values.foreach(add)
 
-  private def add(owner: MarkOwner, recorded: Seq[(NodeKey, LatencySummary)]): Unit = synchronized {
-    val query = run(owner)
-    query.batches += 1
-    recorded.foreach { case (key, summary) =>
+  private def add(marks: Seq[LatencyAccumulator]): Unit = synchronized {
+    val query = run(marks.head.owner)
+    if (marks.exists(_.isUntouched)) query.batches += 1
+    marks.foreach { mark =>
+      val key = mark.owner.key
       val node = query.nodes.getOrElseUpdate(key.node, source.node(key))
+      val summary = mark.take()
       if (!summary.isEmpty) node.add(summary)
     }
   }
