@@ -44,10 +44,10 @@ test: lint test-core $(foreach line,$(LINES),test-spark-$(line) test-python-$(li
 test-core: $(SBT_LAUNCHER)
 	$(SBT) core/test
 
-test-spark-%: $(SBT_LAUNCHER) .venv/%/ready
+$(ALL_LINES:%=test-spark-%): test-spark-%: $(SBT_LAUNCHER) .venv/%/ready
 	SPARK=$* $(SBT) bridge/test
 
-test-python-%: build
+$(ALL_LINES:%=test-python-%): test-python-%: build
 	.venv/$*/bin/python -m pytest -c python/pyproject.toml tests/python
 
 test-e2e: build tests/e2e/target/classpaths
@@ -58,7 +58,7 @@ tests/e2e/target/classpaths: $(BUILD_SOURCES) $(wildcard tests/e2e/jvm/*) | $(SB
 	touch $@
 
 bench: build ## what a mark costs, for README
-	$(SBT) "bench/Jmh/run -rf json -rff target/jmh.json"
+	$(SBT) "bench/Jmh/run -rf json -rff target/jmh.json" "bench/Jmh/runMain io.sparklatency.bench.ClockAccuracy"
 	$(foreach line,$(LINES),.venv/$(line)/bin/python tests/bench/pipelines.py --jar $(call jar,$(line)) &&) true
 
 format: $(SBT_LAUNCHER) $(VENVS) ## rewrite sources in the house style
@@ -96,4 +96,5 @@ $(WHEEL): $(PYTHON_SOURCES) $(JARS) | $(VENVS)
 	touch $@
 
 .SECONDARY:
-.PHONY: help build demo test test-core test-e2e bench format lint venv clean
+.PHONY: help build demo test test-core test-e2e bench format lint venv clean \
+	$(ALL_LINES:%=test-spark-%) $(ALL_LINES:%=test-python-%)
