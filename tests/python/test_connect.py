@@ -73,7 +73,7 @@ def test_a_server_with_sparklatency_measures_and_answers_mistakes_at_the_call() 
         "IllegalArgumentException node 'node': there is no column 'when' among 'id', 'ts'; name"
     )
     assert none.startswith(
-        "IllegalArgumentException node 'node': no timestamp was given, and no column here has"
+        "IllegalArgumentException node 'node': no timestamp was given, and a batch query has no"
     )
     assert level.startswith(
         "IllegalArgumentException node 'node': there is no recording level 'LOUD'; use one of"

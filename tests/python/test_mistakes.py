@@ -34,7 +34,7 @@ CANDIDATES = "name a timestamp; columns that hold one: 'ts', 'placed_at'"
         ),
         (("n", "amount"), f"node 'n': column 'amount' is of type INT, .*; {CANDIDATES}"),
         (("n", "text"), f"node 'n': column 'text' is of type STRING, .*; {CANDIDATES}"),
-        (("n",), f"node 'n': no timestamp was given, and no column here has a watermark; {CANDIDATES}"),
+        (("n",), f"node 'n': no timestamp was given, and a batch query has no watermark; {CANDIDATES}"),
         (("", "ts"), "a node id must not be empty"),
         ((" ", "ts"), "a node id must not be empty"),
         (("x" * 257, "ts"), "the node id 'xxx.*…' has 257 characters; at most 256 are allowed"),

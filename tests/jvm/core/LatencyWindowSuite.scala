@@ -40,6 +40,14 @@ class LatencyWindowSuite extends AnyFunSuite {
     assert(window.measure(2000).max === Some(7))
   }
 
+  test("a clock that steps back begins a new sample, and nothing outlives it") {
+    val window = new LatencyWindow(samples = 2, sampleMs = 30000)
+    window.record(latency(500), 600000)
+    window.record(latency(7), 0)
+    assert(window.measure(0).max === Some(7))
+    assert(window.measure(70000).isEmpty)
+  }
+
   test("a window without length is refused") {
     assertThrows[IllegalArgumentException](new LatencyWindow(samples = 0, sampleMs = 1000))
     assertThrows[IllegalArgumentException](new LatencyWindow(samples = 2, sampleMs = 0))

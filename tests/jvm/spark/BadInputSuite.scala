@@ -34,10 +34,18 @@ class BadInputSuite extends SparkTest {
   }
 
   test("no timestamp and no watermark") {
-    assert(message(
-      rows.withE2ELatency("n")
-    ) === "node 'n': no timestamp was given, and no column here has a watermark; " +
-      "name a timestamp; columns that hold one: 'ts', 'read_at'")
+    val remedy = "name a timestamp; columns that hold one: "
+    assert(message(rows.withE2ELatency("n")) ===
+      s"node 'n': no timestamp was given, and a batch query has no watermark; $remedy'ts', 'read_at'")
+    assert(message(spark.readStream.format("rate").load().withE2ELatency("n")) ===
+      s"node 'n': no timestamp was given, and no column here has a watermark; $remedy'timestamp'")
+  }
+
+  test("a column with a dot in its name") {
+    val dotted = rows.withColumnRenamed("ts", "event.ts")
+    assert(message(dotted.withE2ELatency("n", "event.ts")) ===
+      "node 'n': the name of column 'event.ts' has a dot in it; write it in backticks: `event.ts`")
+    run(dotted.withE2ELatency(freshNode(), "`event.ts`"))
   }
 
   test("no timestamp and two columns with a watermark") {
@@ -61,6 +69,8 @@ class BadInputSuite extends SparkTest {
     val taken = "node 'n' is in this plan already; every node of a query needs an id of its own"
     assert(message(rows.withE2ELatency("n", "ts").filter("id > 0").withE2ELatency("n", "ts")) === taken)
     assert(message(rows.withE2ELatency("n", "ts").join(rows.withE2ELatency("n", "ts"), "id")) === taken)
+    rows.withE2ELatency("n", "ts").createOrReplaceTempView("marked")
+    assert(message(rows.withE2ELatency("n", "ts").filter("id <= (SELECT max(id) FROM marked)")) === taken)
   }
 
   test("the same mark on both sides of a self-join is no mistake") {
@@ -106,7 +116,9 @@ class BadInputSuite extends SparkTest {
     ListenerBus.awaitEmpty(spark.sparkContext)
     val text = message(PythonApi.latencyJson(spark, "ordrs"))
     assert(
-      text.startsWith("no figures of a query 'ordrs'; there are figures of ") && text.contains("'__batch__'")
+      text.startsWith(
+        "no figures of a query 'ordrs': no batch of it with a marked node has ended; there are figures"
+      ) && text.contains("'__batch__'")
     )
   }
 }

@@ -106,7 +106,7 @@ class FiguresSuite extends SparkTest {
     assert(node(id).records === 100)
   }
 
-  test("a partition that is read in two jobs of one action counts once") {
+  test("an action of several jobs counts what each of them read") {
     val id = freshNode()
     assert(rows(100, partitions = 8).withE2ELatency(id, "ts").filter(col("id") > 90).take(5).length === 5)
     // The jobs read partition after partition and stop at the fifth row found, which is the 95th.

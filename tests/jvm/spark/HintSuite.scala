@@ -41,6 +41,14 @@ class HintSuite extends SparkTest {
     }
   }
 
+  test("a hint over a common table expression") {
+    val id = freshNode()
+    run(spark.sql(
+      s"WITH late AS (SELECT * FROM events WHERE id > 6) SELECT /*+ E2E_LATENCY('$id', ts) */ * FROM late"
+    ))
+    assert(node(id).records === 3)
+  }
+
   test("a level can be given") {
     val id = freshNode()
     run(spark.sql(s"SELECT /*+ E2E_LATENCY('$id', ts, 'TRACE') */ * FROM events"))

@@ -5,7 +5,7 @@ package io.sparklatency
  * of Kafka Streams covers the same time. A sample takes what arrives for `sampleMs` after it began; one more sample than asked
  * for is kept, because the oldest usually overlaps the window's edge; a sample is dropped when the *last* thing it took is as
  * old as the window. Figures thus cover one to one and a half windows and end after a window of silence.
- * Not thread-safe.
+ * A clock that steps back begins a new sample, and what lies in its future is dropped. Not thread-safe.
  */
 final class LatencyWindow(samples: Int, sampleMs: Long) {
   require(samples > 0 && sampleMs > 0, s"samples and their length must be positive: $samples x $sampleMs ms")
@@ -18,14 +18,14 @@ final class LatencyWindow(samples: Int, sampleMs: Long) {
   private var kept = Vector.empty[Sample]
 
   def record(summary: LatencySummary, nowMs: Long): Unit = {
-    if (kept.isEmpty || nowMs - kept.last.startMs >= sampleMs)
+    if (kept.isEmpty || nowMs < kept.last.startMs || nowMs - kept.last.startMs >= sampleMs)
       kept = (kept :+ new Sample(nowMs)).takeRight(samples + 1)
     kept.last.summary += summary
     kept.last.lastMs = nowMs
   }
 
   def measure(nowMs: Long): LatencySummary = {
-    kept = kept.filter(nowMs - _.lastMs < samples * sampleMs)
+    kept = kept.filter(sample => nowMs >= sample.startMs && nowMs - sample.lastMs < samples * sampleMs)
     LatencySummary.merge(kept.map(_.summary))
   }
 }

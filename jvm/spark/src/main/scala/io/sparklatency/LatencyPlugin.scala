@@ -18,11 +18,19 @@ import org.apache.spark.sql.latency.LatencyTracker
 final class LatencyPlugin extends SparkPlugin {
 
   override def driverPlugin(): DriverPlugin = new DriverPlugin {
+    private var context: SparkContext = _
+
     override def init(context: SparkContext, plugin: PluginContext): JMap[String, String] = {
       LatencyConf(context.getConf).validate()
       LatencyConf.warnOfUnknownKeys(context.getConf)
-      LatencyTracker.of(context)
+      this.context = context
       Collections.emptyMap()
+    }
+
+    /** Not before: a source registered while the application has no id yet would go by a name without it. */
+    override def registerMetrics(appId: String, plugin: PluginContext): Unit = {
+      LatencyTracker.of(context)
+      ()
     }
   }
 

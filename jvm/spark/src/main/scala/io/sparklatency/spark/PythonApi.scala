@@ -24,14 +24,20 @@ object PythonApi {
     LatencyMarks.mark(df, nodeId, recordTimestamp, level)
   }
 
-  /** @param query name or id of a query, or null for all */
+  /**
+   * @param query name or id of a query, or null for all
+   * @throws IllegalArgumentException when there is no such query, or no batch of it has ended yet
+   */
   def latencyJson(session: SparkSession, query: String): String = {
-    val all = LatencyTracker.of(session.sparkContext).snapshot()
+    val tracker = LatencyTracker.of(session.sparkContext)
+    tracker.settle()
+    val all = tracker.snapshot()
     val chosen = if (query == null) all else all.filter(q => q.name == query || q.id.contains(query))
-    if (query != null && chosen.isEmpty)
-      throw new IllegalArgumentException(
-        s"no figures of a query '$query'; there are figures of ${all.map(_.name).mkString("'", "', '", "'")}"
-      )
+    if (query != null && chosen.isEmpty) throw new IllegalArgumentException(unknown(query, all.map(_.name)))
     LatencyJson(chosen)
   }
+
+  private def unknown(query: String, known: Seq[String]): String =
+    s"no figures of a query '$query': no batch of it with a marked node has ended" +
+      (if (known.isEmpty) "" else s"; there are figures of ${known.mkString("'", "', '", "'")}")
 }

@@ -48,9 +48,14 @@ private final case class ResolveLatencyHint(session: SparkSession) extends Rule[
         case Seq(Text(node), Timestamp(timestamp), Text(level)) =>
           LatencyMarks.mark(session, child, node, timestamp, level)
         case other => throw new IllegalArgumentException(
-            s"$Name(${other.mkString(", ")}): a node id and a timestamp column are expected; $usage"
+            s"$Name(${other.map(shown).mkString(", ")}): a node id and a timestamp column are expected; $usage"
           )
       }
+  }
+
+  private def shown(parameter: Any): String = parameter match {
+    case expression: Expression => expression.sql
+    case other => String.valueOf(other)
   }
 
   private object Text {
@@ -76,7 +81,7 @@ private final case class ResolveLatencyHint(session: SparkSession) extends Rule[
 /** Two marks of one id would write into one figure. The same mark twice, as in a self-join, is no mistake. */
 private object UniqueNodeIds extends (LogicalPlan => Unit) {
   override def apply(plan: LogicalPlan): Unit = {
-    val marks = plan.collect { case mark: E2ELatency => mark.node -> mark.markId }.distinct
+    val marks = plan.collectWithSubqueries { case mark: E2ELatency => mark.node -> mark.markId }.distinct
     marks.groupBy { case (node, _) => node }.collectFirst { case (node, several) if several.size > 1 => node }
       .foreach(node => throw LatencyMarks.duplicate(node))
   }

@@ -25,6 +25,7 @@ object LatencyMarks {
     dataset match {
       case classic: Dataset[T @unchecked] =>
         val session = classic.sparkSession
+        LatencyTracker.of(session.sparkContext) // reads the settings of the application: a bad one fails here
         if (!session.experimental.extraStrategies.contains(E2ELatencyStrategy))
           session.experimental.extraStrategies :+= E2ELatencyStrategy
         val child = classic.queryExecution.analyzed
@@ -58,7 +59,8 @@ object LatencyMarks {
       throw new IllegalArgumentException(
         s"the node id '${node.take(32)}…' has ${node.length} characters; at most $LongestNodeId are allowed"
       )
-    if (plan.exists { case mark: E2ELatency => mark.node == node; case _ => false }) throw duplicate(node)
+    if (plan.collectWithSubqueries { case mark: E2ELatency if mark.node == node => mark }.nonEmpty)
+      throw duplicate(node)
   }
 
   private def levelOf(node: String, level: String): RecordingLevel =

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.latency
 
+import java.util.concurrent.TimeoutException
+
 import scala.collection.mutable
 
 import io.sparklatency.NodeFigures
@@ -43,6 +45,11 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Ada
   }
 
   override def onApplicationEnd(end: SparkListenerApplicationEnd): Unit = release(context)
+
+  /** Waits, a second at the most, until the executions that have ended are counted: their events arrive in a queue. */
+  def settle(): Unit =
+    try context.listenerBus.waitUntilEmpty(1000)
+    catch { case _: TimeoutException => }
 
   /** The figures of every query that is known, in the order in which they were first seen. */
   def snapshot(): Seq[QuerySnapshot] = synchronized {
@@ -163,7 +170,7 @@ object LatencyTracker extends Logging {
       case Some(id) =>
         val running = Option(session.sharedState.activeStreamingQueries.get(java.util.UUID.fromString(id)))
         val name = running.flatMap(query => Option(query.name)).getOrElse(id)
-        MarkOwner(NodeKey(name, node), Some(id), property(SparkContext.SPARK_JOB_GROUP_ID))
+        MarkOwner(NodeKey(name, node), Some(id), running.map(_.runId.toString))
       case None => MarkOwner(NodeKey(BatchQueries, node), None, None)
     }
   }

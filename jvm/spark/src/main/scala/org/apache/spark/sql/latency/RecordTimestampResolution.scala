@@ -44,6 +44,8 @@ private[latency] final class RecordTimestampResolution(
   private def watermarked: Expression =
     plan.output.filter(_.metadata.contains(EventTimeWatermark.delayKey)) match {
       case Seq(one) => one
+      case Seq() if !plan.isStreaming =>
+        fail("no timestamp was given, and a batch query has no watermark", remedy)
       case Seq() => fail("no timestamp was given, and no column here has a watermark", remedy)
       case several =>
         fail(
@@ -56,25 +58,33 @@ private[latency] final class RecordTimestampResolution(
     plan.resolve(column.nameParts, session.sessionState.conf.resolver) match {
       case Some(Alias(nested, _)) => nested
       case Some(found) => found
+      case None if plan.output.exists(_.name == column.name) =>
+        fail(
+          s"the name of column '${column.name}' has a dot in it",
+          s"write it in backticks: `${column.name}`"
+        )
       case None => fail(s"there is no column '${column.name}' among ${names(plan.output)}", remedy)
     }
 
-  private def analyzed(expression: Expression): Expression = {
-    val project = Project(Seq(Alias(expression, "timestamp")()), plan)
-    val resolved =
-      try session.sessionState.executePlan(project).analyzed
-      catch {
-        case e: AnalysisException => fail(s"the timestamp cannot be resolved: ${e.getMessage}", remedy)
+  /** A resolved expression is taken as it is: the plan of a hint is no whole query that could be analyzed by itself. */
+  private def analyzed(expression: Expression): Expression =
+    if (expression.resolved && isOfTheRow(expression)) expression
+    else {
+      val project = Project(Seq(Alias(expression, "timestamp")()), plan)
+      val resolved =
+        try session.sessionState.executePlan(project).analyzed
+        catch {
+          case e: AnalysisException => fail(s"the timestamp cannot be resolved: ${e.getMessage}", remedy)
+        }
+      resolved match {
+        case Project(Seq(Alias(timestamp, _)), _) if isOfTheRow(timestamp) => timestamp
+        case _ =>
+          fail(
+            s"the timestamp '${expression.sql}' is not a deterministic expression over the columns of the row",
+            "compute it in a column of its own and name that"
+          )
       }
-    resolved match {
-      case Project(Seq(Alias(timestamp, _)), _) if isOfTheRow(timestamp) => timestamp
-      case _ =>
-        fail(
-          s"the timestamp '${expression.sql}' is not a deterministic expression over the columns of the row",
-          "compute it in a column of its own and name that"
-        )
     }
-  }
 
   private def isOfTheRow(timestamp: Expression): Boolean =
     timestamp.deterministic && timestamp.references.subsetOf(plan.outputSet) &&
