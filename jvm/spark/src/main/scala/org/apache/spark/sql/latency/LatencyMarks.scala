@@ -3,7 +3,6 @@ package org.apache.spark.sql.latency
 import io.sparklatency.RecordingLevel
 import io.sparklatency.spark.LatencyConf
 import io.sparklatency.spark.RecordTimestamp
-import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.NamedExpression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -30,7 +29,7 @@ object LatencyMarks {
           session.experimental.extraStrategies :+= E2ELatencyStrategy
         val child = classic.queryExecution.analyzed
         val marked = mark(session, child, node, _.resolve(timestamp), level)
-        if (marked eq child) dataset else rows(session, marked).as(classic.encoder)
+        if (marked eq child) dataset else Dataset.ofRows(session, marked).as(classic.encoder)
       case _ => throw new IllegalArgumentException(
           s"node '$node': ${dataset.getClass.getName} has no plan to mark here; under Spark Connect use " +
             s"dataset.hint(\"E2E_LATENCY\", \"$node\") on a server whose class path has sparklatency"
@@ -50,8 +49,6 @@ object LatencyMarks {
     val recorded = LatencyConf(session).recordingLevel.records(levelOf(node, level))
     if (recorded) E2ELatency(node, resolved, NamedExpression.newExprId, child) else child
   }
-
-  private def rows(session: SparkSession, plan: LogicalPlan): Dataset[Row] = Dataset.ofRows(session, plan)
 
   private def checkNode(node: String, plan: LogicalPlan): Unit = {
     if (node == null || node.trim.isEmpty) throw new IllegalArgumentException("a node id must not be empty")
