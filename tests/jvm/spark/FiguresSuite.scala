@@ -142,6 +142,21 @@ class FiguresSuite extends SparkTest {
     assert(Seq(left, right, inner).map(node(_).records) === Seq(100, 50, 10))
   }
 
+  test("the sides of a cartesian product count once, although every task reads them again") {
+    val (left, right) = (freshNode(), freshNode())
+    assert(rows(10, 3).withE2ELatency(left, "ts").crossJoin(rows(4).hint("SHUFFLE_REPLICATE_NL").withE2ELatency(right, "ts"))
+      .count() === 40)
+    assert(Seq(left, right).map(node(_).records) === Seq(10, 4))
+  }
+
+  test("one marked DataFrame in both sides of a join counts once") {
+    val id = freshNode()
+    val marked = rows(10).withE2ELatency(id, "ts")
+    val other = marked.withColumnRenamed("ts", "other").filter(col("id") > 5)
+    assert(marked.join(other, "id").count() === 5)
+    assert(node(id).records === 10)
+  }
+
   test("gauges carry Kafka's names, one of each for a node") {
     val id = freshNode()
     run(rows(4).withE2ELatency(id, "ts"))

@@ -156,6 +156,64 @@ class StreamingSuite extends SparkTest {
     } finally query.stop()
   }
 
+  /** Each reads the batch in a way of its own, some of them only a part of it, in an order in which the last one reads least. */
+  private val readings = Map[String, DataFrame => Any](
+    "a whole reading and one that stops at the first row" -> { batch => batch.count(); batch.head(1) },
+    "through coalesce" -> { batch => batch.count(); batch.coalesce(1).count() },
+    "twice in a union" -> { batch => batch.union(batch).count() },
+    "twice in a union in one task" -> { batch => batch.union(batch.limit(1)).coalesce(1).count() },
+    "each side many times in a cartesian product" -> { batch => batch.crossJoin(batch).count() }
+  )
+
+  for ((how, read) <- readings)
+    test(s"a batch of foreachBatch counts once when it is read: $how") {
+      val input = stream
+      val query = marked(input).repartition(3).withE2ELatency("spread", "value").writeStream.queryName("readings")
+        .foreachBatch { (batch: DataFrame, _: Long) => read(batch); () }.start()
+      try {
+        input.addData(ago(1L to 10L: _*))
+        query.processAllAvailable()
+        for (id <- Seq("source", "spread")) {
+          val figures = node(id, "readings")
+          assert((figures.records, figures.min, figures.avg, figures.max) === ((10, Some(1), Some(5.5), Some(10))))
+        }
+      } finally query.stop()
+    }
+
+  test("marks within foreachBatch are the query's, and make no batches of their own") {
+    val input = stream
+    val query = marked(input).writeStream.queryName("inside")
+      .foreachBatch { (batch: DataFrame, _: Long) =>
+        val inside = batch.withE2ELatency("inside", "value")
+        inside.count()
+        ()
+      }.start()
+    try {
+      for (ms <- 1L to 2L) {
+        input.addData(ago(ms))
+        query.processAllAvailable()
+      }
+      assert(Seq("source", "inside").map(node(_, "inside").records) === Seq(2, 2))
+      assert(PythonApi.latencyJson(spark, "inside").contains("\"batches\":2,"))
+    } finally query.stop()
+  }
+
+  test("two sessions may run queries of one name: the second goes by its id") {
+    val (input, other) = (stream, MemoryStream[Timestamp](spark.newSession()))
+    val first = start(marked(input), "twin")
+    val second = start(marked(other), "twin")
+    try {
+      input.addData(ago(1))
+      first.processAllAvailable()
+      other.addData(ago(2, 3))
+      second.processAllAvailable()
+      input.addData(ago(4))
+      first.processAllAvailable()
+      assert(node("source", "twin").records === 2)
+      assert(node("source", second.id.toString).records === 2)
+    } finally Seq(first, second).foreach(_.stop())
+  }
+
   test("nodes are listed from the source to the sink") {
     val input = stream
     val query =

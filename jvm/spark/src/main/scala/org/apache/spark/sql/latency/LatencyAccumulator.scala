@@ -1,5 +1,6 @@
 package org.apache.spark.sql.latency
 
+import scala.collection.mutable
 import scala.util.control.NonFatal
 
 import io.sparklatency.LatencyRecorder
@@ -13,78 +14,80 @@ import org.apache.spark.util.AccumulatorV2
 /**
  * Brings what the tasks of one planned node recorded to the driver, each partition once.
  *
- * In a task it opens the recorder and, when the task ends, holds its summary. On the driver it keeps for each partition the
- * summary of the newest attempt, because a stage that is run again (a lost shuffle file, the sampling job of a range
- * partitioning, a second action on the same plan) reports partitions that were reported before.
+ * The partition is that of the node's own RDD, which need not be the task's: a task that coalesces, or one side of a cartesian
+ * product, reads several of them, or one that other tasks read too. In a task each reading of a partition has a recorder of
+ * its own, whose summary is added when the task ends. On the driver one [[Reading]] of each partition stands.
  *
  * Not in heartbeats: those are serialized by another thread while the task writes.
  */
 final class LatencyAccumulator(val owner: MarkOwner)
-    extends AccumulatorV2[PartitionLatency, Map[Int, PartitionLatency]] with Logging {
+    extends AccumulatorV2[Reading, Map[Int, Reading]] with Logging {
 
-  @transient private var recorder: LatencyRecorder = _
-  @volatile private var newest = Map.empty[Int, PartitionLatency]
+  @transient private var recorders: mutable.ArrayBuffer[(Int, LatencyRecorder)] = _
+  @volatile private var readings = Map.empty[Int, Reading]
   @transient private var taken = Set.empty[Int]
-  @transient private var touched = false
 
   override def excludeFromHeartbeat: Boolean = true
 
-  /** The recorder of this task. Generated code and the interpreter call it once for each iterator, in the task's thread. */
-  def open(): LatencyRecorder = {
-    if (recorder == null) {
-      recorder = new LatencyRecorder(WallClock)
+  /** A recorder for another reading of `partition`. Generated code and the interpreter ask for one before the first row. */
+  def open(partition: Int): LatencyRecorder = {
+    if (recorders == null) {
+      recorders = mutable.ArrayBuffer.empty
       Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit](seal(_)))
     }
+    val recorder = new LatencyRecorder(WallClock)
+    recorders += partition -> recorder
     recorder
   }
 
-  /** Whether nothing was taken yet. Spark ends the execution of a micro-batch twice, one within the other. */
-  def isUntouched: Boolean = synchronized(!touched)
-
-  /** What has come in since the last call. A partition that was taken once is not given again. */
-  def take(): LatencySummary = synchronized {
-    touched = true
-    val fresh = newest -- taken
-    taken ++= fresh.keySet
-    newest = newest.map { case (partition, latency) =>
-      partition -> latency.copy(summary = LatencySummary.empty)
-    }
-    LatencySummary.merge(fresh.values.map(_.summary))
+  override def add(reading: Reading): Unit = synchronized {
+    if (readings.get(reading.partition).forall(reading.supersedes)) readings += reading.partition -> reading
   }
 
-  override def add(latency: PartitionLatency): Unit = synchronized {
-    if (newest.get(latency.partition).forall(_.isOlderThan(latency))) newest += latency.partition -> latency
-  }
+  override def merge(other: AccumulatorV2[Reading, Map[Int, Reading]]): Unit = other.value.values.foreach(add)
 
-  override def merge(other: AccumulatorV2[PartitionLatency, Map[Int, PartitionLatency]]): Unit =
-    other.value.values.foreach(add)
-
-  override def value: Map[Int, PartitionLatency] = newest
-  override def isZero: Boolean = newest.isEmpty
-  override def reset(): Unit = newest = Map.empty
+  override def value: Map[Int, Reading] = readings
+  override def isZero: Boolean = readings.isEmpty
+  override def reset(): Unit = readings = Map.empty
 
   override def copy(): LatencyAccumulator = {
     val other = new LatencyAccumulator(owner)
-    other.newest = newest
+    other.readings = readings
     other
+  }
+
+  /** The readings of partitions that were not given out before. What was given out is kept no longer than needed to know so. */
+  private def take(): Iterable[Reading] = synchronized {
+    val fresh = readings -- taken
+    taken ++= fresh.keySet
+    readings = Map.empty
+    fresh.values
   }
 
   /** A failure of ours must not fail the task, which is what an exception in a completion listener does. */
   private def seal(task: TaskContext): Unit =
-    try {
-      val summary = recorder.summary()
-      add(PartitionLatency(
-        task.partitionId(),
-        task.stageId(),
-        task.stageAttemptNumber(),
-        task.taskAttemptId(),
-        summary
-      ))
-      ExecutorFigures.add(owner.key, summary)
-    } catch {
+    try recorders.foreach { case (partition, recorder) =>
+        val attempt = TaskAttempt(task.stageId(), task.partitionId(), task.taskAttemptId())
+        val summary = recorder.summary()
+        add(Reading(partition, attempt, summary))
+        ExecutorFigures.add(owner, summary)
+      }
+    catch {
       case NonFatal(e) =>
         logWarning(s"the latencies of node '${owner.key.node}' in task ${task.taskAttemptId()} are lost", e)
     }
+}
+
+object LatencyAccumulator {
+
+  /**
+   * What has come in since the last call for a node that was planned several times within one execution, as Spark does it in a
+   * self-join, or when it plans the rest of a running query anew.
+   */
+  def take(plannings: Seq[LatencyAccumulator]): LatencySummary =
+    LatencySummary.merge(plannings.flatMap(_.take()).groupMapReduce(_.partition)(identity)((one, other) =>
+      if (other.supersedes(one)) other else one
+    ).values.map(_.summary))
 }
 
 /**
@@ -95,17 +98,21 @@ final class LatencyAccumulator(val owner: MarkOwner)
  */
 final case class MarkOwner(key: NodeKey, queryId: Option[String], runId: Option[String])
 
-/** What one attempt at one partition recorded. */
-final case class PartitionLatency(
-    partition: Int,
-    stage: Int,
-    stageAttempt: Int,
-    taskAttempt: Long,
-    summary: LatencySummary
-) {
-  def isOlderThan(other: PartitionLatency): Boolean = PartitionLatency.attempt.lt(this, other)
+/** What one attempt at a task recorded while it read a partition of the node once. */
+final case class Reading(partition: Int, attempt: TaskAttempt, summary: LatencySummary) {
+
+  /**
+   * Of two attempts at one task the newer stands. Otherwise, as between the actions of one foreachBatch, or a sort and the job
+   * that samples its input, the one that read more (the other may have stopped at a limit), or else the newer.
+   */
+  def supersedes(other: Reading): Boolean =
+    if (attempt.isRetryOf(other.attempt) || other.attempt.isRetryOf(attempt)) attempt.id > other.attempt.id
+    else if (summary.records == other.summary.records) attempt.id >= other.attempt.id
+    else summary.records > other.summary.records
 }
 
-object PartitionLatency {
-  private val attempt: Ordering[PartitionLatency] = Ordering.by(p => (p.stage, p.stageAttempt, p.taskAttempt))
+/** @param id grows throughout an application */
+final case class TaskAttempt(stage: Int, taskPartition: Int, id: Long) {
+  def isRetryOf(other: TaskAttempt): Boolean =
+    stage == other.stage && taskPartition == other.taskPartition && id > other.id
 }

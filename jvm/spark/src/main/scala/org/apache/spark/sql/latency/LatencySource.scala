@@ -6,44 +6,67 @@ import scala.util.control.NonFatal
 import com.codahale.metrics.Gauge
 import com.codahale.metrics.MetricRegistry
 import io.sparklatency.Clock
+import io.sparklatency.LatencySummary
 import io.sparklatency.Metric
 import io.sparklatency.MetricName
 import io.sparklatency.NodeFigures
 import io.sparklatency.NodeKey
+import io.sparklatency.NodeSnapshot
 import io.sparklatency.WallClock
 import io.sparklatency.WindowSettings
 import io.sparklatency.spark.LatencyConf
+import org.apache.spark.SparkContext
 import org.apache.spark.SparkEnv
 import org.apache.spark.internal.Logging
 import org.apache.spark.metrics.source.Source
 
 /**
- * All figures of this process as gauges in Spark's metrics system: one source for each process, registered once, whose own
- * registry grows with the nodes and shrinks by exact name. (Spark removes sources by the prefix of their name.)
+ * All figures of this process, and the same as gauges in Spark's metrics system: one source for each process, registered once,
+ * whose own registry grows with the nodes and shrinks by exact name. (Spark removes sources by the prefix of their name.)
+ *
+ * @param mayForget what may be let go when more than [[LatencySource.QueriesKept]] of its kind are known, oldest first
  */
-final class LatencySource(clock: Clock, window: WindowSettings) extends Source {
+final class LatencySource(clock: Clock, window: WindowSettings)(mayForget: QueryFigures => Boolean)
+    extends Source {
   override val sourceName: String = "sparklatency"
   override val metricRegistry: MetricRegistry = new MetricRegistry
 
-  private val nodes = mutable.LinkedHashMap.empty[NodeKey, NodeFigures]
+  private val queries = mutable.LinkedHashMap.empty[String, QueryFigures]
 
-  /** The figures of a node, made and registered when first asked for. */
-  def node(key: NodeKey): NodeFigures = synchronized {
-    nodes.getOrElseUpdate(
-      key, {
-        val figures = new NodeFigures(clock, window)
-        Metric.all.foreach(metric => metricRegistry.register(MetricName(key, metric), gauge(metric, figures)))
-        figures
-      }
-    )
+  /** Hands over the figures of a run of a query, which begin anew with each run. */
+  def update(owner: MarkOwner)(change: QueryFigures => Unit): Unit = synchronized {
+    val name = owner.key.query
+    if (queries.get(name).exists(_.runId != owner.runId)) forget(name)
+    change(queries.getOrElseUpdate(name, new QueryFigures(owner, node => register(NodeKey(name, node)))))
+    forgetSome()
   }
 
-  def remove(query: String): Unit = synchronized {
-    nodes.keySet.filter(_.query == query).foreach { key =>
-      Metric.all.foreach(metric => metricRegistry.remove(MetricName(key, metric)))
-      nodes -= key
+  /** The gauges of a stopped query go; its last figures can still be read, as long as not too many queries came after it. */
+  def stopped(runId: String): Unit = synchronized {
+    queries.values.find(_.runId.contains(runId)).foreach { query =>
+      query.stopped = true
+      unregister(query)
     }
+    forgetSome()
   }
+
+  /** In the order in which the queries were first seen. */
+  def snapshot(): Seq[QuerySnapshot] = synchronized(queries.values.map(_.snapshot()).toSeq)
+
+  private def forgetSome(): Unit =
+    queries.values.filter(mayForget).map(_.name).toSeq.dropRight(LatencySource.QueriesKept).foreach(forget)
+
+  private def forget(name: String): Unit = queries.remove(name).foreach(unregister)
+
+  private def register(key: NodeKey): NodeFigures = {
+    val figures = new NodeFigures(clock, window)
+    Metric.all.foreach(metric => metricRegistry.register(MetricName(key, metric), gauge(metric, figures)))
+    figures
+  }
+
+  private def unregister(query: QueryFigures): Unit =
+    for (node <- query.nodeIds; metric <- Metric.all)
+      metricRegistry.remove(MetricName(NodeKey(query.name, node), metric))
 
   /** Counters are whole numbers; what is unknown is NaN, as in Kafka. */
   private def gauge(metric: Metric, figures: NodeFigures): Gauge[Any] = metric.kind match {
@@ -52,13 +75,55 @@ final class LatencySource(clock: Clock, window: WindowSettings) extends Source {
   }
 }
 
+object LatencySource {
+  val QueriesKept = 100
+}
+
+/** The figures of one run of a query. Not thread-safe. */
+final class QueryFigures(owner: MarkOwner, register: String => NodeFigures) {
+  private val nodes = mutable.LinkedHashMap.empty[String, NodeFigures]
+  private var batches = 0L
+  private var lastBatch = -1L
+  var stopped = false
+
+  def name: String = owner.key.query
+  def id: Option[String] = owner.queryId
+  def runId: Option[String] = owner.runId
+  def nodeIds: Iterable[String] = nodes.keys
+
+  def add(node: String, summary: LatencySummary): Unit = {
+    val figures = nodes.getOrElseUpdate(node, register(node))
+    if (!summary.isEmpty) figures.add(summary)
+  }
+
+  /** Spark ends the execution of a micro-batch twice, one within the other. */
+  def countBatch(batchId: Long): Unit = if (batchId != lastBatch) {
+    lastBatch = batchId
+    batches += 1
+  }
+
+  def countExecution(): Unit = batches += 1
+
+  def snapshot(): QuerySnapshot =
+    QuerySnapshot(name, id, batches, nodes.toSeq.map { case (node, figures) => node -> figures.snapshot() })
+}
+
+/** A query's figures at one instant; nodes in plan order, upstream first. */
+final case class QuerySnapshot(
+    name: String,
+    id: Option[String],
+    batches: Long,
+    nodes: Seq[(String, NodeSnapshot)]
+)
+
 /** What this executor did: every finished attempt at a task counts, also one that the driver later sets aside. */
 object ExecutorFigures extends Logging {
 
   private lazy val source: Option[LatencySource] =
     try {
       val env = SparkEnv.get
-      val source = new LatencySource(WallClock, LatencyConf(env.conf).window)
+      // No executor is told that a query has stopped.
+      val source = new LatencySource(WallClock, LatencyConf(env.conf).window)(_ => true)
       env.metricsSystem.registerSource(source)
       Some(source)
     } catch {
@@ -66,7 +131,7 @@ object ExecutorFigures extends Logging {
     }
 
   /** In local mode there is no executor beside the driver, and the driver's own source says all there is to say. */
-  def add(key: NodeKey, summary: io.sparklatency.LatencySummary): Unit =
-    if (SparkEnv.get.executorId != org.apache.spark.SparkContext.DRIVER_IDENTIFIER)
-      source.foreach(_.node(key).add(summary))
+  def add(owner: MarkOwner, summary: LatencySummary): Unit =
+    if (SparkEnv.get.executorId != SparkContext.DRIVER_IDENTIFIER)
+      source.foreach(_.update(owner)(_.add(owner.key.node, summary)))
 }

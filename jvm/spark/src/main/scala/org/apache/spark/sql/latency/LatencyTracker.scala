@@ -1,12 +1,12 @@
 package org.apache.spark.sql.latency
 
+import java.util.UUID
 import java.util.concurrent.TimeoutException
 
 import scala.collection.mutable
+import scala.jdk.CollectionConverters._
 
-import io.sparklatency.NodeFigures
 import io.sparklatency.NodeKey
-import io.sparklatency.NodeSnapshot
 import io.sparklatency.WallClock
 import io.sparklatency.spark.LatencyConf
 import org.apache.spark.SparkContext
@@ -20,7 +20,9 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
+import org.apache.spark.sql.execution.streaming.runtime.IncrementalExecution
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd
+import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
 
 /**
@@ -31,8 +33,8 @@ import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEven
 final class LatencyTracker(context: SparkContext) extends SparkListener with AdaptiveSparkPlanHelper {
   import LatencyTracker._
 
-  private val source = new LatencySource(WallClock, LatencyConf(context.getConf).window)
-  private val queries = mutable.LinkedHashMap.empty[String, QueryFigures]
+  private val source = new LatencySource(WallClock, LatencyConf(context.getConf).window)(_.stopped)
+  private val names = mutable.Map.empty[UUID, String]
 
   context.env.metricsSystem.registerSource(source)
   // A queue of our own: another listener that is slow or overrun cannot make us lose an execution.
@@ -40,7 +42,9 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Ada
 
   override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
     case end: SparkListenerSQLExecutionEnd if end.qe != null && end.executionFailure.isEmpty => take(end.qe)
-    case end: QueryTerminatedEvent => stopped(end.runId.toString)
+    case end: QueryTerminatedEvent =>
+      synchronized(names.remove(end.runId))
+      source.stopped(end.runId.toString)
     case _ =>
   }
 
@@ -51,52 +55,33 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Ada
     try context.listenerBus.waitUntilEmpty(1000)
     catch { case _: TimeoutException => }
 
-  /** The figures of every query that is known, in the order in which they were first seen. */
-  def snapshot(): Seq[QuerySnapshot] = synchronized {
-    queries.values.map { query =>
-      QuerySnapshot(
-        query.name,
-        query.id,
-        query.batches,
-        query.nodes.toSeq.map { case (node, f) => node -> f.snapshot() }
-      )
-    }.toSeq
-  }
+  def snapshot(): Seq[QuerySnapshot] = source.snapshot()
 
   private def take(execution: QueryExecution): Unit =
-    figuresOf(execution).groupBy(_.owner.key.query).values.foreach(add)
-
-  private def add(marks: Seq[LatencyAccumulator]): Unit = synchronized {
-    val query = run(marks.head.owner)
-    if (marks.exists(_.isUntouched)) query.batches += 1
-    marks.foreach { mark =>
-      val key = mark.owner.key
-      val node = query.nodes.getOrElseUpdate(key.node, source.node(key))
-      val summary = mark.take()
-      if (!summary.isEmpty) node.add(summary)
+    figuresOf(execution).groupBy(_.owner.key.query).values.foreach { marks =>
+      source.update(marks.head.owner) { query =>
+        execution match {
+          case batch: IncrementalExecution => query.countBatch(batch.currentBatchId)
+          case _ if query.id.isEmpty => query.countExecution()
+          case _ => // an action within foreachBatch
+        }
+        marks.map(_.owner.key.node).distinct.foreach { node =>
+          query.add(node, LatencyAccumulator.take(marks.filter(_.owner.key.node == node)))
+        }
+      }
     }
-  }
 
-  /** The figures of this run of the query; those of an earlier run in the same application are let go. */
-  private def run(owner: MarkOwner): QueryFigures = {
-    val name = owner.key.query
-    if (queries.get(name).exists(_.runId != owner.runId)) forget(name)
-    queries.getOrElseUpdate(name, new QueryFigures(name, owner.queryId, owner.runId))
-  }
-
-  /** The gauges of a stopped query go; its last figures can still be read, as long as not too many queries came after it. */
-  private def stopped(runId: String): Unit = synchronized {
-    queries.values.find(_.runId.contains(runId)).foreach { query =>
-      source.remove(query.name)
-      query.stopped = true
-    }
-    val past = queries.values.filter(_.stopped).map(_.name).toSeq
-    past.dropRight(StoppedQueriesKept).foreach(queries.remove)
-  }
-
-  private def forget(name: String): Unit = {
-    source.remove(name)
-    queries.remove(name)
+  /**
+   * The name under which a run of a query goes as long as it lasts: its own, or its id where it has none, or where a query of
+   * another session has the same name and runs.
+   */
+  private def nameOf(query: StreamingQuery, isRunning: UUID => Boolean): String = synchronized {
+    names.getOrElseUpdate(
+      query.runId, {
+        val taken = names.exists { case (run, name) => name == query.name && isRunning(run) }
+        if (query.name == null || taken) query.id.toString else query.name
+      }
+    )
   }
 
   /** The accumulators of all marks of an execution, upstream nodes first. */
@@ -119,25 +104,10 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Ada
   }
 }
 
-/** A query's figures at one instant; nodes in plan order, upstream first. */
-final case class QuerySnapshot(
-    name: String,
-    id: Option[String],
-    batches: Long,
-    nodes: Seq[(String, NodeSnapshot)]
-)
-
 object LatencyTracker extends Logging {
-  private val StoppedQueriesKept = 100
 
   /** The name under which executions outside a streaming query are shown. */
   private val BatchQueries = "__batch__"
-
-  private final class QueryFigures(val name: String, val id: Option[String], val runId: Option[String]) {
-    val nodes = mutable.LinkedHashMap.empty[String, NodeFigures]
-    var batches = 0L
-    var stopped = false
-  }
 
   private var current: Option[(SparkContext, LatencyTracker)] = None
 
@@ -156,20 +126,19 @@ object LatencyTracker extends Logging {
 
   /** A registered accumulator for a node of the plan that `session` is about to run in this thread. */
   def accumulator(session: SparkSession, node: String): LatencyAccumulator = {
-    val context = session.sparkContext
-    of(context)
     val accumulator = new LatencyAccumulator(owner(session, node))
-    accumulator.register(context)
+    accumulator.register(session.sparkContext)
     accumulator
   }
 
-  /** A streaming query leaves its ids in the local properties of the thread that plans and runs its batches. */
+  /** A streaming query leaves its id in the local properties of the thread that plans and runs its batches. */
   private def owner(session: SparkSession, node: String): MarkOwner = {
-    val property = (name: String) => Option(session.sparkContext.getLocalProperty(name))
-    property("sql.streaming.queryId") match {
+    val tracker = of(session.sparkContext)
+    val active = session.sharedState.activeStreamingQueries
+    Option(session.sparkContext.getLocalProperty("sql.streaming.queryId")) match {
       case Some(id) =>
-        val running = Option(session.sharedState.activeStreamingQueries.get(java.util.UUID.fromString(id)))
-        val name = running.flatMap(query => Option(query.name)).getOrElse(id)
+        val running = Option(active.get(UUID.fromString(id)))
+        val name = running.fold(id)(query => tracker.nameOf(query, run => active.values.asScala.exists(_.runId == run)))
         MarkOwner(NodeKey(name, node), Some(id), running.map(_.runId.toString))
       case None => MarkOwner(NodeKey(BatchQueries, node), None, None)
     }

@@ -3,6 +3,7 @@ package org.apache.spark.sql.latency
 import io.sparklatency.LatencyRecorder
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.Nondeterministic
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode
@@ -21,19 +22,20 @@ import org.apache.spark.sql.types.DataType
  */
 case class RecordE2ELatency(timestamp: Expression, columns: Seq[Expression], node: String)(
     val figures: LatencyAccumulator
-) extends Expression {
+) extends Nondeterministic {
 
-  @transient private lazy val recorder: LatencyRecorder = figures.open()
+  @transient private var recorder: LatencyRecorder = _
 
   override def children: Seq[Expression] = timestamp +: columns
-  override lazy val deterministic: Boolean = false
   override def nullable: Boolean = false
   override def dataType: DataType = BooleanType
   override def prettyName: String = "record_e2e_latency"
   override def toString: String = s"$prettyName($node, $timestamp)"
   override def sql: String = s"$prettyName('$node', ${timestamp.sql})"
 
-  override def eval(row: InternalRow): Any = {
+  override protected def initializeInternal(partition: Int): Unit = recorder = figures.open(partition)
+
+  override protected def evalInternal(row: InternalRow): Any = {
     timestamp.eval(row) match {
       case null => recorder.recordWithoutTimestamp()
       case micros => recorder.record(micros.asInstanceOf[Long])
@@ -43,12 +45,8 @@ case class RecordE2ELatency(timestamp: Expression, columns: Seq[Expression], nod
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val accumulator = ctx.addReferenceObj("latency", figures)
-    val recorder = ctx.addMutableState(
-      classOf[LatencyRecorder].getName,
-      "recorder",
-      field => s"$field = $accumulator.open();",
-      forceInline = true
-    )
+    val recorder = ctx.addMutableState(classOf[LatencyRecorder].getName, "recorder", forceInline = true)
+    ctx.addPartitionInitializationStatement(s"$recorder = $accumulator.open(partitionIndex);")
     val micros = timestamp.genCode(ctx)
     val record =
       if (timestamp.nullable)
