@@ -53,9 +53,17 @@ def test_version_names_the_package_and_its_lines() -> None:
     assert sparklatency("--version").output == f"sparklatency {__version__}, jars for Spark: 4.2, 4.3\n"
 
 
-@pytest.mark.parametrize("arguments", [["jug"], ["jar", "--line"], ["demo", "--seconds", "0"]])
+@pytest.mark.parametrize(
+    "arguments", [["jug"], ["jar", "--line"], ["demo", "--seconds", "0"], ["demo", "--svg", "."]]
+)
 def test_wrong_usage_exits_with_2(arguments: list[str]) -> None:
     assert sparklatency(*arguments).exit_code == 2
+
+
+def test_a_picture_that_has_no_place_is_refused_before_the_demo_runs() -> None:
+    failed = sparklatency("demo", "--svg", "no/such/folder/demo.svg")
+    assert (failed.exit_code, failed.stdout) == (2, "")
+    assert "there is no folder no/such/folder" in failed.stderr
 
 
 def test_importing_the_package_imports_no_pyspark() -> None:

@@ -8,10 +8,11 @@ import signal
 import subprocess
 import sys
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree
 
 import pytest
 
-from sparklatency.demo import slow_step, summary
+from sparklatency.demo import picture, slow_step, summary
 from support import PATIENCE_SECONDS
 from test_view import figures, node, query, unknown
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 def demo(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """A demo of three seconds, in a process group of its own, as in a terminal."""
     with subprocess.Popen(
-        [sys.executable, "-m", "sparklatency", "demo", "--seconds", "3"],
+        [sys.executable, "-m", "sparklatency", "demo", "--seconds", "3", "--svg", "demo.svg"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -58,6 +59,25 @@ def test_without_figures_no_step_is_called_slow() -> None:
         assert summary(shown).startswith("The figures of fewer than two nodes are known")
 
 
+def words(svg: str) -> str:
+    """What a reader of the picture sees, with single blanks."""
+    texts = ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")  # noqa: S314  our own
+    return " ".join(" ".join(word for text in texts for word in text.itertext()).split())
+
+
+def test_the_picture_shows_the_last_table_and_the_slow_step() -> None:
+    shown = figures(query("demo", node("source"), node("sink", p50=1_500.0, max=1_234_567.0)))
+    rule = "─" * 68
+    assert words(picture(shown)) == (
+        "sparklatency demo demo · 1,234 batches · latency in ms "
+        f"node records min avg p50 p90 p99 max {rule} "
+        "source 12,000 3 1,017.2 612 2,007 3,007 3,019 "
+        "sink 12,000 3 1,017.2 1,500 2,007 3,007 1,234,567 "
+        "The slow node is sink: on the way to it from source the median latency grows by 888 ms, "
+        "from 612 to 1,500 ms."
+    )
+
+
 def test_it_ends_by_itself_and_names_the_slow_node(demo: subprocess.Popen[str], tmp_path: Path) -> None:
     out, err = demo.communicate(timeout=4 * PATIENCE_SECONDS)
     assert demo.returncode == 0, out + err
@@ -69,7 +89,8 @@ def test_it_ends_by_itself_and_names_the_slow_node(demo: subprocess.Popen[str], 
     )
     assert "WARN" not in err.replace("WARNING: Using incubator modules", "")
     assert "ERROR" not in err
-    assert not list(tmp_path.iterdir())
+    assert [left.name for left in tmp_path.iterdir()] == ["demo.svg"]
+    assert "The slow node is sink" in words(tmp_path.joinpath("demo.svg").read_text(encoding="utf-8"))
 
 
 def test_an_interrupt_ends_it_in_good_order(demo: subprocess.Popen[str]) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from typing import TYPE_CHECKING
 
@@ -78,6 +79,13 @@ def test_a_session_with_the_jar_of_another_line() -> None:
 def test_a_session_with_the_jar_alone_needs_no_configuration() -> None:
     [marking] = said(f'say(lambda: mark(builder.config("spark.jars", "{jar_path()}").getOrCreate()))')
     assert marking == "worked"
+
+
+def test_reading_without_pyspark_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    for query in (None, "orders"):
+        with pytest.raises(SparkLatencyError, match=r"^pyspark is not installed here"):
+            latency(query)
 
 
 def test_a_jar_of_another_version(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 from pyspark.errors import IllegalArgumentException
 from pyspark.sql import functions as F  # noqa: N812
 
-from sparklatency import with_e2e_latency
+from sparklatency import latency, with_e2e_latency
 from support import aged
 
 if TYPE_CHECKING:
@@ -66,6 +66,13 @@ def test_a_column_object_that_will_not_do(df: DataFrame) -> None:
 def test_a_value_of_the_wrong_python_type(df: DataFrame, arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(TypeError, match=re.escape(f"with_e2e_latency: {message}")):
         with_e2e_latency(df, *arguments)
+
+
+@pytest.mark.parametrize(("query", "value"), [(5, "5 (int)"), (["q"], "['q'] (list)")])
+def test_something_that_is_no_query(query: Any, value: str) -> None:
+    message = f"latency: query takes StreamingQuery or str or None, not {value}."
+    with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
+        latency(query)
 
 
 def test_something_that_is_no_dataframe() -> None:

@@ -80,6 +80,10 @@ def test_a_query_without_a_name_goes_by_its_id(stream: DataFrame) -> None:
 def test_a_query_whose_first_batch_has_not_ended_has_no_figures_yet(stream: DataFrame) -> None:
     query = stream.writeStream.queryName("not marked").format("noop").start()
     assert str(latency(query)) == "No figures yet: no batch of a query with a marked node has ended."
+    assert latency("not marked") == latency(str(query.id)) == latency(query)
+    query.stop()
+    with pytest.raises(IllegalArgumentException, match="no figures of a query 'not marked'"):
+        latency("not marked")
 
 
 def test_the_name_of_no_query_is_a_mistake(stream: DataFrame) -> None:
@@ -88,3 +92,21 @@ def test_the_name_of_no_query_is_a_mistake(stream: DataFrame) -> None:
     eventually(lambda: measured(query))
     with pytest.raises(IllegalArgumentException, match=r"no figures of a query 'knwon'.*'known'"):
         latency("knwon")
+
+
+def test_the_object_of_an_earlier_run_does_not_show_a_later_ones_figures(
+    stream: DataFrame, tmp_path: Path
+) -> None:
+    def start() -> StreamingQuery:
+        writer = with_e2e_latency(stream, "only").writeStream.queryName("again").format("noop")
+        query = writer.option("checkpointLocation", str(tmp_path)).start()
+        query.processAllAvailable()
+        return query
+
+    first = start()
+    assert eventually(lambda: measured(first)).queries[0].run == str(first.runId)
+    first.stop()
+    assert measured(first)
+    second = start()
+    eventually(lambda: latency("again").queries[0].run == str(second.runId))
+    assert latency(first).queries == ()

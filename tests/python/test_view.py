@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from sparklatency import render
 from sparklatency.view import Latency, parse
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -35,6 +38,7 @@ def query(name: str, *nodes: dict[str, Any], batches: int = 1_234) -> dict[str, 
     return {
         "query": name,
         "id": "4ad9f4b1-27b8-4e3c-9b0a-b9ea2bb4a0e2",
+        "run": None,
         "batches": batches,
         "nodes": list(nodes),
     }
@@ -65,6 +69,20 @@ def figures(*queries: dict[str, Any]) -> Latency:
         ),
         ("nothing", figures()),
         ("markup", figures(query("[red]q[/red]", node("[bold]<b>&[/bold]")))),
+        (
+            "long_names",
+            figures(
+                query(
+                    "orders of the year by customer, region and <product>",
+                    node("joined with the customers of the region, enriched"),
+                    unknown('joined with the customers of the region, "deduplicated"', withoutTimestamp=1),
+                )
+            ),
+        ),
+        (
+            "control_characters",
+            figures(query("two\nlines", node("tab\there", aheadOfClock=1), node("\x1b[31mred\u2028\ud800"))),
+        ),
     ],
 )
 @pytest.mark.parametrize("form", ["txt", "html"])
@@ -83,6 +101,39 @@ def test_html_escapes_names_and_ids() -> None:
     assert "<script>" not in html
     assert "&lt;script&gt;q" in html
     assert "&lt;script&gt;n" in html
+
+
+@pytest.mark.parametrize(
+    ("id_", "shown"),
+    [
+        ("x" * 48, "x" * 48),
+        ("a" * 24 + "z" * 25, "a" * 24 + "…" + "z" * 23),
+        ("a" * 128 + "\n" * 128, "a" * 25 + "…" + r"\n" * 11),
+        ("宽" * 25, "宽" * 12 + "…" + "宽" * 11),
+        (r"C:\new", r"C:\new"),
+        ("naïve 宽 🙂", "naïve 宽 🙂"),
+    ],
+)
+def test_an_id_takes_no_more_than_48_columns_of_one_line(id_: str, shown: str) -> None:
+    assert render.name(id_) == shown
+
+
+def test_a_plain_line_stays_one_line() -> None:
+    broken, silent = figures(query("q", node("a\nb", max=7.0), unknown(f"c\n{'d' * 99}"))).nodes
+    assert render.line(broken).startswith(r"a\nb: records 12,000  min 3  ")
+    assert render.line(silent) == rf"c\n{'d' * 21}…{'d' * 23}: records 12,000  latency unknown"
+
+
+def test_in_a_narrow_terminal_ids_give_way_to_figures() -> None:
+    ids = ["joined with the customers, first", "joined with the customers, second"]
+    shown = figures(query("q", *(node(id_) for id_ in ids)))
+    terminal = Console(file=io.StringIO(), width=80, force_terminal=False, force_jupyter=False)
+    with terminal.capture() as captured:
+        terminal.print(render.tables(shown.queries))
+    _, headings, _, first, second = captured.get().splitlines()
+    assert headings.split() == ["node", "records", "min", "avg", "p50", "p90", "p99", "max"]
+    assert first == "joined with …mers, first    12,000     3   1,017.2   612   2,007   3,007   3,019"
+    assert second == "joined with …ers, second    12,000     3   1,017.2   612   2,007   3,007   3,019"
 
 
 def test_latencies_are_whole_milliseconds_but_for_the_mean() -> None:
@@ -105,8 +156,23 @@ def test_a_node_that_is_not_there_is_named_with_those_that_are() -> None:
         nodes["snik"]
 
 
+def test_a_node_can_be_asked_for_before_it_is_there() -> None:
+    source, sink = nodes = figures(query("orders", node("source"), node("sink"))).nodes
+    assert "sink" in nodes
+    assert sink in nodes
+    assert "snik" not in nodes
+    assert 0 not in nodes
+    assert nodes.get("sink") is nodes.get(1) is nodes.get(-1, source) is sink
+    assert nodes.get("snik") is nodes.get(2) is nodes.get(-3) is None
+    assert nodes.get("snik", source) is nodes.get(2, source) is source
+    assert figures().nodes.get("sink", "none yet") == "none yet"
+
+
 def test_an_id_that_two_queries_have_is_not_guessed() -> None:
     both = figures(query("orders", node("source")), query("clicks", node("source")))
     with pytest.raises(KeyError, match="2 queries have a node 'source'"):
         both.nodes["source"]
+    with pytest.raises(KeyError, match="2 queries have a node 'source'"):
+        both.nodes.get("source", None)
+    assert "source" in both.nodes
     assert both.queries[1].nodes["source"].records == 12_000

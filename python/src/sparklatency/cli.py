@@ -3,6 +3,8 @@
 Exit codes: 0 done, 1 could not be done (the reason is on stderr), 2 wrong usage, 130 interrupted.
 """
 
+from pathlib import Path
+
 import click
 
 from sparklatency._jar import jar_lines, jar_path
@@ -40,8 +42,16 @@ def jar(spark_version: str | None) -> None:
 @main.command()
 @click.option("--seconds", default=30, show_default=True, type=click.IntRange(min=1), help="How long to run.")
 @click.option("--rate", default=200, show_default=True, type=click.IntRange(min=1), help="Records a second.")
-def demo(seconds: int, rate: int) -> None:
+@click.option(
+    "--svg",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    help="Write a picture of the last table there.",
+)
+def demo(seconds: int, rate: int, svg: Path | None) -> None:
     """Run a small pipeline with one slow step, and find that step."""
     from sparklatency.demo import run
 
-    raise SystemExit(run(seconds=seconds, rate=rate))
+    if svg is not None and not svg.parent.is_dir():
+        raise click.BadParameter(f"there is no folder {svg.parent}", param_hint="--svg")
+    raise SystemExit(run(seconds=seconds, rate=rate, svg=svg))

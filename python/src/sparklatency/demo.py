@@ -6,6 +6,7 @@ at the source, after the window and before the sink. It needs no network and lea
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -38,6 +39,7 @@ _NAME = "demo"
 _WINDOW_SECONDS = 20
 _PLAIN_EVERY_SECONDS = 5
 _FIRST_WITHIN_SECONDS = 90
+_PICTURE_WIDTH = 90
 _SLOW_SECONDS_PER_ROW = 0.06
 
 _LOGGING = """\
@@ -54,12 +56,13 @@ appender.stderr.layout.pattern = %p %c{1}: %m%n%ex{3}
 """
 
 
-def run(seconds: int, rate: int, console: Console | None = None) -> int:
+def run(seconds: int, rate: int, svg: Path | None = None, console: Console | None = None) -> int:
     """Runs the pipeline for some seconds, shows its figures, and names the slow step.
 
     Args:
         seconds: how long, counted from the first figures; Spark takes some seconds to start.
         rate: records a second.
+        svg: where to leave a picture of the last figures; none is left when nothing was measured.
         console: where to; a terminal gets a live table, anything else plain lines.
 
     Returns:
@@ -86,6 +89,8 @@ def run(seconds: int, rate: int, console: Console | None = None) -> int:
         finally:
             spark.stop()
     console.print(f"\n{summary(figures)}", markup=False)
+    if svg is not None and slow_step(figures.nodes):
+        svg.write_text(picture(figures), encoding="utf-8")
     if interrupted.is_set():
         return INTERRUPTED
     return 0 if slow_step(figures.nodes) else 1
@@ -123,15 +128,27 @@ def slow_step(nodes: Nodes) -> tuple[NodeLatency, NodeLatency] | None:
 
 def summary(figures: Latency) -> str:
     """Returns the last figures and what follows from them."""
+    return f"{figures}\n\n{_verdict(figures)}" if slow_step(figures.nodes) else _verdict(figures)
+
+
+def picture(figures: Latency) -> str:
+    """Returns the same as an SVG, with the table as a terminal shows it."""
+    console = Console(
+        record=True, file=io.StringIO(), width=_PICTURE_WIDTH, force_terminal=False, force_jupyter=False
+    )
+    console.print(render.tables(figures.queries), Text(f"\n{_verdict(figures)}"), sep="\n")
+    return console.export_svg(title="sparklatency demo", unique_id="sparklatency-demo")
+
+
+def _verdict(figures: Latency) -> str:
     step = slow_step(figures.nodes)
     if step is None:
         return "The figures of fewer than two nodes are known, so no step can be called slow."
     upstream, node = step
     before, after = render.milliseconds(upstream.p50), render.milliseconds(node.p50)
     return (
-        f"{figures}\n\n"
-        f"The slow node is {node.node}: on the way to it from {upstream.node} the median latency "
-        f"grows by {_increase(step):,} ms, from {before} to {after} ms."
+        f"The slow node is {render.name(node.node)}: on the way to it from {render.name(upstream.node)} "
+        f"the median latency grows by {_increase(step):,} ms, from {before} to {after} ms."
     )
 
 

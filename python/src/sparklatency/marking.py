@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sparklatency._gateway import check_connect_server, is_connect, session_api
+from sparklatency.errors import check_type
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -61,15 +62,7 @@ def _by_hint(df: DataFrame, node_id: str, timestamp: str | Column | None, level:
 def _check_types(df: object, node_id: object, timestamp: object, level: object) -> None:
     from pyspark.sql import Column, DataFrame
 
-    for name, value, allowed in (
-        ("df", df, DataFrame),
-        ("node_id", node_id, str),
-        ("timestamp", timestamp, (str, Column, type(None))),
-        ("level", level, str),
-    ):
-        if not isinstance(value, allowed):
-            types = allowed if isinstance(allowed, tuple) else (allowed,)
-            expected = " or ".join("None" if t is type(None) else t.__name__ for t in types)
-            raise TypeError(
-                f"with_e2e_latency: {name} takes {expected}, not {value!r} ({type(value).__name__})."
-            )
+    check_type("with_e2e_latency", "df", df, DataFrame)
+    check_type("with_e2e_latency", "node_id", node_id, str)
+    check_type("with_e2e_latency", "timestamp", timestamp, str, Column, type(None))
+    check_type("with_e2e_latency", "level", level, str)

@@ -1,6 +1,7 @@
 """Figures as text, as HTML and as a live table, in the same words.
 
 A latency that is unknown is an en dash everywhere, and the legend that says so stands wherever there is one.
+A name or id never takes more than a line, nor so much of it that the figures are out of sight.
 """
 
 from __future__ import annotations
@@ -10,19 +11,25 @@ import io
 from typing import TYPE_CHECKING
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+    from rich.console import ConsoleOptions
 
     from sparklatency.view import NodeLatency, QueryLatency
 
 UNKNOWN = "–"  # noqa: RUF001  an en dash, as in printed tables
+ELLIPSIS = "…"
 LEGEND = f"{UNKNOWN} unknown: no record with a timestamp within the window"
 NOTHING = "No figures yet: no batch of a query with a marked node has ended."
 
+_NAME_WIDTH = 48
 _HEADINGS = ("node", "records", "min", "avg", "p50", "p90", "p99", "max")
 
 
@@ -40,18 +47,14 @@ def tables(queries: Sequence[QueryLatency]) -> RenderableType:
         return Text(NOTHING)
     parts: list[RenderableType] = []
     for query in queries:
-        table = Table(
-            box=box.SIMPLE_HEAD,
-            show_edge=False,
-            pad_edge=False,
-            title=Text(_title(query)),
-            title_justify="left",
-        )
-        for heading in _HEADINGS:
-            table.add_column(heading, justify="left" if heading == "node" else "right", no_wrap=True)
+        table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+        table.add_column(_HEADINGS[0])  # the one column that a narrow terminal makes narrower
+        for heading in _HEADINGS[1:]:
+            table.add_column(heading, justify="right", no_wrap=True)
         for node in query.nodes:
-            table.add_row(*(Text(cell) for cell in cells(node)))
-        parts += [Text(), table, *(Text(note) for note in _notes(query))]
+            table.add_row(_Name(node.node), *(Text(cell) for cell in cells(node)[1:]))
+        title = Text(_title(query), style="table.title")
+        parts += [Text(), title, table, *(Text(note) for note in _notes(query))]
     return Group(*parts[1:])
 
 
@@ -62,18 +65,31 @@ def html(queries: Sequence[QueryLatency]) -> str:
     return "\n".join(_html_table(query) for query in queries)
 
 
+def name(raw: str, width: int = _NAME_WIDTH) -> str:
+    r"""Returns a name or id as it is shown: on one line, and without its middle where it is too wide.
+
+    What cannot be seen is written as in Python (``\n``, ``\x1b``). Ids that end differently stay different.
+    """
+    shown = _printable(raw)
+    if cell_len("".join(shown)) <= width:
+        return "".join(shown)
+    tail = _fitting(reversed(shown), (width - 1) // 2)[::-1]
+    head = _fitting(shown, width - 1 - cell_len("".join(tail)))
+    return "".join([*head, ELLIPSIS, *tail])
+
+
 def cells(node: NodeLatency) -> list[str]:
     """Returns one row of a table, in the order of its headings."""
     latencies = (node.min, node.avg, node.p50, node.p90, node.p99, node.max)
-    return [node.node, f"{node.records:,}", *(milliseconds(latency) for latency in latencies)]
+    return [name(node.node), f"{node.records:,}", *(milliseconds(latency) for latency in latencies)]
 
 
 def line(node: NodeLatency) -> str:
     """Returns one node as one line, for a log or a pipe."""
     if node.p50 is None:
-        return f"{node.node}: records {node.records:,}  latency unknown"
+        return f"{name(node.node)}: records {node.records:,}  latency unknown"
     figures = zip(_HEADINGS[1:], cells(node)[1:], strict=True)
-    return f"{node.node}: " + "  ".join(f"{heading} {figure}" for heading, figure in figures)
+    return f"{name(node.node)}: " + "  ".join(f"{heading} {figure}" for heading, figure in figures)
 
 
 def milliseconds(latency: float | None) -> str:
@@ -85,27 +101,63 @@ def milliseconds(latency: float | None) -> str:
 
 def _title(query: QueryLatency) -> str:
     batches = "1 batch" if query.batches == 1 else f"{query.batches:,} batches"
-    return f"{query.query} · {batches} · latency in ms"
+    return f"{name(query.query)} · {batches} · latency in ms"
 
 
 def _notes(query: QueryLatency) -> list[str]:
     notes = [LEGEND] if any(node.p50 is None for node in query.nodes) else []
     for node in query.nodes:
         if node.without_timestamp:
-            notes.append(f"{node.node}: {node.without_timestamp:,} not measured, without a timestamp")
+            notes.append(f"{name(node.node)}: {node.without_timestamp:,} not measured, without a timestamp")
         if node.ahead_of_clock:
             furthest = f", up to {node.max_lead:,} ms" if node.max_lead is not None else ""
-            notes.append(f"{node.node}: {node.ahead_of_clock:,} ahead of the clock{furthest}")
+            notes.append(f"{name(node.node)}: {node.ahead_of_clock:,} ahead of the clock{furthest}")
     return notes
 
 
 def _html_table(query: QueryLatency) -> str:
-    def row(tag: str, values: Sequence[str]) -> str:
+    def row(tag: str, values: Sequence[str], whole: str = "") -> str:
         first, *rest = (markup.escape(value) for value in values)
         right = "".join(f'<{tag} style="text-align:right">{value}</{tag}>' for value in rest)
-        return f'<tr><{tag} style="text-align:left">{first}</{tag}>{right}</tr>'
+        return f'<tr><{tag} style="text-align:left"{whole}>{first}</{tag}>{right}</tr>'
 
-    body = "".join(row("td", cells(node)) for node in query.nodes)
+    body = "".join(row("td", cells(node), _whole(node.node)) for node in query.nodes)
     notes = "".join(f"<div>{markup.escape(note)}</div>" for note in _notes(query))
-    caption = f'<caption style="text-align:left">{markup.escape(_title(query))}</caption>'
+    caption = (
+        f'<caption style="text-align:left"{_whole(query.query)}>{markup.escape(_title(query))}</caption>'
+    )
     return f"<table>{caption}<thead>{row('th', _HEADINGS)}</thead><tbody>{body}</tbody></table>{notes}"
+
+
+def _whole(raw: str) -> str:
+    """Returns the attribute that shows the whole of a shortened name; nothing for any other."""
+    whole = "".join(_printable(raw))
+    return "" if whole == name(raw) else f' title="{markup.escape(whole)}"'
+
+
+def _printable(raw: str) -> list[str]:
+    return [char if char.isprintable() else char.encode("unicode_escape").decode() for char in raw]
+
+
+def _fitting(pieces: Iterable[str], width: int) -> list[str]:
+    """Returns the first of the pieces, as many as fit."""
+    fitting: list[str] = []
+    for piece in pieces:
+        width -= cell_len(piece)
+        if width < 0:
+            break
+        fitting.append(piece)
+    return fitting
+
+
+class _Name:
+    """A name that gives way to the figures beside it, in its middle, where a terminal is too narrow."""
+
+    def __init__(self, raw: str) -> None:
+        self._raw = raw
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(1, cell_len(name(self._raw)))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[Text]:
+        yield Text(name(self._raw, min(options.max_width, _NAME_WIDTH)))

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, SupportsIndex, overload
+from operator import index
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
 from sparklatency import render
 from sparklatency._gateway import refuse_connect, running_session, session_api
+from sparklatency._jar import pyspark_version
+from sparklatency.errors import check_type
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,10 @@ class NodeLatency:
     max_lead: int | None
     """How far the furthest of those was ahead, in milliseconds."""
 
+    if TYPE_CHECKING:  # a strict mypy takes `"sink" in nodes` for a slip, unless a node may equal a string
+
+        def __eq__(self, other: object, /) -> bool: ...
+
 
 class Nodes(tuple[NodeLatency, ...]):
     """Nodes in the order of the plan, upstream first; by position, or by node id."""
@@ -55,6 +65,23 @@ class Nodes(tuple[NodeLatency, ...]):
             raise KeyError(f"{problem} {key!r}; nodes: {', '.join(node.node for node in self) or 'none'}")
         return found[0]
 
+    def __contains__(self, key: object) -> bool:
+        """Tells whether there is a node of that id; or, as in any tuple, that very node."""
+        return any(node.node == key for node in self) if isinstance(key, str) else super().__contains__(key)
+
+    @overload
+    def get(self, key: SupportsIndex | str) -> NodeLatency | None: ...
+    @overload
+    def get(self, key: SupportsIndex | str, default: T) -> NodeLatency | T: ...
+    def get(self, key: SupportsIndex | str, default: object = None) -> object:
+        """Returns the node at that position or of that id, or else the default.
+
+        Raises:
+            KeyError: several queries have a node of that id.
+        """
+        there = key in self if isinstance(key, str) else -len(self) <= index(key) < len(self)
+        return self[key] if there else default
+
 
 @dataclass(frozen=True)
 class QueryLatency:
@@ -64,6 +91,8 @@ class QueryLatency:
     """Name of the streaming query, its id where it has no name, ``__batch__`` for batch executions."""
     id: str | None
     """Id of the streaming query, the same after a restart from its checkpoint."""
+    run: str | None
+    """Id of this run of it: figures begin anew with each run."""
     batches: int
     """Batches that have been measured."""
     nodes: Nodes
@@ -95,22 +124,46 @@ class Latency:
 def latency(query: StreamingQuery | str | None = None) -> Latency:
     """Reads how old records were at the marked nodes.
 
-    A batch counts as soon as the driver has seen it end, some tenths of a second after the fact.
+    A batch counts as soon as the driver has seen it end, some tenths of a second after the fact. Until the
+    first one of a running query has, there are no figures of it, and that is no error.
 
     Args:
-        query: a streaming query, its name or its id; without it, every query of the application.
+        query: a streaming query (this run of it), its name or its id (its newest run); without it, every query
+            of the application.
 
     Raises:
-        pyspark.errors.IllegalArgumentException: no query of the name or id that was given has been measured.
+        TypeError: the query is of another type.
+        pyspark.errors.IllegalArgumentException: no query of the name or id that was given has been measured,
+            and none is running in this session.
         SparkLatencyError: no session is running, it has no jar of sparklatency, or it is Spark Connect's.
     """
-    refuse_connect(query)
+    _check_query(query)
     session = running_session()
-    name = query if isinstance(query, str) else None
-    figures = parse(session_api(session).latencyJson(session._jsparkSession, name))
-    if query is None or isinstance(query, str):
+    if isinstance(query, str):
+        return _named(query, session)
+    figures = parse(session_api(session).latencyJson(session._jsparkSession, None))
+    if query is None:
         return figures
-    return Latency(tuple(one for one in figures.queries if one.id == str(query.id)))
+    return Latency(tuple(one for one in figures.queries if one.run == str(query.runId)))
+
+
+def _check_query(query: object) -> None:
+    refuse_connect(query)
+    pyspark_version()  # to say first if there is no pyspark
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    check_type("latency", "query", query, StreamingQuery, str, type(None))
+
+
+def _named(query: str, session: SparkSession) -> Latency:
+    from pyspark.errors import IllegalArgumentException
+
+    try:
+        return parse(session_api(session).latencyJson(session._jsparkSession, query))
+    except IllegalArgumentException:
+        if any(query in (active.name, str(active.id)) for active in session.streams.active):
+            return Latency(())
+        raise
 
 
 def parse(text: str) -> Latency:
@@ -118,7 +171,13 @@ def parse(text: str) -> Latency:
     queries = json.loads(text)["queries"]
     return Latency(
         tuple(
-            QueryLatency(query["query"], query["id"], query["batches"], Nodes(map(_node, query["nodes"])))
+            QueryLatency(
+                query["query"],
+                query["id"],
+                query["run"],
+                query["batches"],
+                Nodes(map(_node, query["nodes"])),
+            )
             for query in queries
         )
     )
