@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
 
     from sparklatency.view import Latency
 
@@ -106,7 +107,7 @@ def test_the_object_of_an_earlier_run_does_not_show_a_later_ones_figures(
     first = start()
     assert eventually(lambda: measured(first)).queries[0].run == str(first.runId)
     first.stop()
-    assert measured(first)
+    assert measured(first)  # also of a query that has stopped
     second = start()
-    eventually(lambda: latency("again").queries[0].run == str(second.runId))
+    eventually(lambda: measured(second))
     assert latency(first).queries == ()

@@ -77,4 +77,25 @@ class LatencySummaryLaws extends AnyFunSuite with ScalaCheckPropertyChecks {
       }
     }
   }
+
+  test("a summary is the same after its way over the wire") {
+    forAll(latencies) { all =>
+      val sent = summary(all)
+      assert(Figures(LatencySummary.fromBytes(sent.toBytes)) === Figures(sent))
+    }
+  }
+
+  test("parts that are published on the way make up the whole") {
+    forAll(latencies) { all =>
+      var parts = Seq.empty[LatencySummary]
+      val recorder = new LatencyRecorder(new ManualClock(Now), parts :+= _, publishNanos = -1)
+      all.foreach(ms => recorder.record((Now - ms) * 1000))
+      val whole = Figures(summary(all))
+      assert(Figures(recorder.summary()) === whole)
+      assert(Figures(LatencySummary.merge(parts :+ recorder.unpublished)) === whole)
+      recorder.publishIfSilent()
+      assert(Figures(LatencySummary.merge(parts)) === whole)
+      assert(recorder.unpublished.isEmpty && parts.forall(!_.isEmpty))
+    }
+  }
 }

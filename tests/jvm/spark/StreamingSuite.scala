@@ -5,34 +5,11 @@ import java.sql.Timestamp
 
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.Encoder
-import org.apache.spark.sql.Encoders
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.ListenerBus
-import org.apache.spark.sql.streaming.StreamingQuery
 
-class StreamingSuite extends SparkTest {
-  private implicit val encoder: Encoder[Timestamp] = Encoders.TIMESTAMP
-
-  private def stream: MemoryStream[Timestamp] = MemoryStream[Timestamp](spark)
-
-  private def start(
-      df: DataFrame,
-      name: String,
-      mode: String = "append",
-      checkpoint: Option[String] = None
-  ): StreamingQuery = {
-    val writer = df.writeStream.format("noop").outputMode(mode)
-    if (name.nonEmpty) writer.queryName(name)
-    checkpoint.foreach(writer.option("checkpointLocation", _))
-    writer.start()
-  }
-
-  private def ago(ms: Long*): Seq[Timestamp] = ms.map(m => new Timestamp(Start - m))
-
-  private def marked(input: MemoryStream[Timestamp]): DataFrame =
-    input.toDF().withWatermark("value", "10 seconds").withE2ELatency("source")
+class StreamingSuite extends StreamingTest {
 
   for (mode <- Seq("append", "update", "complete"))
     test(s"marks below and above a window aggregation in $mode mode") {
@@ -123,7 +100,7 @@ class StreamingSuite extends SparkTest {
     val checkpoint = Files.createTempDirectory("checkpoint").toString
     val input = stream
     def run(mark: Boolean, at: Long): Unit = {
-      val source = if (mark) marked(input) else input.toDF().withWatermark("value", "10 seconds")
+      val source = if (mark) marked(input) else watermarked(input)
       val distinct = source.dropDuplicatesWithinWatermark("value")
       val query = start(
         if (mark) distinct.withE2ELatency("distinct") else distinct,
@@ -221,12 +198,7 @@ class StreamingSuite extends SparkTest {
     try {
       input.addData(ago(1))
       query.processAllAvailable()
-      ListenerBus.awaitEmpty(spark.sparkContext)
-      val nodes = "\"node\":\"([^\"]+)\"".r.findAllMatchIn(PythonApi.latencyJson(
-        spark,
-        "ordered"
-      )).map(_.group(1)).toSeq
-      assert(nodes === Seq("source", "b", "a"))
+      assert(nodesOf("ordered") === Seq("source", "b", "a"))
     } finally query.stop()
   }
 }

@@ -11,11 +11,18 @@ package io.sparklatency
  * The histogram has HdrHistogram's layout at two significant digits (values below 256 exact, above them buckets of at most
  * 1/128 of the value), kept as a bare array: `recordValue` takes up to a nanosecond more a record, a quarter of the whole.
  * [[summary]] hands it over to HdrHistogram.
+ *
+ * A writer that goes on for long publishes as it goes: whenever it reads the clock and `publishNanos` have passed, it hands what
+ * came in since to `publish`, and begins anew. Where no row comes for as long, another thread may do it in its stead.
  */
-final class LatencyRecorder(clock: Clock) {
+final class LatencyRecorder(
+    clock: Clock,
+    publish: LatencySummary => Unit = _ => (),
+    publishNanos: Long = LatencyRecorder.PublishNanos
+) {
   import LatencyRecorder._
 
-  private[this] val rowClock = new RowClock(clock)
+  private[this] val rowClock = new RowClock(clock, publishWhenDue)
   private[this] var buckets = new Array[Long](FirstBuckets)
   private[this] var min = Long.MaxValue
   private[this] var max = Long.MinValue
@@ -23,6 +30,9 @@ final class LatencyRecorder(clock: Clock) {
   private[this] var carried = BigInt(0)
   private[this] var withoutTimestamp = 0L
   private[this] var aheadOfClock = 0L
+  private[this] var published = LatencySummary.empty
+  @volatile private[this] var publishedAtNanos = System.nanoTime()
+  @volatile private[this] var readAtNanos = publishedAtNanos
 
   /** Takes a record whose timestamp is `micros` microseconds after the epoch; before the epoch counts as none. */
   def record(micros: Long): Unit =
@@ -43,9 +53,41 @@ final class LatencyRecorder(clock: Clock) {
 
   def recordWithoutTimestamp(): Unit = withoutTimestamp += 1
 
-  /** What was recorded so far. Called by the writer, or after it. */
-  def summary(): LatencySummary =
+  /** What was recorded so far, published or not. Called by the writer, or after it. */
+  def summary(): LatencySummary = synchronized(published + unpublished)
+
+  /** What was recorded and not published. Called by the writer, or after it. */
+  def unpublished: LatencySummary =
     LatencySummary(buckets, min, max, carried + sum, withoutTimestamp, aheadOfClock)
+
+  /**
+   * Called by another thread: publishes what the writer has left, if no row has come for so long that the next one will find
+   * itself due to publish, and so will wait for this call to end before it writes.
+   */
+  def publishIfSilent(): Unit = synchronized {
+    if (System.nanoTime() - readAtNanos > publishNanos) publishNow()
+  }
+
+  private def publishWhenDue(nanos: Long): Unit = {
+    if (nanos - publishedAtNanos > publishNanos || nanos - readAtNanos > publishNanos) synchronized(publishNow())
+    readAtNanos = nanos
+  }
+
+  private def publishNow(): Unit = {
+    publishedAtNanos = System.nanoTime()
+    val part = unpublished
+    if (!part.isEmpty) {
+      published += part
+      java.util.Arrays.fill(buckets, 0L)
+      min = Long.MaxValue
+      max = Long.MinValue
+      sum = 0
+      carried = 0
+      withoutTimestamp = 0
+      aheadOfClock = 0
+      publish(part)
+    }
+  }
 
   private def recordAhead(): Unit = {
     aheadOfClock += 1
@@ -62,18 +104,21 @@ final class LatencyRecorder(clock: Clock) {
     buckets = java.util.Arrays.copyOf(buckets, math.max(bucket + 1, buckets.length * 2))
 }
 
-private object LatencyRecorder {
+object LatencyRecorder {
+
+  /** Twice a second, so that figures are never older than one. */
+  val PublishNanos: Long = 500L * 1000 * 1000
 
   /** Up to an hour and ten minutes. */
   private val FirstBuckets = 2048
 
-  def bucketOf(latency: Long): Int = {
+  private[sparklatency] def bucketOf(latency: Long): Int = {
     val shift = 56 - java.lang.Long.numberOfLeadingZeros(latency | 255L)
     (shift << 7) + (latency >>> shift).toInt
   }
 
   /** The smallest latency of a bucket: the inverse of [[bucketOf]]. */
-  def lowestOf(bucket: Int): Long =
+  private[sparklatency] def lowestOf(bucket: Int): Long =
     if (bucket < 256) bucket.toLong
     else {
       val shift = (bucket >>> 7) - 1

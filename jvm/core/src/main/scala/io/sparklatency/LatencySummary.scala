@@ -47,6 +47,14 @@ final class LatencySummary private (
       percents.map(p => Some(histogram.getValueAtPercentile(p).min(highest).max(lowest)))
     }
 
+  /** For [[LatencySummary.fromBytes]] of the same release. */
+  def toBytes: Array[Byte] = {
+    val total = sum.toByteArray
+    ByteBuffer.allocate(5 * 8 + 4 + total.length + encoded.length)
+      .putLong(count).putLong(lowest).putLong(highest).putLong(withoutTimestamp).putLong(aheadOfClock)
+      .putInt(total.length).put(total).put(encoded).array
+  }
+
   def +(other: LatencySummary): LatencySummary = merge(Seq(this, other))
 
   private def measured[A](value: => A): Option[A] = if (count == 0) None else Some(value)
@@ -58,6 +66,17 @@ object LatencySummary {
 
   val empty: LatencySummary =
     new LatencySummary(0, Long.MaxValue, Long.MinValue, 0, 0, 0, Array.emptyByteArray)
+
+  def fromBytes(bytes: Array[Byte]): LatencySummary = {
+    val buffer = ByteBuffer.wrap(bytes)
+    val (count, lowest, highest) = (buffer.getLong(), buffer.getLong(), buffer.getLong())
+    val (withoutTimestamp, aheadOfClock) = (buffer.getLong(), buffer.getLong())
+    val total = new Array[Byte](buffer.getInt())
+    buffer.get(total)
+    val encoded = new Array[Byte](buffer.remaining)
+    buffer.get(encoded)
+    new LatencySummary(count, lowest, highest, BigInt(total), withoutTimestamp, aheadOfClock, encoded)
+  }
 
   /** The summary of all the records of all of `parts`, whatever their order. */
   def merge(parts: Iterable[LatencySummary]): LatencySummary = parts.filterNot(_.isEmpty).toSeq match {

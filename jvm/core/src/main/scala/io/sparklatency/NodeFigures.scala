@@ -6,20 +6,54 @@ package io.sparklatency
  */
 final class NodeFigures(clock: Clock, settings: WindowSettings) {
   private val window = new LatencyWindow(settings.samples, settings.sampleMs)
-  private var records = 0L
-  private var withoutTimestamp = 0L
-  private var aheadOfClock = 0L
+  private var counted = LatencyCounts.none
+  private var running = Map.empty[Long, LatencyCounts]
 
-  def add(summary: LatencySummary): Unit = synchronized {
-    records += summary.records
-    withoutTimestamp += summary.withoutTimestamp
-    aheadOfClock += summary.aheadOfClock
-    window.record(summary, clock.millis())
+  /** What a task that has ended recorded. */
+  def add(summary: LatencySummary): Unit = add(summary, summary)
+
+  /** The same, where all but `rest` of it is in the window already, as the task published it. */
+  def add(summary: LatencySummary, rest: LatencySummary): Unit = synchronized {
+    counted += LatencyCounts.of(summary)
+    if (!rest.isEmpty) window.record(rest, clock.millis())
+  }
+
+  /** What a running task has published since it last did. It counts as long as [[forget]] is not told otherwise. */
+  def publish(task: Long, part: LatencySummary): Unit = synchronized {
+    running += task -> (running.getOrElse(task, LatencyCounts.none) + LatencyCounts.of(part))
+    window.record(part, clock.millis())
+  }
+
+  def hasPublished(task: Long): Boolean = synchronized(running.contains(task))
+
+  /** The counts of a task do not stand: it failed, or they come with the whole of it. */
+  def forget(task: Long): Unit = synchronized(running -= task)
+
+  /** The counts of a task stand, although it will never give them as a whole. */
+  def keep(task: Long): Unit = synchronized {
+    running.get(task).foreach(counted += _)
+    running -= task
   }
 
   def snapshot(): NodeSnapshot = synchronized {
-    NodeSnapshot(records, withoutTimestamp, aheadOfClock, window.measure(clock.millis()))
+    val all = running.values.foldLeft(counted)(_ + _)
+    NodeSnapshot(all.records, all.withoutTimestamp, all.aheadOfClock, window.measure(clock.millis()))
   }
+}
+
+/** What only grows. */
+private final case class LatencyCounts(records: Long, withoutTimestamp: Long, aheadOfClock: Long) {
+  def +(other: LatencyCounts): LatencyCounts = LatencyCounts(
+    records + other.records,
+    withoutTimestamp + other.withoutTimestamp,
+    aheadOfClock + other.aheadOfClock
+  )
+}
+
+private object LatencyCounts {
+  val none: LatencyCounts = LatencyCounts(0, 0, 0)
+  def of(summary: LatencySummary): LatencyCounts =
+    LatencyCounts(summary.records, summary.withoutTimestamp, summary.aheadOfClock)
 }
 
 /** `samples` × `sampleMs` milliseconds is what a window covers. Kafka's default is two samples of 30 seconds. */

@@ -13,8 +13,10 @@ import java.util.concurrent.atomic.AtomicBoolean
  *
  * A stale reading needs both to fail: a pause in the middle of a fast run that begins and ends within one stall of the
  * ticker. At most the rest of that run, 256 rows at the worst, is then off by the length of the pause.
+ *
+ * @param atReading called with `System.nanoTime` after the clock was read, before the row that asked for it
  */
-final class RowClock(clock: Clock) {
+final class RowClock(clock: Clock, atReading: Long => Unit = _ => ()) {
   import RowClock._
 
   private[this] val longestRun = if (clock.readEveryRow) 1 else LongestRun
@@ -38,6 +40,7 @@ final class RowClock(clock: Clock) {
     if (run > 1) Ticker.keepGoing()
     tick = Ticker.now
     reading = clock.millis()
+    atReading(nanos)
   }
 
   private def nextRun(last: Int, nanos: Long): Int =

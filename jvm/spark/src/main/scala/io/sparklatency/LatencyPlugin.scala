@@ -3,6 +3,8 @@ package io.sparklatency
 import java.util.Collections
 import java.util.{Map => JMap}
 
+import scala.util.control.NonFatal
+
 import io.sparklatency.spark.LatencyConf
 import org.apache.spark.SparkContext
 import org.apache.spark.api.plugin.DriverPlugin
@@ -10,10 +12,13 @@ import org.apache.spark.api.plugin.ExecutorPlugin
 import org.apache.spark.api.plugin.PluginContext
 import org.apache.spark.api.plugin.SparkPlugin
 import org.apache.spark.sql.latency.LatencyTracker
+import org.apache.spark.sql.latency.RunningTasks
+import org.slf4j.LoggerFactory
 
 /**
  * `spark.plugins=io.sparklatency.LatencyPlugin`: checks the settings when the application starts, rather than at the first
- * node, and shows the source in the metrics system from the beginning. Marking works without it.
+ * node, and shows the source in the metrics system from the beginning, and brings figures of tasks that run for long from executors to the
+ * driver while they run. Marking works without it.
  */
 final class LatencyPlugin extends SparkPlugin {
 
@@ -32,7 +37,16 @@ final class LatencyPlugin extends SparkPlugin {
       LatencyTracker.of(context)
       ()
     }
+
+    /** Figures of tasks that still run. A failure of ours must not go back to the executor. */
+    override def receive(message: AnyRef): AnyRef = {
+      try LatencyTracker.receive(message)
+      catch { case NonFatal(e) => LoggerFactory.getLogger(getClass).warn("figures of a running task are lost", e) }
+      null
+    }
   }
 
-  override def executorPlugin(): ExecutorPlugin = null
+  override def executorPlugin(): ExecutorPlugin = new ExecutorPlugin {
+    override def init(plugin: PluginContext, extra: JMap[String, String]): Unit = RunningTasks.sendBy(plugin.send(_))
+  }
 }

@@ -2,6 +2,7 @@ package io.sparklatency.spark
 
 import scala.util.Try
 
+import io.sparklatency.NodeRole
 import io.sparklatency.RecordingLevel
 import io.sparklatency.WindowSettings
 import org.apache.spark.SparkConf
@@ -17,6 +18,7 @@ final class LatencyConf(read: String => Option[String]) {
   import LatencyConf._
 
   def recordingLevel: RecordingLevel = get(RecordingLevelKey)
+  def auto: Set[NodeRole] = get(Auto)
   def window: WindowSettings = WindowSettings(get(NumSamples), get(SampleWindow))
 
   /** Reads every key, so that a mistake shows at once. */
@@ -46,6 +48,13 @@ object LatencyConf extends Logging {
     "Nodes up to this level are recorded; NONE leaves every plan as if no node had been written. Read when a node is written."
   )(RecordingLevel.find)
 
+  val Auto: Key[Set[NodeRole]] = Key[Set[NodeRole]](
+    s"${Prefix}auto",
+    Set.empty,
+    s"a list of ${NodeRole.all.mkString(", ")}, or nothing,",
+    "Where a streaming query is marked without a change to its code. Read for every batch from the session of the query."
+  )(rolesOf)
+
   val NumSamples: Key[Int] = Key(
     s"${Prefix}num.samples",
     WindowSettings().samples,
@@ -60,7 +69,13 @@ object LatencyConf extends Logging {
     "How long a sample of a gauge's window takes records."
   )(value => Try(JavaUtils.timeStringAsMs(value.trim)).toOption.filter(_ > 0))
 
-  val keys: Seq[Key[_]] = Seq(RecordingLevelKey, NumSamples, SampleWindow)
+  val keys: Seq[Key[_]] = Seq(RecordingLevelKey, Auto, NumSamples, SampleWindow)
+
+  private def rolesOf(value: String): Option[Set[NodeRole]] = {
+    val names = value.split(',').map(_.trim).filter(_.nonEmpty)
+    val roles = names.flatMap(name => NodeRole.all.find(_.name.equalsIgnoreCase(name)))
+    Option.when(roles.length == names.length)(roles.toSet)
+  }
 
   def apply(conf: SparkConf): LatencyConf = new LatencyConf(conf.getOption)
   def apply(session: SparkSession): LatencyConf = new LatencyConf(session.conf.getOption)

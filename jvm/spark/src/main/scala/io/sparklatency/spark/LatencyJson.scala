@@ -14,8 +14,8 @@ private[spark] object LatencyJson {
     val root = mapper.createObjectNode()
     val array = root.putArray("queries")
     queries.foreach { query =>
-      val one =
-        array.addObject().put("query", query.name).put("id", query.id.orNull).put("batches", query.batches)
+      val one = array.addObject().put("query", query.name).put("id", query.id.orNull)
+        .put("run", query.runId.orNull).put("batches", query.batches)
       val nodes = one.putArray("nodes")
       query.nodes.foreach { case (node, snapshot) => put(nodes.addObject().put("node", node), snapshot) }
     }

@@ -31,11 +31,16 @@ final class LatencyAccumulator(val owner: MarkOwner)
 
   /** A recorder for another reading of `partition`. Generated code and the interpreter ask for one before the first row. */
   def open(partition: Int): LatencyRecorder = {
+    val task = Option(TaskContext.get())
     if (recorders == null) {
       recorders = mutable.ArrayBuffer.empty
-      Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit](seal(_)))
+      task.foreach(_.addTaskCompletionListener[Unit](seal(_)))
     }
-    val recorder = new LatencyRecorder(WallClock)
+    val recorder = new LatencyRecorder(
+      WallClock,
+      part => task.foreach(context => RunningTasks.publish(owner, partition, context, part))
+    )
+    if (task.nonEmpty) RunningTasks.opened(recorder)
     recorders += partition -> recorder
     recorder
   }
@@ -67,10 +72,10 @@ final class LatencyAccumulator(val owner: MarkOwner)
   /** A failure of ours must not fail the task, which is what an exception in a completion listener does. */
   private def seal(task: TaskContext): Unit =
     try recorders.foreach { case (partition, recorder) =>
-        val attempt = TaskAttempt(task.stageId(), task.partitionId(), task.taskAttemptId())
-        val summary = recorder.summary()
-        add(Reading(partition, attempt, summary))
-        ExecutorFigures.add(owner, summary)
+        RunningTasks.closed(recorder)
+        val rest = recorder.unpublished
+        add(Reading(partition, TaskAttempt(task), recorder.summary(), rest))
+        ExecutorFigures.add(owner, rest)
       }
     catch {
       case NonFatal(e) =>
@@ -84,10 +89,10 @@ object LatencyAccumulator {
    * What has come in since the last call for a node that was planned several times within one execution, as Spark does it in a
    * self-join, or when it plans the rest of a running query anew.
    */
-  def take(plannings: Seq[LatencyAccumulator]): LatencySummary =
-    LatencySummary.merge(plannings.flatMap(_.take()).groupMapReduce(_.partition)(identity)((one, other) =>
+  def take(plannings: Seq[LatencyAccumulator]): Iterable[Reading] =
+    plannings.flatMap(_.take()).groupMapReduce(_.partition)(identity) { (one, other) =>
       if (other.supersedes(one)) other else one
-    ).values.map(_.summary))
+    }.values
 }
 
 /**
@@ -98,8 +103,12 @@ object LatencyAccumulator {
  */
 final case class MarkOwner(key: NodeKey, queryId: Option[String], runId: Option[String])
 
-/** What one attempt at a task recorded while it read a partition of the node once. */
-final case class Reading(partition: Int, attempt: TaskAttempt, summary: LatencySummary) {
+/**
+ * What one attempt at a task recorded while it read a partition of the node once.
+ *
+ * @param rest what of it the task had not published while it ran
+ */
+final case class Reading(partition: Int, attempt: TaskAttempt, summary: LatencySummary, rest: LatencySummary) {
 
   /**
    * Of two attempts at one task the newer stands. Otherwise, as between the actions of one foreachBatch, or a sort and the job
@@ -115,4 +124,8 @@ final case class Reading(partition: Int, attempt: TaskAttempt, summary: LatencyS
 final case class TaskAttempt(stage: Int, taskPartition: Int, id: Long) {
   def isRetryOf(other: TaskAttempt): Boolean =
     stage == other.stage && taskPartition == other.taskPartition && id > other.id
+}
+
+object TaskAttempt {
+  def apply(task: TaskContext): TaskAttempt = TaskAttempt(task.stageId(), task.partitionId(), task.taskAttemptId())
 }

@@ -17,7 +17,7 @@ import org.apache.spark.sql.types.StringType
 
 /**
  * What a session gains: the hint `E2E_LATENCY('node' [, timestamp [, level]])` (a NULL timestamp is the watermarked column), the plan of a mark, the check that node ids are
- * unique, and `e2e_latency_version()`, by which a client finds out that all this is there. Found through `META-INF/services`
+ * unique, the nodes that a streaming query is given by itself, and `e2e_latency_version()`, by which a client finds out that all this is there. Found through `META-INF/services`
  * by every session whose class path has the jar, so that no configuration is needed.
  */
 final class LatencyExtensions extends SparkSessionExtensionsProvider {
@@ -25,6 +25,7 @@ final class LatencyExtensions extends SparkSessionExtensionsProvider {
     extensions.injectResolutionRule(session => ResolveLatencyHint(session.asInstanceOf[SparkSession]))
     extensions.injectCheckRule(_ => UniqueNodeIds)
     extensions.injectPlannerStrategy(_ => E2ELatencyStrategy)
+    extensions.injectColumnar(session => AutomaticNodes(session.asInstanceOf[SparkSession]))
     extensions.injectFunction((
       FunctionIdentifier("e2e_latency_version"),
       new ExpressionInfo(classOf[LatencyExtensions].getName, "e2e_latency_version"),

@@ -50,6 +50,11 @@ final class LatencySource(clock: Clock, window: WindowSettings)(mayForget: Query
     forgetSome()
   }
 
+  /** A task has ended without success: what it published stands no more, unless it was to run for ever. */
+  def ended(task: Long, keep: Boolean): Unit = synchronized {
+    queries.values.foreach(query => if (keep) query.keep(task) else query.forget(task))
+  }
+
   /** In the order in which the queries were first seen. */
   def snapshot(): Seq[QuerySnapshot] = synchronized(queries.values.map(_.snapshot()).toSeq)
 
@@ -91,10 +96,32 @@ final class QueryFigures(owner: MarkOwner, register: String => NodeFigures) {
   def runId: Option[String] = owner.runId
   def nodeIds: Iterable[String] = nodes.keys
 
-  def add(node: String, summary: LatencySummary): Unit = {
-    val figures = nodes.getOrElseUpdate(node, register(node))
-    if (!summary.isEmpty) figures.add(summary)
+  def add(node: String, summary: LatencySummary): Unit = if (summary.isEmpty) of(node) else of(node).add(summary)
+
+  /** What stands of a batch: the marks are those of its plan, upstream first. */
+  def add(node: String, readings: Iterable[Reading]): Unit = {
+    val figures = of(node)
+    readings.foreach { reading =>
+      val task = reading.attempt.id
+      figures.add(reading.summary, if (figures.hasPublished(task)) reading.rest else reading.summary)
+    }
+    readings.foreach(reading => figures.forget(reading.attempt.id))
   }
+
+  def publish(node: String, task: Long, part: LatencySummary): Unit = of(node).publish(task, part)
+
+  def forget(task: Long): Unit = nodes.values.foreach(_.forget(task))
+  def keep(task: Long): Unit = nodes.values.foreach(_.keep(task))
+
+  /** Nodes show in the order of the plan, also those of which a running task was the first to tell. */
+  def order(ids: Seq[String]): Unit = {
+    val ordered = ids.flatMap(id => nodes.remove(id).map(id -> _))
+    val others = nodes.toSeq
+    nodes.clear()
+    nodes ++= ordered ++= others
+  }
+
+  private def of(node: String): NodeFigures = nodes.getOrElseUpdate(node, register(node))
 
   /** Spark ends the execution of a micro-batch twice, one within the other. */
   def countBatch(batchId: Long): Unit = if (batchId != lastBatch) {
@@ -105,13 +132,14 @@ final class QueryFigures(owner: MarkOwner, register: String => NodeFigures) {
   def countExecution(): Unit = batches += 1
 
   def snapshot(): QuerySnapshot =
-    QuerySnapshot(name, id, batches, nodes.toSeq.map { case (node, figures) => node -> figures.snapshot() })
+    QuerySnapshot(name, id, runId, batches, nodes.toSeq.map { case (node, figures) => node -> figures.snapshot() })
 }
 
 /** A query's figures at one instant; nodes in plan order, upstream first. */
 final case class QuerySnapshot(
     name: String,
     id: Option[String],
+    runId: Option[String],
     batches: Long,
     nodes: Seq[(String, NodeSnapshot)]
 )

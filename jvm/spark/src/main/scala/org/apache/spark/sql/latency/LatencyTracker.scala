@@ -10,10 +10,12 @@ import io.sparklatency.NodeKey
 import io.sparklatency.WallClock
 import io.sparklatency.spark.LatencyConf
 import org.apache.spark.SparkContext
+import org.apache.spark.Success
 import org.apache.spark.internal.Logging
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerApplicationEnd
 import org.apache.spark.scheduler.SparkListenerEvent
+import org.apache.spark.scheduler.SparkListenerTaskEnd
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.QueryExecution
 import org.apache.spark.sql.execution.SparkPlan
@@ -21,6 +23,7 @@ import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
 import org.apache.spark.sql.execution.streaming.runtime.IncrementalExecution
+import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
@@ -30,11 +33,15 @@ import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEven
  * their accumulators, which hold each partition once, and added to the figures of its query. An execution that failed is left
  * alone: its results were not committed, and it will be run again.
  */
-final class LatencyTracker(context: SparkContext) extends SparkListener with AdaptiveSparkPlanHelper {
+final class LatencyTracker(context: SparkContext) extends SparkListener with AdaptiveSparkPlanHelper
+    with Logging {
   import LatencyTracker._
 
   private val source = new LatencySource(WallClock, LatencyConf(context.getConf).window)(_.stopped)
   private val names = mutable.Map.empty[UUID, String]
+  private val endedTasks = mutable.LinkedHashSet.empty[Long]
+  private val endlessTasks = mutable.Set.empty[Long]
+  private val told = mutable.LinkedHashSet.empty[(String, String)]
 
   context.env.metricsSystem.registerSource(source)
   // A queue of our own: another listener that is slow or overrun cannot make us lose an execution.
@@ -43,9 +50,29 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Ada
   override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
     case end: SparkListenerSQLExecutionEnd if end.qe != null && end.executionFailure.isEmpty => take(end.qe)
     case end: QueryTerminatedEvent =>
-      synchronized(names.remove(end.runId))
+      forget(end.runId)
       source.stopped(end.runId.toString)
     case _ =>
+  }
+
+  /** Figures of a running task may still be on their way when it has ended. */
+  override def onTaskEnd(end: SparkListenerTaskEnd): Unit = {
+    val task = end.taskInfo.taskId
+    val isEndless = synchronized {
+      endedTasks += task
+      if (endedTasks.size > EndedTasksKept) endedTasks.remove(endedTasks.head)
+      endlessTasks.remove(task)
+    }
+    if (isEndless || end.reason != Success) source.ended(task, keep = isEndless)
+  }
+
+  private def publish(part: PublishedPart): Unit = {
+    val task = part.attempt.id
+    val isLate = synchronized {
+      if (part.endless) endlessTasks += task
+      endedTasks.contains(task)
+    }
+    if (!isLate) source.update(part.owner)(_.publish(part.owner.key.node, task, part.summary))
   }
 
   override def onApplicationEnd(end: SparkListenerApplicationEnd): Unit = release(context)
@@ -57,6 +84,14 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Ada
 
   def snapshot(): Seq[QuerySnapshot] = source.snapshot()
 
+  private def forget(run: UUID): Unit = synchronized {
+    names.remove(run).foreach(name => told.filterInPlace { case (query, _) => query != name })
+  }
+
+  /** Every batch is planned anew, and would say the same. */
+  def tellOnce(query: String, problem: String): Unit =
+    if (synchronized(told.add(query -> problem))) logWarning(s"query '$query': $problem")
+
   private def take(execution: QueryExecution): Unit =
     figuresOf(execution).groupBy(_.owner.key.query).values.foreach { marks =>
       source.update(marks.head.owner) { query =>
@@ -65,9 +100,9 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Ada
           case _ if query.id.isEmpty => query.countExecution()
           case _ => // an action within foreachBatch
         }
-        marks.map(_.owner.key.node).distinct.foreach { node =>
-          query.add(node, LatencyAccumulator.take(marks.filter(_.owner.key.node == node)))
-        }
+        val ids = marks.map(_.owner.key.node).distinct
+        ids.foreach(id => query.add(id, LatencyAccumulator.take(marks.filter(_.owner.key.node == id))))
+        query.order(ids)
       }
     }
 
@@ -105,6 +140,7 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Ada
 }
 
 object LatencyTracker extends Logging {
+  private val EndedTasksKept = 10000
 
   /** The name under which executions outside a streaming query are shown. */
   private val BatchQueries = "__batch__"
@@ -120,27 +156,43 @@ object LatencyTracker extends Logging {
     }
   }
 
+  /** Figures of a task that still runs. */
+  private[latency] def receive(part: PublishedPart): Unit =
+    synchronized(current).foreach { case (_, tracker) => tracker.publish(part) }
+
+  /** The same, as an executor sent them. */
+  def receive(message: AnyRef): Unit = PublishedPart.of(message).foreach(receive)
+
   private def release(context: SparkContext): Unit = synchronized {
     current = current.filterNot { case (other, _) => other eq context }
   }
 
   /** A registered accumulator for a node of the plan that `session` is about to run in this thread. */
   def accumulator(session: SparkSession, node: String): LatencyAccumulator = {
+    of(session.sparkContext)
     val accumulator = new LatencyAccumulator(owner(session, node))
     accumulator.register(session.sparkContext)
     accumulator
   }
 
-  /** A streaming query leaves its id in the local properties of the thread that plans and runs its batches. */
-  private def owner(session: SparkSession, node: String): MarkOwner = {
-    val tracker = of(session.sparkContext)
-    val active = session.sharedState.activeStreamingQueries
-    Option(session.sparkContext.getLocalProperty("sql.streaming.queryId")) match {
-      case Some(id) =>
-        val running = Option(active.get(UUID.fromString(id)))
-        val name = running.fold(id)(query => tracker.nameOf(query, run => active.values.asScala.exists(_.runId == run)))
-        MarkOwner(NodeKey(name, node), Some(id), running.map(_.runId.toString))
-      case None => MarkOwner(NodeKey(BatchQueries, node), None, None)
-    }
+  /** The streaming query whose batch this thread plans or runs: Spark leaves its id in the thread's local properties. */
+  def running(session: SparkSession): Option[StreamExecution] =
+    queryId(session).flatMap(id =>
+      Option(session.sharedState.activeStreamingQueries.get(UUID.fromString(id)))
+    )
+
+  /** The name under which that query is shown. */
+  def queryName(session: SparkSession): String = owner(session, "").key.query
+
+  private def queryId(session: SparkSession): Option[String] =
+    Option(session.sparkContext.getLocalProperty("sql.streaming.queryId"))
+
+  private def owner(session: SparkSession, node: String): MarkOwner = queryId(session) match {
+    case None => MarkOwner(NodeKey(BatchQueries, node), None, None)
+    case Some(id) =>
+      val query = running(session)
+      val active = session.sharedState.activeStreamingQueries.values
+      val name = query.fold(id)(of(session.sparkContext).nameOf(_, run => active.asScala.exists(_.runId == run)))
+      MarkOwner(NodeKey(name, node), Some(id), query.map(_.runId.toString))
   }
 }

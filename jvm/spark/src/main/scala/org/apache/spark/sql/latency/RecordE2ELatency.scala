@@ -4,8 +4,10 @@ import io.sparklatency.LatencyRecorder
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.Nondeterministic
+import org.apache.spark.sql.catalyst.expressions.UnaryExpression
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
 import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode
 import org.apache.spark.sql.catalyst.expressions.codegen.FalseLiteral
 import org.apache.spark.sql.types.BooleanType
@@ -66,4 +68,17 @@ case class RecordE2ELatency(timestamp: Expression, columns: Seq[Expression], nod
 
   override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): RecordE2ELatency =
     copy(timestamp = newChildren.head, columns = newChildren.tail)(figures)
+}
+
+/**
+ * Keeps a filter out of generated code. Alone between operators that do not generate code it would be a stage of its own, which
+ * the query without it does not have.
+ */
+case class Uncompiled(child: Expression) extends UnaryExpression with CodegenFallback {
+  override def dataType: DataType = child.dataType
+  override def nullable: Boolean = child.nullable
+  override def eval(row: InternalRow): Any = child.eval(row)
+  override def toString: String = child.toString
+  override def sql: String = child.sql
+  override protected def withNewChildInternal(newChild: Expression): Uncompiled = copy(newChild)
 }

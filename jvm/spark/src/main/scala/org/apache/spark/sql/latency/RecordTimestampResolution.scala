@@ -5,9 +5,7 @@ import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.expressions.Cast
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.expressions.GetStructField
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.logical.Project
@@ -16,10 +14,6 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.PLAN_EXPRESSION
 import org.apache.spark.sql.catalyst.trees.TreePattern.PYTHON_UDF
 import org.apache.spark.sql.classic.ColumnNodeToExpressionConverter
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.types.DataType
-import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.types.TimestampNTZType
-import org.apache.spark.sql.types.TimestampType
 
 /** Finds the record timestamp of a node among the columns of `plan`, or says in words why there is none. */
 private[latency] final class RecordTimestampResolution(
@@ -90,27 +84,12 @@ private[latency] final class RecordTimestampResolution(
     timestamp.deterministic && timestamp.references.subsetOf(plan.outputSet) &&
       !timestamp.containsAnyPattern(PLAN_EXPRESSION, PYTHON_UDF, CURRENT_LIKE)
 
-  private def asTimestamp(expression: Expression, what: String): Expression = expression.dataType match {
-    case TimestampType => expression
-    case TimestampNTZType =>
-      Cast(expression, TimestampType, Some(session.sessionState.conf.sessionLocalTimeZone))
-    case window: StructType if isWindow(window) =>
-      asTimestamp(GetStructField(expression, window.fieldIndex("end")), what)
-    case other => fail(s"$what is of type ${other.sql}, and a timestamp or a window is needed", remedy)
-  }
-
-  private def isTimestamp(dataType: DataType): Boolean = dataType match {
-    case TimestampType | TimestampNTZType => true
-    case window: StructType => isWindow(window)
-    case _ => false
-  }
-
-  private def isWindow(struct: StructType): Boolean =
-    struct.fieldNames.toSeq == Seq("start", "end") && struct.fields.forall(f =>
-      f.dataType != struct && isTimestamp(f.dataType)
+  private def asTimestamp(expression: Expression, what: String): Expression =
+    TimestampColumn.read(expression, session.sessionState.conf.sessionLocalTimeZone).getOrElse(
+      fail(s"$what is of type ${expression.dataType.sql}, and a timestamp or a window is needed", remedy)
     )
 
-  private def remedy: String = plan.output.filter(column => isTimestamp(column.dataType)) match {
+  private def remedy: String = plan.output.filter(column => TimestampColumn.fits(column.dataType)) match {
     case Seq() => "no column here holds a timestamp: keep one through the steps before this node"
     case candidates => s"name a timestamp; columns that hold one: ${names(candidates)}"
   }

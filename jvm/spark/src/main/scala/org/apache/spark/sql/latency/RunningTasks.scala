@@ -1,0 +1,127 @@
+package org.apache.spark.sql.latency
+
+import java.util.concurrent.ConcurrentHashMap
+
+import scala.util.control.NonFatal
+
+import io.sparklatency.LatencyRecorder
+import io.sparklatency.LatencySummary
+import io.sparklatency.NodeKey
+import org.apache.spark.SparkContext
+import org.apache.spark.SparkEnv
+import org.apache.spark.TaskContext
+import org.apache.spark.internal.Logging
+
+/**
+ * The recorders of the tasks that run in this process. In real-time and continuous mode a task runs for minutes or for ever:
+ * what it records is on its way to the driver within a second, by the plugin's channel, or directly where the driver is here.
+ */
+object RunningTasks extends Logging {
+  private val PollMs = 500
+  private val IdlePolls = 20
+
+  private val recorders = ConcurrentHashMap.newKeySet[LatencyRecorder]
+  @volatile private var channel: Option[AnyRef => Unit] = None
+  private var polling = false
+  private lazy val warnOnce: Throwable => Unit = {
+    val warned = new java.util.concurrent.atomic.AtomicBoolean
+    e => if (warned.compareAndSet(false, true)) logWarning("figures of running tasks do not reach the driver before their end", e)
+  }
+
+  /** Called by the plugin of this executor. */
+  def sendBy(send: AnyRef => Unit): Unit = channel = Some(send)
+
+  def opened(recorder: LatencyRecorder): Unit = {
+    recorders.add(recorder)
+    startPolling()
+  }
+
+  def closed(recorder: LatencyRecorder): Unit = { recorders.remove(recorder); () }
+
+  /** A failure of ours must not fail the task, in whose thread this may be. */
+  def publish(owner: MarkOwner, partition: Int, task: TaskContext, part: LatencySummary): Unit =
+    try {
+      ExecutorFigures.add(owner, part)
+      val endless = task.getLocalProperty("__is_continuous_processing") == "true"
+      val published = PublishedPart(owner, partition, TaskAttempt(task), endless, part)
+      if (SparkEnv.get.executorId == SparkContext.DRIVER_IDENTIFIER) LatencyTracker.receive(published)
+      else channel.foreach(_.apply(published.toMessage))
+    } catch { case NonFatal(e) => warnOnce(e) }
+
+  private def startPolling(): Unit = synchronized {
+    if (!polling) {
+      polling = true
+      val thread = new Thread(() => poll(), "sparklatency-running-tasks")
+      thread.setDaemon(true)
+      thread.start()
+    }
+  }
+
+  private def poll(): Unit = {
+    var idle = 0
+    while (goOn(idle)) {
+      Thread.sleep(PollMs.toLong)
+      idle = if (recorders.isEmpty) idle + 1 else 0
+      recorders.forEach(_.publishIfSilent())
+    }
+  }
+
+  private def goOn(idle: Int): Boolean = synchronized {
+    polling = idle < IdlePolls || !recorders.isEmpty
+    polling
+  }
+}
+
+/**
+ * What a running task has recorded since it published last.
+ *
+ * @param endless the task belongs to no batch: it runs as long as its query
+ */
+private[latency] final case class PublishedPart(
+    owner: MarkOwner,
+    partition: Int,
+    attempt: TaskAttempt,
+    endless: Boolean,
+    summary: LatencySummary
+) {
+
+  /** Only of the JDK's own types: Spark may read it with a class loader that does not know ours. */
+  def toMessage: Array[AnyRef] = Array(
+    owner.key.query,
+    owner.key.node,
+    owner.queryId.orNull,
+    owner.runId.orNull,
+    Int.box(partition),
+    Int.box(attempt.stage),
+    Int.box(attempt.taskPartition),
+    Long.box(attempt.id),
+    Boolean.box(endless),
+    summary.toBytes
+  )
+}
+
+private[latency] object PublishedPart {
+
+  def of(message: AnyRef): Option[PublishedPart] = message match {
+    case Array(
+          query: String,
+          node: String,
+          queryId,
+          runId,
+          partition: Integer,
+          stage: Integer,
+          taskPartition: Integer,
+          attempt: java.lang.Long,
+          endless: java.lang.Boolean,
+          summary: Array[Byte]
+        ) =>
+      Some(PublishedPart(
+        MarkOwner(NodeKey(query, node), Option(queryId).map(_.toString), Option(runId).map(_.toString)),
+        partition,
+        TaskAttempt(stage, taskPartition, attempt),
+        endless,
+        LatencySummary.fromBytes(summary)
+      ))
+    case _ => None
+  }
+}

@@ -1,0 +1,54 @@
+package org.apache.spark.sql.latency
+
+import java.util.Locale
+
+import org.apache.spark.sql.execution.SerializeFromObjectExec
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
+import org.apache.spark.sql.execution.streaming.operators.stateful.SessionWindowStateStoreSaveExec
+import org.apache.spark.sql.execution.streaming.operators.stateful.StateStoreSaveExec
+import org.apache.spark.sql.execution.streaming.operators.stateful.StateStoreWriter
+import org.apache.spark.sql.execution.streaming.operators.stateful.UpdateEventTimeColumnExec
+import org.apache.spark.sql.types.ObjectType
+
+/** The operators of a streaming plan that keep state, and what to call them. */
+private[latency] object StreamingPlan extends AdaptiveSparkPlanHelper {
+
+  def isStateful(plan: SparkPlan): Boolean = find(plan)(_.isInstanceOf[StateStoreWriter]).nonEmpty
+
+  /**
+   * The stateful operator of which `node` is the last piece. Spark plans some operators in pieces: an aggregation ends above the
+   * save of its state, an operator on objects where they become rows again.
+   */
+  def operatorEndingAt(node: SparkPlan, above: List[SparkPlan]): Option[StateStoreWriter] =
+    if (above.headOption.exists(_.isInstanceOf[UpdateEventTimeColumnExec])) None
+    else operatorUnder(node)
+
+  private def operatorUnder(node: SparkPlan): Option[StateStoreWriter] = node match {
+    case update: UpdateEventTimeColumnExec => operatorUnder(update.child)
+    case rows: SerializeFromObjectExec => operator(rows.child)
+    case aggregate: BaseAggregateExec if isSave(aggregate.child) => operator(aggregate.child)
+    case other if isSave(other) || other.output.exists(_.dataType.isInstanceOf[ObjectType]) => None
+    case other => operator(other)
+  }
+
+  private def operator(node: SparkPlan): Option[StateStoreWriter] = node match {
+    case writer: StateStoreWriter => Some(writer)
+    case _ => None
+  }
+
+  private def isSave(node: SparkPlan): Boolean =
+    node.isInstanceOf[StateStoreSaveExec] || node.isInstanceOf[SessionWindowStateStoreSaveExec]
+
+  /** `aggregate`, `deduplicate`, `join`, …: Spark's name of the operator, where users call it otherwise, theirs. */
+  def name(operator: StateStoreWriter): String = operator.shortName match {
+    case "stateStoreSave" => "aggregate"
+    case "sessionWindowStateStoreSaveExec" => "session-window"
+    case "dedupe" => "deduplicate"
+    case "dedupeWithinWatermark" => "deduplicate-within-watermark"
+    case "symmetricHashJoin" => "join"
+    case "globalLimit" => "limit"
+    case other => other.stripSuffix("Exec").replaceAll("([a-z])([A-Z])", "$1-$2").toLowerCase(Locale.ROOT)
+  }
+}

@@ -1,0 +1,258 @@
+package io.sparklatency.spark
+
+import java.nio.file.Files
+import java.sql.Timestamp
+
+import io.sparklatency.spark.syntax._
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.latency.Plans
+
+/** Nodes that nobody wrote. */
+class AutomaticNodesSuite extends StreamingTest {
+  private val everything = Seq(
+    "spark.sparklatency.auto" -> "source,terminal,stateful",
+    "spark.sparklatency.recording.level" -> "TRACE"
+  )
+
+  private def figures(id: String, query: String): (Long, Option[Long], Option[Long]) = {
+    val found = node(id, query)
+    (found.records, found.min, found.max)
+  }
+
+  test("a query is marked at its sources and its end, at INFO") {
+    withSettings("spark.sparklatency.auto" -> "source, terminal, stateful") {
+      val input = stream
+      val query = start(watermarked(input).dropDuplicates("value").filter(col("value").isNotNull), "auto_info")
+      try {
+        input.addData(ago(1, 2, 2))
+        query.processAllAvailable()
+        assert(nodesOf("auto_info") === Seq("source-0-memory", "sink"))
+        assert(figures("source-0-memory", "auto_info") === ((3, Some(1), Some(2))))
+        assert(figures("sink", "auto_info") === ((2, Some(1), Some(2))))
+      } finally query.stop()
+    }
+  }
+
+  test("stateful operators are marked at TRACE, each named after its kind and its place among them") {
+    withSettings(everything: _*) {
+      val input = stream
+      val distinct = watermarked(input).dropDuplicates("value")
+      val counted = distinct.groupBy(window(col("value"), "1 second")).agg(max("value").as("last"))
+      val recounted = counted.groupBy(window(col("window"), "5 seconds")).agg(max("last").as("newest"))
+      val query = start(recounted, "auto_trace")
+      try {
+        input.addData(ago(100, 200, 200, 5000))
+        query.processAllAvailable()
+        clock.advance(30000)
+        input.addData(Seq(new Timestamp(Start + 30000)))
+        query.processAllAvailable()
+        assert(nodesOf("auto_trace") === Seq("source-0-memory", "deduplicate-1", "aggregate-1", "aggregate-2", "sink"))
+        assert(node("deduplicate-1", "auto_trace").records === 4)
+        // The two old windows are given out thirty seconds later, and are as old as the newest record of each.
+        assert(figures("aggregate-1", "auto_trace") === ((2, Some(30100), Some(35000))))
+        assert(figures("sink", "auto_trace")._1 === node("aggregate-2", "auto_trace").records)
+      } finally query.stop()
+    }
+  }
+
+  test("a join of two streams is as old as the newer of its two records, and sources keep their order") {
+    withSettings(everything: _*) {
+      val (left, right) = (stream, stream)
+      val joined = watermarked(left).select(col("value").as("l"), lit(1).as("k"))
+        .join(watermarked(right).select(col("value").as("r"), lit(1).as("k")), "k")
+      val query = start(joined, "auto_join")
+      try {
+        left.addData(ago(50))
+        right.addData(ago(7))
+        query.processAllAvailable()
+        assert(nodesOf("auto_join") === Seq("source-0-memory", "source-1-memory", "join-1", "sink"))
+        assert(figures("source-0-memory", "auto_join")._2 === Some(50))
+        assert(figures("source-1-memory", "auto_join")._2 === Some(7))
+        assert(Seq("join-1", "sink").map(figures(_, "auto_join")) === Seq.fill(2)((1, Some(7), Some(7))))
+      } finally query.stop()
+    }
+  }
+
+  for (adaptive <- Seq(true, false))
+    test(s"a stateless query with a shuffle is marked once in each place, adaptive planning being $adaptive") {
+      withSettings((everything :+ ("spark.sql.adaptive.enabled" -> adaptive.toString)): _*) {
+        val (one, two) = (stream, stream)
+        val both = watermarked(one).repartition(3).union(watermarked(two).repartition(2)).filter(col("value").isNotNull)
+        val query = start(both.repartition(4), "auto_shuffled")
+        try {
+          one.addData(ago(1, 2))
+          two.addData(ago(3))
+          query.processAllAvailable()
+          assert(nodesOf("auto_shuffled").sorted === Seq("sink", "source-0-memory", "source-1-memory"))
+          assert(nodesOf("auto_shuffled").map(figures(_, "auto_shuffled")).toSet ===
+            Set((2, Some(1), Some(2)), (1, Some(3), Some(3)), (3, Some(1), Some(3))))
+        } finally query.stop()
+      }
+    }
+
+  test("the actions of a foreachBatch are not marked, its batch is") {
+    withSettings(everything: _*) {
+      val input = stream
+      val query = watermarked(input).writeStream.queryName("auto_batch").foreachBatch { (batch: DataFrame, _: Long) =>
+        batch.groupBy("value").count().collect()
+        batch.count()
+        ()
+      }.start()
+      try {
+        input.addData(ago(1, 2, 3))
+        query.processAllAvailable()
+        assert(nodesOf("auto_batch") === Seq("source-0-memory", "sink"))
+        assert(Seq("source-0-memory", "sink").map(node(_, "auto_batch").records) === Seq(3, 3))
+      } finally query.stop()
+    }
+  }
+
+  test("a place that is marked by hand is not marked again") {
+    withSettings("spark.sparklatency.auto" -> "source,terminal") {
+      val input = stream
+      val work = marked(input).withColumn("x", col("value").cast("long") + 1)
+      val query = start(work.withE2ELatency("end", "value").select("value", "x"), "auto_by_hand")
+      try {
+        input.addData(ago(1))
+        query.processAllAvailable()
+        assert(nodesOf("auto_by_hand") === Seq("source", "end"))
+      } finally query.stop()
+      val other = stream
+      val half = start(marked(other).withColumn("x", col("value").cast("long") + 1), "auto_half_by_hand")
+      try {
+        other.addData(ago(1))
+        half.processAllAvailable()
+        assert(nodesOf("auto_half_by_hand") === Seq("source", "sink"))
+      } finally half.stop()
+    }
+  }
+
+  test("a place to which no timestamp survives is left out, and the log says so once") {
+    withSettings("spark.sparklatency.auto" -> "source,terminal") {
+      val input = stream
+      val query = start(watermarked(input).select(lit(1).as("one")), "auto_none")
+      try {
+        val log = Logged.during {
+          for (ms <- 1L to 3L) {
+            input.addData(ago(ms))
+            query.processAllAvailable()
+          }
+        }
+        assert(nodesOf("auto_none") === Seq("source-0-memory"))
+        assert(log.filter(_.contains("left out")) === Seq(
+          "query 'auto_none': node 'sink' is left out: no column there holds a record timestamp: one"
+        ))
+      } finally query.stop()
+    }
+  }
+
+  test("the timestamp is found through renames, windows, unions and max, and a window is as old as its end") {
+    withSettings("spark.sparklatency.auto" -> "terminal") {
+      val cases = Seq[(String, DataFrame => DataFrame, Long)](
+        ("renamed", _.select(col("value").as("a")).select(col("a").as("b")), 1500),
+        ("window", _.groupBy(window(col("value"), "1 second")).count(), 1000),
+        ("max", _.groupBy(window(col("value"), "1 second")).agg(max("value").as("m")), 1500),
+        ("max_only", _.groupBy(lit(1)).agg(max("value").as("m")).select("m"), 1500)
+      )
+      for ((name, steps, age) <- cases) {
+        val input = stream
+        val query = start(steps(watermarked(input)), s"auto_$name", "update")
+        try {
+          input.addData(ago(1500))
+          query.processAllAvailable()
+          assert(figures("sink", s"auto_$name") === ((1, Some(age), Some(age))), name)
+        } finally query.stop()
+      }
+    }
+  }
+
+  test("nodes go by the same names after a restart, with another level too") {
+    val checkpoint = Files.createTempDirectory("checkpoint").toString
+    val input = stream
+    def run(at: Long, level: String): Seq[String] = {
+      var nodes = Seq.empty[String]
+      withSettings("spark.sparklatency.auto" -> "source,terminal,stateful", "spark.sparklatency.recording.level" -> level) {
+        val query = start(watermarked(input).dropDuplicatesWithinWatermark("value"), "auto_restart", checkpoint = Some(checkpoint))
+        try {
+          input.addData(ago(at))
+          query.processAllAvailable()
+          if (level != "NONE") nodes = nodesOf("auto_restart")
+        } finally query.stop()
+      }
+      nodes
+    }
+    assert(run(1, "INFO") === Seq("source-0-memory", "sink"))
+    run(2, "NONE")
+    assert(run(3, "TRACE") === Seq("source-0-memory", "deduplicate-within-watermark-1", "sink"))
+  }
+
+  private lazy val parquet: String = {
+    val folder = Files.createTempDirectory("events").toString
+    spark.range(100).select(col("id"), timestamp_millis(lit(Start) - col("id")).as("ts"), lit("x").as("unread"))
+      .repartition(2).write.mode("overwrite").parquet(folder)
+    folder
+  }
+
+  private def files: DataFrame =
+    spark.readStream.schema("id LONG, ts TIMESTAMP, unread STRING").parquet(parquet).withWatermark("ts", "1 minute")
+
+  private def static: DataFrame = spark.range(100).select(col("id"), (col("id") * 2).as("twice"))
+
+  private def rate: DataFrame =
+    spark.readStream.format("rate-micro-batch").option("rowsPerBatch", "10").load()
+
+  /** Name, output mode, query. */
+  private val plans: Seq[(String, String, () => DataFrame)] = Seq(
+    ("files", "append", () => files),
+    ("pruned", "append", () => files.select("ts")),
+    ("pruned without the timestamp", "append", () => files.select("id")),
+    ("pushed filter", "append", () => files.filter(col("id") > 10)),
+    ("pushed filter and projection", "append", () => files.filter(col("id") > 10).select(col("id") + 1)),
+    ("broadcast join", "append", () => files.join(broadcast(static), "id")),
+    ("sort-merge join", "append", () => files.hint("merge").join(static.hint("merge"), "id")),
+    ("repartition", "append", () => files.repartition(3)),
+    ("repartition by column", "append", () => files.repartition(3, col("id")).filter(col("id") > 3)),
+    ("coalesce", "append", () => files.coalesce(1)),
+    ("explode", "append", () => files.select(col("ts"), explode(array(lit(1), lit(2))))),
+    ("union", "append", () => files.select("id", "ts").union(files.select("id", "ts"))),
+    ("window aggregate", "append", () => files.groupBy(window(col("ts"), "1 second")).agg(max("ts"))),
+    ("window aggregate in update mode", "update", () => files.groupBy(window(col("ts"), "1 second"), col("id")).count()),
+    ("complete aggregate", "complete", () => files.groupBy("id").agg(max("ts"), count("*"))),
+    ("ordered complete aggregate", "complete", () => files.groupBy("id").agg(max("ts").as("last")).orderBy("last")),
+    ("distinct count", "update", () => files.groupBy(window(col("ts"), "1 minute")).agg(approx_count_distinct("id"))),
+    ("session window", "append", () => files.groupBy(session_window(col("ts"), "1 second"), col("id")).count()),
+    ("deduplicate", "append", () => files.dropDuplicates("id", "ts")),
+    ("deduplicate within watermark", "append", () => files.dropDuplicatesWithinWatermark("id")),
+    ("limit", "append", () => files.limit(5)),
+    (
+      "stream-stream join",
+      "append",
+      () => files.as("l").join(files.select(col("id"), col("ts").as("t")).as("r"), expr("l.id = r.id AND l.ts = r.t"))
+    ),
+    ("rate", "append", () => rate),
+    ("rate without its timestamp", "append", () => rate.select("value").filter("value % 2 = 0")),
+    ("python-like opaque function", "append", () => files.withColumn("x", slow(0)(col("id"))))
+  )
+
+  for ((name, mode, plan) <- plans)
+    test(s"the plan is that of the query without automatic nodes: $name") {
+      def run(): SparkPlan = {
+        val query = start(plan(), s"plan_${freshNode()}", mode)
+        try {
+          // The rate source always has more.
+          if (name.startsWith("rate")) while (query.lastProgress == null) Thread.onSpinWait()
+          else query.processAllAvailable()
+          Plans.executed(query)
+        } finally query.stop()
+      }
+      val plain = run()
+      assert(Plans.marks(plain) === 0)
+      withSettings(everything: _*) {
+        val automatic = run()
+        assert(Plans.withoutMarks(automatic) === Plans.withoutMarks(plain))
+        assert(Plans.marks(automatic) > 0)
+      }
+    }
+}

@@ -1,0 +1,71 @@
+package io.sparklatency.spark
+
+import java.sql.Timestamp
+
+import io.sparklatency.spark.syntax._
+import org.apache.spark.sql.ForeachWriter
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.execution.streaming.sources.LowLatencyMemoryStream
+import org.apache.spark.sql.streaming.Trigger
+import org.scalatest.concurrent.Eventually
+import org.scalatest.time.Seconds
+import org.scalatest.time.Span
+
+/** Tasks that run for minutes: what they record shows while they run, and counts once when they end. */
+class LongTasksSuite extends StreamingTest with Eventually {
+  implicit override val patienceConfig: PatienceConfig = PatienceConfig(timeout = Span(60, Seconds))
+
+  private object Drop extends ForeachWriter[Row] {
+    override def open(partition: Long, epoch: Long): Boolean = true
+    override def process(row: Row): Unit = ()
+    override def close(error: Throwable): Unit = ()
+  }
+
+  private def figures(id: String, query: String): Option[(Long, Option[Long], Option[Long])] =
+    findNode(id, query).map(found => (found.records, found.min, found.max))
+
+  test("in real-time mode figures are there before the first batch has ended") {
+    val input = LowLatencyMemoryStream[Timestamp](spark, 2)
+    val marked = input.toDF().withE2ELatency("node", "value")
+    val query = marked.writeStream.queryName("real_time").outputMode("update").foreach(Drop)
+      .trigger(Trigger.RealTime("10 minutes")).start()
+    try {
+      input.addData(ago(1, 2))
+      eventually(assert(figures("node", "real_time") === Some((2, Some(1), Some(2)))))
+      input.addData(ago(7))
+      eventually(assert(figures("node", "real_time") === Some((3, Some(1), Some(7)))))
+      assert(query.lastProgress === null)
+      assert(gauges("query.real_time.node.node.record-e2e-latency-max") === 7.0)
+    } finally query.stop()
+  }
+
+  test("what was shown while a batch ran counts once when it has ended") {
+    withSettings("spark.sql.streaming.realTimeMode.minBatchDuration" -> "1s") {
+      val input = LowLatencyMemoryStream[Timestamp](spark, 2)
+      val marked = input.toDF().withE2ELatency("node", "value")
+      val query = marked.writeStream.queryName("real_time_batches").outputMode("update").foreach(Drop)
+        .trigger(Trigger.RealTime("3 seconds")).start()
+      try {
+        input.addData(ago(1, 2, 3))
+        eventually(assert(figures("node", "real_time_batches").exists(_._1 == 3)))
+        eventually(assert(query.lastProgress != null && query.lastProgress.batchId >= 1))
+        assert(figures("node", "real_time_batches") === Some((3, Some(1), Some(3))))
+        input.addData(ago(4))
+        eventually(assert(figures("node", "real_time_batches") === Some((4, Some(1), Some(4)))))
+      } finally query.stop()
+    }
+  }
+
+  test("in continuous mode automatic nodes measure, and keep their counts when the query stops") {
+    withSettings("spark.sparklatency.auto" -> "source,terminal") {
+      val rate = spark.readStream.format("rate").option("rowsPerSecond", "50").option("numPartitions", "2").load()
+      val query = rate.filter("value >= 0").writeStream.queryName("continuous").format("noop").trigger(Trigger.Continuous("1 second")).start()
+      val counted =
+        try {
+          eventually(assert(Seq("source-0-rate", "sink").forall(figures(_, "continuous").exists(_._1 > 50))))
+          node("sink", "continuous").records
+        } finally query.stop()
+      assert(node("sink", "continuous").records >= counted)
+    }
+  }
+}

@@ -1,0 +1,32 @@
+package org.apache.spark.sql.latency
+
+import org.apache.spark.sql.execution.FilterExec
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.adaptive.QueryStageExec
+import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper
+import org.apache.spark.sql.streaming.StreamingQuery
+
+/** Plans as they were run. In Spark's own package for its visibility. */
+object Plans extends AdaptiveSparkPlanHelper {
+
+  /** The plan of the last batch of a query. */
+  def executed(query: StreamingQuery): SparkPlan =
+    query.asInstanceOf[StreamingQueryWrapper].streamingQuery.lastExecution.executedPlan
+
+  /** A plan in words, stages of generated code and of adaptive planning included, marks and whatever changes with each run left out. */
+  def withoutMarks(plan: SparkPlan): String =
+    lines(plan, 0).map(_.replaceAll("#\\d+L?", "#").replaceAll("plan_id=\\d+", "plan_id")
+      .replaceAll("[0-9a-f]{8}-[0-9a-f-]{27}", "uuid").replaceAll("runId = [^,]*|checkpoint = [^,]*|batchId = \\d+|file:[^, \\]]*|@[0-9a-f]+|[0-9]{13,}", "")).mkString("\n")
+
+  def marks(plan: SparkPlan): Int =
+    collect(plan) { case FilterExec(_: RecordE2ELatency | Uncompiled(_: RecordE2ELatency), _) => 1 }.sum
+
+  private def lines(plan: SparkPlan, depth: Int): Seq[String] = plan match {
+    case FilterExec(_: RecordE2ELatency | Uncompiled(_: RecordE2ELatency), below) => lines(below, depth)
+    case adaptive: AdaptiveSparkPlanExec => (" " * depth + "Adaptive") +: lines(adaptive.executedPlan, depth + 1)
+    case stage: QueryStageExec => (" " * depth + stage.nodeName) +: lines(stage.plan, depth + 1)
+    case other => (" " * depth + other.simpleString(1000)) +: other.children.flatMap(lines(_, depth + 1))
+  }
+}

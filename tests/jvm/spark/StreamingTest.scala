@@ -1,0 +1,47 @@
+package io.sparklatency.spark
+
+import java.sql.Timestamp
+
+import io.sparklatency.spark.syntax._
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.Encoder
+import org.apache.spark.sql.Encoders
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.streaming.StreamingQuery
+
+/** Streams of timestamps, which are told how old they are. */
+trait StreamingTest extends SparkTest {
+  protected implicit val encoder: Encoder[Timestamp] = Encoders.TIMESTAMP
+
+  protected def stream: MemoryStream[Timestamp] = MemoryStream[Timestamp](spark)
+
+  protected def start(
+      df: DataFrame,
+      name: String,
+      mode: String = "append",
+      checkpoint: Option[String] = None
+  ): StreamingQuery = {
+    val writer = df.writeStream.format("noop").outputMode(mode)
+    if (name.nonEmpty) writer.queryName(name)
+    checkpoint.foreach(writer.option("checkpointLocation", _))
+    writer.start()
+  }
+
+  protected def ago(ms: Long*): Seq[Timestamp] = ms.map(m => new Timestamp(Start - m))
+
+  protected def watermarked(input: MemoryStream[Timestamp]): DataFrame =
+    input.toDF().withWatermark("value", "10 seconds")
+
+  protected def marked(input: MemoryStream[Timestamp]): DataFrame = watermarked(input).withE2ELatency("source")
+
+  protected def nodesOf(query: String): Seq[String] = {
+    val json = new com.fasterxml.jackson.databind.ObjectMapper().readTree(PythonApi.latencyJson(spark, query))
+    json.findValuesAsText("node").toArray(Array.empty[String]).toSeq
+  }
+
+  protected def withSettings(settings: (String, String)*)(body: => Unit): Unit = {
+    settings.foreach { case (key, value) => spark.conf.set(key, value) }
+    try body
+    finally settings.foreach { case (key, _) => spark.conf.unset(key) }
+  }
+}
