@@ -75,6 +75,53 @@ class AutomaticNodesSuite extends StreamingTest {
     }
   }
 
+  test("a stateful operator says how old rows are that it takes in, and how late those are that it drops") {
+    withSettings(everything: _*) {
+      val input = stream
+      val counted = watermarked(input).groupBy(window(col("value"), "1 second")).agg(max("value").as("last"))
+      val query = start(counted, "auto_late")
+      try {
+        input.addData(ago(100, 200))
+        query.processAllAvailable()
+        assert(node("aggregate-1", "auto_late").measure("lateness").get.records === 0)
+        input.addData(Seq(new Timestamp(Start + 30000)))
+        query.processAllAvailable()
+        // The watermark is ten seconds behind: at 20 seconds after the start. The windows of these end at -1, 0 and 25 seconds.
+        input.addData(Seq(-1200L, -300L, 24500L).map(ms => new Timestamp(Start + ms)))
+        query.processAllAvailable()
+        val aggregate = node("aggregate-1", "auto_late")
+        val (staleness, lateness) = (aggregate.measure("staleness").get, aggregate.measure("lateness").get)
+        assert((staleness.min, staleness.max) === ((Some(-30000), Some(1200))))
+        assert((lateness.records, lateness.min, lateness.avg, lateness.max) === ((2, Some(20000), Some(20500), Some(21000))))
+        val dropped = query.recentProgress.flatMap(_.stateOperators).map(_.numRowsDroppedByWatermark).sum
+        assert(dropped === 2)
+        assert(gauges("query.auto_late.node.aggregate-1.records-dropped-late") === 2L)
+        assert(gauges("query.auto_late.node.aggregate-1.record-lateness-max") === 21000.0)
+        assert(gauges("query.auto_late.node.aggregate-1.record-staleness-max") === 1200.0)
+        assert(!gauges.keys.exists(_.startsWith("query.auto_late.node.sink.record-lateness")))
+      } finally query.stop()
+    }
+  }
+
+  test("what a join and a deduplication drop late is counted on the side where it came in") {
+    withSettings(everything: _*) {
+      val (left, right) = (stream, stream)
+      val joined = watermarked(left).dropDuplicates("value").select(col("value").as("l"), lit(1).as("k"))
+        .join(watermarked(right).select(col("value").as("r"), lit(1).as("k")), expr("l = r"))
+      val query = start(joined, "auto_late_join")
+      try {
+        for (input <- Seq(left, right)) input.addData(Seq(new Timestamp(Start + 30000)))
+        query.processAllAvailable()
+        left.addData(ago(500))
+        right.addData(ago(700, 800))
+        query.processAllAvailable()
+        def late(id: String) = node(id, "auto_late_join").measure("lateness").map(f => (f.records, f.min, f.max))
+        assert(late("deduplicate-1") === Some((1, Some(20500), Some(20500))))
+        assert(late("join-1") === Some((2, Some(20700), Some(20800))))
+      } finally query.stop()
+    }
+  }
+
   for (adaptive <- Seq(true, false))
     test(s"a stateless query with a shuffle is marked once in each place, adaptive planning being $adaptive") {
       withSettings((everything :+ ("spark.sql.adaptive.enabled" -> adaptive.toString)): _*) {

@@ -1,5 +1,7 @@
 package io.sparklatency.spark
 
+import io.sparklatency.Granularity
+import io.sparklatency.NodeRole
 import io.sparklatency.RecordingLevel
 import io.sparklatency.WindowSettings
 import org.apache.spark.SparkConf
@@ -12,16 +14,21 @@ class LatencyConfSuite extends AnyFunSuite {
 
   test("without settings: INFO, and Kafka's two samples of thirty seconds") {
     assert(conf().recordingLevel === RecordingLevel.Info)
-    assert(conf().window === WindowSettings(2, 30000))
+    assert(conf().figures.window === WindowSettings(2, 30000))
   }
 
   test("settings are read with their units") {
     val set = conf(
       "spark.sparklatency.recording.level" -> "debug",
       "spark.sparklatency.num.samples" -> "6",
-      "spark.sparklatency.sample.window" -> "10s"
+      "spark.sparklatency.sample.window" -> "10s",
+      "spark.sparklatency.auto" -> "Source, stateful",
+      "spark.sparklatency.granularity" -> "SINGLE",
+      "spark.sparklatency.nodes.max" -> "7"
     )
-    assert((set.recordingLevel, set.window) === ((RecordingLevel.Debug, WindowSettings(6, 10000))))
+    assert((set.auto, set.figures.granularity, set.figures.maxNodes) ===
+      ((Set(NodeRole.Source, NodeRole.Stateful), Granularity.Single, 7)))
+    assert((set.recordingLevel, set.figures.window) === ((RecordingLevel.Debug, WindowSettings(6, 10000))))
   }
 
   test("what is not allowed fails with the key, the value and what is") {
@@ -31,7 +38,10 @@ class LatencyConfSuite extends AnyFunSuite {
         "num.samples" -> "0",
         "num.samples" -> "two",
         "sample.window" -> "0s",
-        "sample.window" -> "soon"
+        "sample.window" -> "soon",
+        "auto" -> "sources",
+        "granularity" -> "task",
+        "nodes.max" -> "0"
       )
     ) {
       val error = intercept[IllegalArgumentException](conf(s"spark.sparklatency.$key" -> value).validate())

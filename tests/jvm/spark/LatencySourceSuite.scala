@@ -2,11 +2,12 @@ package io.sparklatency.spark
 
 import scala.jdk.CollectionConverters._
 
+import io.sparklatency.FiguresSettings
 import io.sparklatency.LatencyRecorder
 import io.sparklatency.LatencySummary
 import io.sparklatency.ManualClock
+import io.sparklatency.Measure
 import io.sparklatency.NodeKey
-import io.sparklatency.WindowSettings
 import org.apache.spark.sql.latency.LatencySource
 import org.apache.spark.sql.latency.MarkOwner
 import org.scalatest.funsuite.AnyFunSuite
@@ -15,7 +16,7 @@ import org.scalatest.funsuite.AnyFunSuite
 class LatencySourceSuite extends AnyFunSuite {
   private val clock = new ManualClock(1000)
 
-  private def source = new LatencySource(clock, WindowSettings())(_ => true)
+  private def source(settings: FiguresSettings = FiguresSettings()) = new LatencySource(clock, settings)(_ => true)
 
   private def owner(query: String, run: String) = MarkOwner(NodeKey(query, "n"), Some("id"), Some(run))
 
@@ -26,7 +27,7 @@ class LatencySourceSuite extends AnyFunSuite {
   }
 
   private def add(source: LatencySource, query: String, run: String): Unit =
-    source.update(owner(query, run))(_.add("n", record))
+    source.update(owner(query, run))(_.add("n", Measure.E2ELatency, record))
 
   private def counted(source: LatencySource): Map[String, Any] =
     source.metricRegistry.getGauges.asScala.collect {
@@ -34,13 +35,13 @@ class LatencySourceSuite extends AnyFunSuite {
     }.toMap
 
   test("a new run of a query begins anew") {
-    val figures = source
+    val figures = source()
     for (run <- Seq("1", "1", "2")) add(figures, "q", run)
     assert(counted(figures) === Map("query.q.node.n.records" -> 1L))
   }
 
   test("a hundred queries are kept, the oldest go first, and their gauges with them") {
-    val figures = source
+    val figures = source()
     for (query <- 1 to 1000) add(figures, s"q$query", "run")
     assert(counted(figures).keySet === (901 to 1000).map(query => s"query.q$query.node.n.records").toSet)
     assert(figures.snapshot().map(_.name) === (901 to 1000).map(query => s"q$query"))

@@ -21,10 +21,10 @@ object Plans extends AdaptiveSparkPlanHelper {
       .replaceAll("[0-9a-f]{8}-[0-9a-f-]{27}", "uuid").replaceAll("runId = [^,]*|checkpoint = [^,]*|batchId = \\d+|file:[^, \\]]*|@[0-9a-f]+|[0-9]{13,}", "")).mkString("\n")
 
   def marks(plan: SparkPlan): Int =
-    collect(plan) { case FilterExec(_: RecordE2ELatency | Uncompiled(_: RecordE2ELatency), _) => 1 }.sum
+    collect(plan) { case FilterExec(_: RecordExpression | Uncompiled(_: RecordExpression), _) => 1 }.sum
 
   private def lines(plan: SparkPlan, depth: Int): Seq[String] = plan match {
-    case FilterExec(_: RecordE2ELatency | Uncompiled(_: RecordE2ELatency), below) => lines(below, depth)
+    case FilterExec(_: RecordExpression | Uncompiled(_: RecordExpression), below) => lines(below, depth)
     case adaptive: AdaptiveSparkPlanExec => (" " * depth + "Adaptive") +: lines(adaptive.executedPlan, depth + 1)
     case stage: QueryStageExec => (" " * depth + stage.nodeName) +: lines(stage.plan, depth + 1)
     case other => (" " * depth + other.simpleString(1000)) +: other.children.flatMap(lines(_, depth + 1))

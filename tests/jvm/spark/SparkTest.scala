@@ -17,7 +17,7 @@ import org.scalatest.BeforeAndAfterAll
 import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
-/** A local session with no configuration of ours, a clock that stands still, and the figures as a user reads them. */
+/** A local session with the finest granularity, a clock that stands still, and the figures as a user reads them. */
 trait SparkTest extends AnyFunSuite with BeforeAndAfterAll with BeforeAndAfterEach {
   protected val clock: ManualClock = SparkTest.clock
   protected val Start = 1000000L
@@ -53,15 +53,15 @@ trait SparkTest extends AnyFunSuite with BeforeAndAfterAll with BeforeAndAfterEa
     ListenerBus.awaitEmpty(spark.sparkContext)
   }
 
-  protected def node(id: String, query: String = "__batch__"): NodeView =
+  protected def node(id: String, query: String = "__batch__"): ShownNode =
     findNode(id, query).getOrElse(fail(s"there are no figures of node '$id' in query '$query'"))
 
-  protected def findNode(id: String, query: String = "__batch__"): Option[NodeView] = {
+  protected def findNode(id: String, query: String = "__batch__"): Option[ShownNode] = {
     LatencyTracker.of(spark.sparkContext)
     ListenerBus.awaitEmpty(spark.sparkContext)
     val json = new ObjectMapper().readTree(PythonApi.latencyJson(spark, null))
     json.get("queries").elements.asScala.filter(_.get("query").asText == query)
-      .flatMap(_.get("nodes").elements.asScala).find(_.get("node").asText == id).map(new NodeView(_))
+      .flatMap(_.get("nodes").elements.asScala).find(_.get("node").asText == id).map(new ShownNode(_))
   }
 
   /** Every gauge of ours in Spark's metrics system, by its name without application and process. */
@@ -71,8 +71,11 @@ trait SparkTest extends AnyFunSuite with BeforeAndAfterAll with BeforeAndAfterEa
     }.toMap
 }
 
-final class NodeView(json: JsonNode) {
+final class ShownNode(json: JsonNode) {
   def long(field: String): Option[Long] = Option(json.get(field)).filterNot(_.isNull).map(_.asLong)
+  /** The figures of another measure, such as `staleness`. */
+  def measure(field: String): Option[ShownNode] =
+    Option(json.get(field)).filterNot(_.isNull).map(new ShownNode(_))
   def records: Long = long("records").get
   def min: Option[Long] = long("min")
   def max: Option[Long] = long("max")
@@ -89,6 +92,7 @@ object SparkTest {
       .config("spark.ui.enabled", "false")
       .config("spark.sql.shuffle.partitions", "2")
       .config("spark.sql.session.timeZone", "UTC")
+      .config("spark.sparklatency.granularity", "subtask")
       .getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     session.asInstanceOf[ClassicSession]

@@ -3,11 +3,19 @@ package io.sparklatency
 /**
  * One figure of a node. [[Metric.all]] is the only list of them: gauges, JSON and the README's reference are made from it.
  *
- * @param name  in the style of Kafka's metrics
- * @param field in JSON
- * @param read  the value, or none where it is unknown
+ * @param measure what it is a figure of
+ * @param name    in the style of Kafka's metrics
+ * @param field   in JSON
+ * @param read    the value, or none where it is unknown
  */
-final case class Metric(name: String, field: String, unit: Metric.Unit, kind: Metric.Kind, help: String)(
+final case class Metric(
+    measure: Measure,
+    name: String,
+    field: String,
+    unit: Metric.Unit,
+    kind: Metric.Kind,
+    help: String
+)(
     val read: NodeSnapshot => Option[Double]
 )
 
@@ -23,44 +31,63 @@ object Metric {
 
   private val percentiles = Seq("p50" -> 50.0, "p90" -> 90.0, "p95" -> 95.0, "p99" -> 99.0, "p999" -> 99.9)
 
-  val all: Seq[Metric] = Seq(
-    counter("records", "records", "records that passed the node")(_.records),
-    latency("min", "the least latency of a record")(_.min.map(_.toDouble)),
-    latency("avg", "the mean latency of the records")(_.avg)
-  ) ++ percentiles.map { case (name, percent) =>
-    latency(name, s"the latency that $percent % of the records do not exceed, at most 1 % too high")(
-      _.percentile(percent).map(_.toDouble)
+  private val ofLatency: Seq[Metric] = {
+    val measure = Measure.E2ELatency
+    Seq(
+      counter(measure, "records", "records", "records that passed the node")(_.records),
+      gauge(measure, "min", "the least latency of a record")(_.min.map(_.toDouble)),
+      gauge(measure, "avg", "the mean latency of the records")(_.avg)
+    ) ++ percentilesOf(measure, percentiles, "the latency that %s %% of the records do not exceed") ++ Seq(
+      gauge(measure, "max", "the greatest latency of a record")(_.max.map(_.toDouble)),
+      counter(
+        measure,
+        "records-without-timestamp",
+        "withoutTimestamp",
+        "records not measured: no timestamp, or one before 1970"
+      )(_.withoutTimestamp),
+      counter(
+        measure,
+        "records-ahead-of-clock",
+        "aheadOfClock",
+        "records with a timestamp in the future, measured as negative"
+      )(_.aheadOfClock),
+      Metric(
+        measure,
+        "record-lead-max",
+        "maxLead",
+        Milliseconds,
+        Gauge,
+        "how far the furthest of those was ahead of the clock"
+      )(_.window.maxLead.map(_.toDouble))
     )
-  } ++ Seq(
-    latency("max", "the greatest latency of a record")(_.max.map(_.toDouble)),
-    counter(
-      "records-without-timestamp",
-      "withoutTimestamp",
-      "records not measured: no timestamp, or one before 1970"
-    )(
-      _.withoutTimestamp
-    ),
-    counter(
-      "records-ahead-of-clock",
-      "aheadOfClock",
-      "records with a timestamp in the future, measured as negative"
-    )(
-      _.aheadOfClock
-    ),
-    Metric(
-      "record-lead-max",
-      "maxLead",
-      Milliseconds,
-      Gauge,
-      "how far the furthest of those was ahead of the clock"
-    )(
-      _.window.maxLead.map(_.toDouble)
-    )
+  }
+
+  private val ofStaleness: Seq[Metric] = extremes(Measure.Staleness, "age of a record when the operator takes it in")
+
+  private val ofLateness: Seq[Metric] =
+    counter(Measure.Lateness, "records-dropped-late", "records", "records that the operator dropped, behind its watermark")(
+      _.records
+    ) +: (extremes(Measure.Lateness, "distance behind the watermark of a record that was dropped") ++
+      percentilesOf(Measure.Lateness, percentiles.filterNot(_._1 == "p999"), "the distance that %s %% of them do not exceed"))
+
+  val all: Seq[Metric] = ofLatency ++ ofStaleness ++ ofLateness
+
+  def of(measure: Measure): Seq[Metric] = all.filter(_.measure == measure)
+
+  private def extremes(measure: Measure, what: String): Seq[Metric] = Seq(
+    gauge(measure, "min", s"the least $what")(_.min.map(_.toDouble)),
+    gauge(measure, "avg", s"the mean $what")(_.avg),
+    gauge(measure, "max", s"the greatest $what")(_.max.map(_.toDouble))
   )
 
-  private def latency(stat: String, help: String)(read: LatencySummary => Option[Double]): Metric =
-    Metric(s"record-e2e-latency-$stat", stat, Milliseconds, Gauge, help)(snapshot => read(snapshot.window))
+  private def percentilesOf(measure: Measure, percentiles: Seq[(String, Double)], help: String): Seq[Metric] =
+    percentiles.map { case (name, percent) =>
+      gauge(measure, name, help.format(percent) + ", at most 1 % too high")(_.percentile(percent).map(_.toDouble))
+    }
 
-  private def counter(name: String, field: String, help: String)(read: NodeSnapshot => Long): Metric =
-    Metric(name, field, Records, Counter, help)(snapshot => Some(read(snapshot).toDouble))
+  private def gauge(measure: Measure, stat: String, help: String)(read: LatencySummary => Option[Double]): Metric =
+    Metric(measure, s"$measure-$stat", stat, Milliseconds, Gauge, help)(snapshot => read(snapshot.window))
+
+  private def counter(measure: Measure, name: String, field: String, help: String)(read: NodeSnapshot => Long): Metric =
+    Metric(measure, name, field, Records, Counter, help)(snapshot => Some(read(snapshot).toDouble))
 }

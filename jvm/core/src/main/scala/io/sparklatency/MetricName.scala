@@ -1,6 +1,7 @@
 package io.sparklatency
 
 import java.nio.charset.StandardCharsets.UTF_8
+import javax.management.ObjectName
 
 /**
  * The name of a node's metric: `query.<query>.node.<node>.<metric>`. Two different triples never share a name, and none is a
@@ -19,6 +20,31 @@ object MetricName {
 
   private def isPlain(c: Char): Boolean =
     (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-'
+}
+
+/**
+ * The name of an MBean that has all figures of a node in one task, in the style of Kafka Streams:
+ * `sparklatency:type=stream-processor-node-metrics,thread-id=<query>-<process>,task-id=<subtopology>_<partition>,processor-node-id=<node>`.
+ * Without a node it is that of the task: `type=stream-task-metrics`.
+ */
+object BeanName {
+
+  def apply(process: String, query: String, task: String, node: Option[String]): ObjectName = {
+    val thread = s"thread-id=${value(s"$query-$process")},task-id=$task"
+    new ObjectName(node match {
+      case Some(id) => s"sparklatency:type=stream-processor-node-metrics,$thread,processor-node-id=${value(id)}"
+      case None => s"sparklatency:type=stream-task-metrics,$thread"
+    })
+  }
+
+  /** As Kafka does it: what JMX would not take as it is, quoted; a plain value never begins with a quote. */
+  private def value(id: String): String =
+    if (id.nonEmpty && id.forall(c => c.isLetterOrDigit || "-_. %".contains(c))) id else ObjectName.quote(id)
+}
+
+/** A partition of a stretch of plan without a shuffle; stretches are numbered from the sources. */
+final case class TaskId(subtopology: Int, partition: Int) {
+  override def toString: String = s"${subtopology}_$partition"
 }
 
 /** A node of a query: both stay the same when the query is restarted. */

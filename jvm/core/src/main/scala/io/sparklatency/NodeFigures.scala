@@ -1,7 +1,7 @@
 package io.sparklatency
 
 /**
- * The running figures of one node: cumulative counters, and a window for what must forget. Written by whatever finishes a task
+ * The running figures of one measure of one node: cumulative counters, and a window for what must forget. Written by whatever finishes a task
  * or a batch and read by gauges, from any thread.
  */
 final class NodeFigures(clock: Clock, settings: WindowSettings) {
@@ -56,11 +56,22 @@ private object LatencyCounts {
     LatencyCounts(summary.records, summary.withoutTimestamp, summary.aheadOfClock)
 }
 
+/** How figures are kept: the window of gauges, how finely, and for how many nodes (and as many tasks) of a process. */
+final case class FiguresSettings(
+    window: WindowSettings = WindowSettings(),
+    granularity: Granularity = Granularity.Operator,
+    maxNodes: Int = FiguresSettings.MaxNodes
+)
+
+object FiguresSettings {
+  val MaxNodes = 1000
+}
+
 /** `samples` × `sampleMs` milliseconds is what a window covers. Kafka's default is two samples of 30 seconds. */
 final case class WindowSettings(samples: Int = 2, sampleMs: Long = 30000)
 
 /**
- * A node's figures at one instant.
+ * The figures of one measure of a node at one instant.
  *
  * @param records          records that ever passed the node
  * @param withoutTimestamp those among them with no timestamp, or one before the epoch
@@ -73,3 +84,11 @@ final case class NodeSnapshot(
     aheadOfClock: Long,
     window: LatencySummary
 )
+
+object NodeSnapshot {
+  val empty: NodeSnapshot = of(LatencySummary.empty)
+
+  /** The figures of some records and no others. */
+  def of(records: LatencySummary): NodeSnapshot =
+    NodeSnapshot(records.records, records.withoutTimestamp, records.aheadOfClock, records)
+}

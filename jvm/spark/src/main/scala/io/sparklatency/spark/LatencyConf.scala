@@ -2,6 +2,8 @@ package io.sparklatency.spark
 
 import scala.util.Try
 
+import io.sparklatency.FiguresSettings
+import io.sparklatency.Granularity
 import io.sparklatency.NodeRole
 import io.sparklatency.RecordingLevel
 import io.sparklatency.WindowSettings
@@ -19,7 +21,8 @@ final class LatencyConf(read: String => Option[String]) {
 
   def recordingLevel: RecordingLevel = get(RecordingLevelKey)
   def auto: Set[NodeRole] = get(Auto)
-  def window: WindowSettings = WindowSettings(get(NumSamples), get(SampleWindow))
+  def figures: FiguresSettings =
+    FiguresSettings(WindowSettings(get(NumSamples), get(SampleWindow)), get(GranularityKey), get(MaxNodes))
 
   /** Reads every key, so that a mistake shows at once. */
   def validate(): Unit = keys.foreach(get(_))
@@ -69,7 +72,21 @@ object LatencyConf extends Logging {
     "How long a sample of a gauge's window takes records."
   )(value => Try(JavaUtils.timeStringAsMs(value.trim)).toOption.filter(_ > 0))
 
-  val keys: Seq[Key[_]] = Seq(RecordingLevelKey, Auto, NumSamples, SampleWindow)
+  val GranularityKey: Key[Granularity] = Key[Granularity](
+    s"${Prefix}granularity",
+    FiguresSettings().granularity,
+    Granularity.all.mkString(", "),
+    "How finely the driver keeps figures: of the nodes where a query ends, of each node, or of each node and task too."
+  )(value => Granularity.all.find(_.name.equalsIgnoreCase(value.trim)))
+
+  val MaxNodes: Key[Int] = Key(
+    s"${Prefix}nodes.max",
+    FiguresSettings().maxNodes,
+    "a whole number from 1 to 100000",
+    "How many nodes, and how many tasks, a process shows; what goes beyond is folded into __other__."
+  )(value => value.trim.toIntOption.filter(n => n >= 1 && n <= 100000))
+
+  val keys: Seq[Key[_]] = Seq(RecordingLevelKey, Auto, NumSamples, SampleWindow, GranularityKey, MaxNodes)
 
   private def rolesOf(value: String): Option[Set[NodeRole]] = {
     val names = value.split(',').map(_.trim).filter(_.nonEmpty)

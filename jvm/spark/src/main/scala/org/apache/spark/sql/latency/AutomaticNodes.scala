@@ -2,6 +2,7 @@ package org.apache.spark.sql.latency
 
 import scala.util.control.NonFatal
 
+import io.sparklatency.Measure
 import io.sparklatency.NodeRole
 import io.sparklatency.spark.LatencyConf
 import org.apache.spark.internal.Logging
@@ -23,6 +24,7 @@ import org.apache.spark.sql.execution.datasources.v2.V2CommandExec
 import org.apache.spark.sql.execution.exchange.Exchange
 import org.apache.spark.sql.execution.streaming.continuous.WriteToContinuousDataSourceExec
 import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeWatermarkExec
+import org.apache.spark.sql.execution.streaming.operators.stateful.StateStoreWriter
 import org.apache.spark.sql.internal.SQLConf
 
 /**
@@ -54,8 +56,15 @@ private final class Marking(session: SparkSession, plan: SparkPlan) extends Adap
   private val timestamps = new TimestampLineage(plan, sources, session.sessionState.conf.sessionLocalTimeZone)
   private val tracker = LatencyTracker.of(session.sparkContext)
   private val query = LatencyTracker.queryName(session)
-  private val ordinals = scala.collection.mutable.Map.empty[String, Int].withDefaultValue(0)
   private val writtenByHand = collectWithSubqueries(plan) { case ByHand(id) => id }.toSet
+  private var sourcesSeen = 0
+
+  /** `aggregate-1`, `aggregate-2`, `join-1`, … */
+  private val operators: Seq[(StateStoreWriter, String)] =
+    if (!records(NodeRole.Stateful)) Nil
+    else StreamingPlan.operators(plan).groupBy(StreamingPlan.name).toSeq.flatMap { case (name, same) =>
+      same.zipWithIndex.map { case (operator, i) => operator -> s"$name-${i + 1}" }
+    }
 
   def marked: SparkPlan = plan match {
     case stage: Exchange if isAdaptiveStage => marked(stage, Nil)
@@ -66,57 +75,59 @@ private final class Marking(session: SparkSession, plan: SparkPlan) extends Adap
 
   private def withSink(root: SparkPlan, above: List[SparkPlan]): SparkPlan = {
     val below = marked(root, above)
-    if (isMarkedBelow(root)) below
-    else insert(NodeRole.Terminal, "sink", root, root.output, below, above)
+    if (!records(NodeRole.Terminal) || isMarkedBelow(root)) below
+    else latency("sink", root, root.output).fold(below)(insert(_, root, below, above))
   }
 
   /** @param above what stands above `node`, nearest first */
   private def marked(node: SparkPlan, above: List[SparkPlan]): SparkPlan = {
     val below = node.mapChildren(marked(_, node :: above))
-    (sources.of(node), StreamingPlan.operatorEndingAt(node, above)) match {
-      case _ if isMarkedAbove(above) => below
-      case (Some(stream), _) => insert(NodeRole.Source, sourceId(stream), node, Nil, below, above)
-      case (_, Some(operator)) =>
-        insert(NodeRole.Stateful, numbered(StreamingPlan.name(operator)), node, node.output, below, above)
-      case _ => below
-    }
+    val marks =
+      if (isMarkedAbove(above)) Nil
+      else sources.of(node).flatMap(atSource(_, node)) ++ StreamingPlan.operatorEndingAt(node, above).flatMap(atEnd(_, node))
+    (marks ++ operators.flatMap { case (operator, id) => atIntake(operator, id, node) })
+      .foldLeft(below)((below, mark) => insert(mark, node, below, above))
   }
+
+  private def atSource(stream: SparkDataStream, node: SparkPlan): Option[RecordExpression] = {
+    val id = s"source-${sources.ordinal(stream).getOrElse(sourcesSeen)}-${StreamingSources.name(stream)}"
+    sourcesSeen += 1
+    // What a source gives out has been worked for: no column needs to be computed first.
+    if (records(NodeRole.Source)) latency(id, node, work = Nil) else None
+  }
+
+  private def atEnd(operator: StateStoreWriter, node: SparkPlan): Option[RecordExpression] =
+    operators.collectFirst { case (`operator`, id) => id }.flatMap(latency(_, node, node.output))
+
+  /** How old rows are that an operator takes in, and how late those are that it drops. */
+  private def atIntake(operator: StateStoreWriter, id: String, node: SparkPlan): Seq[RecordExpression] =
+    if (!StreamingPlan.intakes(operator).exists(_ eq node) || writtenByHand.contains(id)) Nil
+    else timestamps.of(node).map { timestamp =>
+      RecordE2ELatency(timestamp, node.output, id)(LatencyTracker.accumulator(session, id, Measure.Staleness))
+    }.toSeq ++ StreamingPlan.dropsLate(operator, node).map { case (eventTime, watermark) =>
+      val figures = LatencyTracker.accumulator(session, id, Measure.Lateness, Some(watermark / 1000))
+      RecordLateness(eventTime, watermark, id)(figures)
+    }
 
   /** @param work columns that must have been computed before the clock is read */
-  private def insert(
-      role: NodeRole,
-      id: String,
-      node: SparkPlan,
-      work: Seq[Attribute],
-      below: SparkPlan,
-      above: List[SparkPlan]
-  ): SparkPlan =
-    if (!settings.auto.contains(role) || !settings.recordingLevel.records(role.level)) below
-    else if (writtenByHand.contains(id)) leaveOut(id, "a node written by hand has this id", below)
-    else timestamps.of(node) match {
+  private def latency(id: String, node: SparkPlan, work: Seq[Attribute]): Option[RecordExpression] =
+    if (writtenByHand.contains(id)) {
+      leaveOut(id, "a node written by hand has this id")
+      None
+    } else timestamps.of(node) match {
+      case Some(timestamp) => Some(RecordE2ELatency(timestamp, work, id)(LatencyTracker.accumulator(session, id)))
       case None =>
-        leaveOut(id, s"no column there holds a record timestamp: ${node.output.map(_.name).mkString(", ")}", below)
-      case Some(timestamp) =>
-        val record = RecordE2ELatency(timestamp, work, id)(LatencyTracker.accumulator(session, id))
-        val compiled = isCompiled(node) || above.headOption.exists(isCompiled)
-        FilterExec(if (compiled) record else Uncompiled(record), below)
+        leaveOut(id, s"no column there holds a record timestamp: ${node.output.map(_.name).mkString(", ")}")
+        None
     }
 
-  private def leaveOut(id: String, reason: String, below: SparkPlan): SparkPlan = {
-    tracker.tellOnce(query, s"node '$id' is left out: $reason")
-    below
-  }
+  private def insert(mark: RecordExpression, node: SparkPlan, below: SparkPlan, above: List[SparkPlan]): SparkPlan =
+    FilterExec(if (isCompiled(node) || above.headOption.exists(isCompiled)) mark else Uncompiled(mark), below)
 
-  private def sourceId(stream: SparkDataStream): String = {
-    val ordinal = sources.ordinal(stream).getOrElse(ordinals("source"))
-    ordinals("source") += 1
-    s"source-$ordinal-${StreamingSources.name(stream)}"
-  }
+  private def leaveOut(id: String, reason: String): Unit = tracker.tellOnce(query, s"node '$id' is left out: $reason")
 
-  private def numbered(name: String): String = {
-    ordinals(name) += 1
-    s"$name-${ordinals(name)}"
-  }
+  private def records(role: NodeRole): Boolean =
+    settings.auto.contains(role) && settings.recordingLevel.records(role.level)
 
   /** A mark by hand with no work between it and this place measures the same. */
   private def isMarkedAbove(above: List[SparkPlan]): Boolean =

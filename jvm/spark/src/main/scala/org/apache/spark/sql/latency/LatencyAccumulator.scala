@@ -4,7 +4,10 @@ import scala.collection.mutable
 import scala.util.control.NonFatal
 
 import io.sparklatency.LatencyRecorder
+import io.sparklatency.Clock
 import io.sparklatency.LatencySummary
+import io.sparklatency.ManualClock
+import io.sparklatency.Measure
 import io.sparklatency.NodeKey
 import io.sparklatency.WallClock
 import org.apache.spark.TaskContext
@@ -18,9 +21,11 @@ import org.apache.spark.util.AccumulatorV2
  * product, reads several of them, or one that other tasks read too. In a task each reading of a partition has a recorder of
  * its own, whose summary is added when the task ends. On the driver one [[Reading]] of each partition stands.
  *
+ * @param watermark in milliseconds: what ages are counted from, where it is not the clock. It stands still within a batch
+ *
  * Not in heartbeats: those are serialized by another thread while the task writes.
  */
-final class LatencyAccumulator(val owner: MarkOwner)
+final class LatencyAccumulator(val owner: MarkOwner, watermark: Option[Long] = None)
     extends AccumulatorV2[Reading, Map[Int, Reading]] with Logging {
 
   @transient private var recorders: mutable.ArrayBuffer[(Int, LatencyRecorder)] = _
@@ -37,13 +42,15 @@ final class LatencyAccumulator(val owner: MarkOwner)
       task.foreach(_.addTaskCompletionListener[Unit](seal(_)))
     }
     val recorder = new LatencyRecorder(
-      WallClock,
+      clock,
       part => task.foreach(context => RunningTasks.publish(owner, partition, context, part))
     )
     if (task.nonEmpty) RunningTasks.opened(recorder)
     recorders += partition -> recorder
     recorder
   }
+
+  private def clock: Clock = watermark.fold[Clock](WallClock)(new ManualClock(_))
 
   override def add(reading: Reading): Unit = synchronized {
     if (readings.get(reading.partition).forall(reading.supersedes)) readings += reading.partition -> reading
@@ -56,7 +63,7 @@ final class LatencyAccumulator(val owner: MarkOwner)
   override def reset(): Unit = readings = Map.empty
 
   override def copy(): LatencyAccumulator = {
-    val other = new LatencyAccumulator(owner)
+    val other = new LatencyAccumulator(owner, watermark)
     other.readings = readings
     other
   }
@@ -101,7 +108,12 @@ object LatencyAccumulator {
  * @param queryId the id of the streaming query, which survives restarts; none for a batch query
  * @param runId   the id of this run of it
  */
-final case class MarkOwner(key: NodeKey, queryId: Option[String], runId: Option[String])
+final case class MarkOwner(
+    key: NodeKey,
+    queryId: Option[String],
+    runId: Option[String],
+    measure: Measure = Measure.E2ELatency
+)
 
 /**
  * What one attempt at a task recorded while it read a partition of the node once.

@@ -1,19 +1,22 @@
 package org.apache.spark.sql.latency
 
+import javax.management.ObjectName
+
 import scala.collection.mutable
 import scala.util.control.NonFatal
 
 import com.codahale.metrics.Gauge
 import com.codahale.metrics.MetricRegistry
+import io.sparklatency.BeanName
 import io.sparklatency.Clock
+import io.sparklatency.FiguresSettings
 import io.sparklatency.LatencySummary
+import io.sparklatency.Measure
 import io.sparklatency.Metric
 import io.sparklatency.MetricName
 import io.sparklatency.NodeFigures
 import io.sparklatency.NodeKey
-import io.sparklatency.NodeSnapshot
 import io.sparklatency.WallClock
-import io.sparklatency.WindowSettings
 import io.sparklatency.spark.LatencyConf
 import org.apache.spark.SparkContext
 import org.apache.spark.SparkEnv
@@ -26,7 +29,7 @@ import org.apache.spark.metrics.source.Source
  *
  * @param mayForget what may be let go when more than [[LatencySource.QueriesKept]] of its kind are known, oldest first
  */
-final class LatencySource(clock: Clock, window: WindowSettings)(mayForget: QueryFigures => Boolean)
+final class LatencySource(clock: Clock, settings: FiguresSettings)(mayForget: QueryFigures => Boolean)
     extends Source {
   override val sourceName: String = "sparklatency"
   override val metricRegistry: MetricRegistry = new MetricRegistry
@@ -37,7 +40,7 @@ final class LatencySource(clock: Clock, window: WindowSettings)(mayForget: Query
   def update(owner: MarkOwner)(change: QueryFigures => Unit): Unit = synchronized {
     val name = owner.key.query
     if (queries.get(name).exists(_.runId != owner.runId)) forget(name)
-    change(queries.getOrElseUpdate(name, new QueryFigures(owner, node => register(NodeKey(name, node)))))
+    change(queries.getOrElseUpdate(name, new QueryFigures(owner, settings.granularity, new Shown(name))))
     forgetSome()
   }
 
@@ -63,15 +66,31 @@ final class LatencySource(clock: Clock, window: WindowSettings)(mayForget: Query
 
   private def forget(name: String): Unit = queries.remove(name).foreach(unregister)
 
-  private def register(key: NodeKey): NodeFigures = {
-    val figures = new NodeFigures(clock, window)
-    Metric.all.foreach(metric => metricRegistry.register(MetricName(key, metric), gauge(metric, figures)))
-    figures
+  private def unregister(query: QueryFigures): Unit = {
+    for ((node, measures) <- query.figures; measure <- measures.keys; metric <- Metric.of(measure))
+      metricRegistry.remove(MetricName(NodeKey(query.name, node), metric))
+    query.beans.foreach(LatencyBean.unregister)
   }
 
-  private def unregister(query: QueryFigures): Unit =
-    for (node <- query.nodeIds; metric <- Metric.all)
-      metricRegistry.remove(MetricName(NodeKey(query.name, node), metric))
+  /** Makes figures, and shows them. */
+  private final class Shown(query: String) extends FiguresMaker {
+    override def hasRoom: Boolean = queries.values.map(_.figures.size).sum < settings.maxNodes
+
+    override def hasRoomForTask: Boolean = queries.values.map(_.beans.size).sum < settings.maxNodes
+
+    override def node(node: String, measure: Measure): NodeFigures = {
+      val figures = new NodeFigures(clock, settings.window)
+      Metric.of(measure).foreach { metric =>
+        metricRegistry.register(MetricName(NodeKey(query, node), metric), gauge(metric, figures))
+      }
+      figures
+    }
+
+    override def task(task: String, node: Option[String]): (NodeFigures, ObjectName) = {
+      val figures = new NodeFigures(clock, settings.window)
+      figures -> LatencyBean.register(BeanName(SparkEnv.get.executorId, query, task, node), figures)
+    }
+  }
 
   /** Counters are whole numbers; what is unknown is NaN, as in Kafka. */
   private def gauge(metric: Metric, figures: NodeFigures): Gauge[Any] = metric.kind match {
@@ -84,66 +103,6 @@ object LatencySource {
   val QueriesKept = 100
 }
 
-/** The figures of one run of a query. Not thread-safe. */
-final class QueryFigures(owner: MarkOwner, register: String => NodeFigures) {
-  private val nodes = mutable.LinkedHashMap.empty[String, NodeFigures]
-  private var batches = 0L
-  private var lastBatch = -1L
-  var stopped = false
-
-  def name: String = owner.key.query
-  def id: Option[String] = owner.queryId
-  def runId: Option[String] = owner.runId
-  def nodeIds: Iterable[String] = nodes.keys
-
-  def add(node: String, summary: LatencySummary): Unit = if (summary.isEmpty) of(node) else of(node).add(summary)
-
-  /** What stands of a batch: the marks are those of its plan, upstream first. */
-  def add(node: String, readings: Iterable[Reading]): Unit = {
-    val figures = of(node)
-    readings.foreach { reading =>
-      val task = reading.attempt.id
-      figures.add(reading.summary, if (figures.hasPublished(task)) reading.rest else reading.summary)
-    }
-    readings.foreach(reading => figures.forget(reading.attempt.id))
-  }
-
-  def publish(node: String, task: Long, part: LatencySummary): Unit = of(node).publish(task, part)
-
-  def forget(task: Long): Unit = nodes.values.foreach(_.forget(task))
-  def keep(task: Long): Unit = nodes.values.foreach(_.keep(task))
-
-  /** Nodes show in the order of the plan, also those of which a running task was the first to tell. */
-  def order(ids: Seq[String]): Unit = {
-    val ordered = ids.flatMap(id => nodes.remove(id).map(id -> _))
-    val others = nodes.toSeq
-    nodes.clear()
-    nodes ++= ordered ++= others
-  }
-
-  private def of(node: String): NodeFigures = nodes.getOrElseUpdate(node, register(node))
-
-  /** Spark ends the execution of a micro-batch twice, one within the other. */
-  def countBatch(batchId: Long): Unit = if (batchId != lastBatch) {
-    lastBatch = batchId
-    batches += 1
-  }
-
-  def countExecution(): Unit = batches += 1
-
-  def snapshot(): QuerySnapshot =
-    QuerySnapshot(name, id, runId, batches, nodes.toSeq.map { case (node, figures) => node -> figures.snapshot() })
-}
-
-/** A query's figures at one instant; nodes in plan order, upstream first. */
-final case class QuerySnapshot(
-    name: String,
-    id: Option[String],
-    runId: Option[String],
-    batches: Long,
-    nodes: Seq[(String, NodeSnapshot)]
-)
-
 /** What this executor did: every finished attempt at a task counts, also one that the driver later sets aside. */
 object ExecutorFigures extends Logging {
 
@@ -151,7 +110,7 @@ object ExecutorFigures extends Logging {
     try {
       val env = SparkEnv.get
       // No executor is told that a query has stopped.
-      val source = new LatencySource(WallClock, LatencyConf(env.conf).window)(_ => true)
+      val source = new LatencySource(WallClock, LatencyConf(env.conf).figures)(_ => true)
       env.metricsSystem.registerSource(source)
       Some(source)
     } catch {
@@ -161,5 +120,5 @@ object ExecutorFigures extends Logging {
   /** In local mode there is no executor beside the driver, and the driver's own source says all there is to say. */
   def add(owner: MarkOwner, summary: LatencySummary): Unit =
     if (SparkEnv.get.executorId != SparkContext.DRIVER_IDENTIFIER)
-      source.foreach(_.update(owner)(_.add(owner.key.node, summary)))
+      source.foreach(_.update(owner)(_.add(owner.key.node, owner.measure, summary)))
 }

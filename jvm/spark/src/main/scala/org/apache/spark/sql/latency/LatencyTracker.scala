@@ -6,6 +6,7 @@ import java.util.concurrent.TimeoutException
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
+import io.sparklatency.Measure
 import io.sparklatency.NodeKey
 import io.sparklatency.WallClock
 import io.sparklatency.spark.LatencyConf
@@ -18,10 +19,6 @@ import org.apache.spark.scheduler.SparkListenerEvent
 import org.apache.spark.scheduler.SparkListenerTaskEnd
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.QueryExecution
-import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
-import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
-import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
 import org.apache.spark.sql.execution.streaming.runtime.IncrementalExecution
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd
@@ -33,11 +30,10 @@ import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEven
  * their accumulators, which hold each partition once, and added to the figures of its query. An execution that failed is left
  * alone: its results were not committed, and it will be run again.
  */
-final class LatencyTracker(context: SparkContext) extends SparkListener with AdaptiveSparkPlanHelper
-    with Logging {
+final class LatencyTracker(context: SparkContext) extends SparkListener with Logging {
   import LatencyTracker._
 
-  private val source = new LatencySource(WallClock, LatencyConf(context.getConf).window)(_.stopped)
+  private val source = new LatencySource(WallClock, LatencyConf(context.getConf).figures)(_.stopped)
   private val names = mutable.Map.empty[UUID, String]
   private val endedTasks = mutable.LinkedHashSet.empty[Long]
   private val endlessTasks = mutable.Set.empty[Long]
@@ -72,7 +68,7 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Ada
       if (part.endless) endlessTasks += task
       endedTasks.contains(task)
     }
-    if (!isLate) source.update(part.owner)(_.publish(part.owner.key.node, task, part.summary))
+    if (!isLate) source.update(part.owner)(_.publish(part.owner.key.node, part.owner.measure, task, part.summary))
   }
 
   override def onApplicationEnd(end: SparkListenerApplicationEnd): Unit = release(context)
@@ -93,16 +89,14 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Ada
     if (synchronized(told.add(query -> problem))) logWarning(s"query '$query': $problem")
 
   private def take(execution: QueryExecution): Unit =
-    figuresOf(execution).groupBy(_.owner.key.query).values.foreach { marks =>
-      source.update(marks.head.owner) { query =>
+    MarkedPlan.marks(execution.executedPlan).groupBy(_.figures.owner.key.query).values.foreach { marks =>
+      source.update(marks.head.figures.owner) { query =>
         execution match {
           case batch: IncrementalExecution => query.countBatch(batch.currentBatchId)
           case _ if query.id.isEmpty => query.countExecution()
           case _ => // an action within foreachBatch
         }
-        val ids = marks.map(_.owner.key.node).distinct
-        ids.foreach(id => query.add(id, LatencyAccumulator.take(marks.filter(_.owner.key.node == id))))
-        query.order(ids)
+        query.add(marks)
       }
     }
 
@@ -117,25 +111,6 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Ada
         if (query.name == null || taken) query.id.toString else query.name
       }
     )
-  }
-
-  /** The accumulators of all marks of an execution, upstream nodes first. */
-  private def figuresOf(execution: QueryExecution): Seq[LatencyAccumulator] =
-    nodesOf(execution.executedPlan).flatMap(_.expressions).flatMap(_.collect { case mark: RecordE2ELatency =>
-      mark.figures
-    })
-      .distinctBy(_.id)
-
-  /** A node after all that it reads from, plans that Spark keeps apart from the tree included. */
-  private def nodesOf(plan: SparkPlan): Seq[SparkPlan] = {
-    val apart = plan match {
-      // What is left of a query is planned anew while it runs, and a stage that has run may be dropped from the final plan.
-      case adaptive: AdaptiveSparkPlanExec if adaptive.initialPlan ne adaptive.executedPlan =>
-        Seq(adaptive.initialPlan)
-      case scan: InMemoryTableScanExec => Seq(scan.relation.cachedPlan)
-      case _ => Nil
-    }
-    (allChildren(plan) ++ plan.subqueries ++ apart).flatMap(nodesOf) :+ plan
   }
 }
 
@@ -168,9 +143,14 @@ object LatencyTracker extends Logging {
   }
 
   /** A registered accumulator for a node of the plan that `session` is about to run in this thread. */
-  def accumulator(session: SparkSession, node: String): LatencyAccumulator = {
+  def accumulator(
+      session: SparkSession,
+      node: String,
+      measure: Measure = Measure.E2ELatency,
+      watermark: Option[Long] = None
+  ): LatencyAccumulator = {
     of(session.sparkContext)
-    val accumulator = new LatencyAccumulator(owner(session, node))
+    val accumulator = new LatencyAccumulator(owner(session, node).copy(measure = measure), watermark)
     accumulator.register(session.sparkContext)
     accumulator
   }

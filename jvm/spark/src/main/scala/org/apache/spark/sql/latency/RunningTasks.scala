@@ -6,6 +6,7 @@ import scala.util.control.NonFatal
 
 import io.sparklatency.LatencyRecorder
 import io.sparklatency.LatencySummary
+import io.sparklatency.Measure
 import io.sparklatency.NodeKey
 import org.apache.spark.SparkContext
 import org.apache.spark.SparkEnv
@@ -89,6 +90,7 @@ private[latency] final case class PublishedPart(
   def toMessage: Array[AnyRef] = Array(
     owner.key.query,
     owner.key.node,
+    owner.measure.name,
     owner.queryId.orNull,
     owner.runId.orNull,
     Int.box(partition),
@@ -106,6 +108,7 @@ private[latency] object PublishedPart {
     case Array(
           query: String,
           node: String,
+          measure: String,
           queryId,
           runId,
           partition: Integer,
@@ -115,8 +118,8 @@ private[latency] object PublishedPart {
           endless: java.lang.Boolean,
           summary: Array[Byte]
         ) =>
-      Some(PublishedPart(
-        MarkOwner(NodeKey(query, node), Option(queryId).map(_.toString), Option(runId).map(_.toString)),
+      Measure.all.find(_.name == measure).map(measure => PublishedPart(
+        MarkOwner(NodeKey(query, node), Option(queryId).map(_.toString), Option(runId).map(_.toString), measure),
         partition,
         TaskAttempt(stage, taskPartition, attempt),
         endless,

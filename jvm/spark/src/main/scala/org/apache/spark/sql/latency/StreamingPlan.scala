@@ -2,20 +2,37 @@ package org.apache.spark.sql.latency
 
 import java.util.Locale
 
+import scala.annotation.tailrec
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.LessThanOrEqual
+import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.execution.SerializeFromObjectExec
+import org.apache.spark.sql.execution.SortExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
+import org.apache.spark.sql.execution.aggregate.MergingSessionsExec
+import org.apache.spark.sql.execution.aggregate.UpdatingSessionsExec
+import org.apache.spark.sql.execution.exchange.Exchange
+import org.apache.spark.sql.execution.streaming.operators.stateful.SessionWindowStateStoreRestoreExec
 import org.apache.spark.sql.execution.streaming.operators.stateful.SessionWindowStateStoreSaveExec
+import org.apache.spark.sql.execution.streaming.operators.stateful.StateStoreRestoreExec
 import org.apache.spark.sql.execution.streaming.operators.stateful.StateStoreSaveExec
 import org.apache.spark.sql.execution.streaming.operators.stateful.StateStoreWriter
 import org.apache.spark.sql.execution.streaming.operators.stateful.UpdateEventTimeColumnExec
+import org.apache.spark.sql.execution.streaming.operators.stateful.WatermarkSupport
+import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinExec
 import org.apache.spark.sql.types.ObjectType
 
 /** The operators of a streaming plan that keep state, and what to call them. */
 private[latency] object StreamingPlan extends AdaptiveSparkPlanHelper {
 
   def isStateful(plan: SparkPlan): Boolean = find(plan)(_.isInstanceOf[StateStoreWriter]).nonEmpty
+
+  /** The operators of a plan that keep state, upstream first. */
+  def operators(plan: SparkPlan): Seq[StateStoreWriter] =
+    plan.children.flatMap(operators) ++ operator(plan)
 
   /**
    * The stateful operator of which `node` is the last piece. Spark plans some operators in pieces: an aggregation ends above the
@@ -24,6 +41,37 @@ private[latency] object StreamingPlan extends AdaptiveSparkPlanHelper {
   def operatorEndingAt(node: SparkPlan, above: List[SparkPlan]): Option[StateStoreWriter] =
     if (above.headOption.exists(_.isInstanceOf[UpdateEventTimeColumnExec])) None
     else operatorUnder(node)
+
+  /** The nodes whose rows an operator takes in, below its first piece: an aggregation begins before its shuffle. */
+  def intakes(operator: StateStoreWriter): Seq[SparkPlan] = operator match {
+    case save if isSave(save) => Seq(belowAggregation(save))
+    case join: StreamingSymmetricHashJoinExec => join.children
+    case other => other.children.take(1) // a second one is the state to begin with
+  }
+
+  @tailrec
+  private def belowAggregation(node: SparkPlan): SparkPlan = node match {
+    case _: BaseAggregateExec | _: Exchange | _: SortExec | _: StateStoreRestoreExec | _: StateStoreSaveExec |
+        _: SessionWindowStateStoreRestoreExec | _: SessionWindowStateStoreSaveExec | _: MergingSessionsExec |
+        _: UpdatingSessionsExec =>
+      belowAggregation(node.children.head)
+    case other => other
+  }
+
+  /** The event time by which an operator drops rows of `intake` in this batch, and the watermark, in microseconds. */
+  def dropsLate(operator: StateStoreWriter, intake: SparkPlan): Option[(Expression, Long)] = {
+    val expression = operator match {
+      case join: StreamingSymmetricHashJoinExec =>
+        val column = WatermarkSupport.findEventTimeColumn(intake.output, allowMultipleEventTimeColumns = true)
+        WatermarkSupport.watermarkExpression(column, join.eventTimeWatermarkForLateEvents)
+      case supporting: WatermarkSupport => supporting.watermarkExpressionForLateEvents
+      case _ => None
+    }
+    expression.collect {
+      case LessThanOrEqual(eventTime, Literal(watermark: Long, _)) if eventTime.references.subsetOf(intake.outputSet) =>
+        eventTime -> watermark
+    }
+  }
 
   private def operatorUnder(node: SparkPlan): Option[StateStoreWriter] = node match {
     case update: UpdateEventTimeColumnExec => operatorUnder(update.child)

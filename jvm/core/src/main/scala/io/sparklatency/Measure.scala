@@ -1,0 +1,26 @@
+package io.sparklatency
+
+/**
+ * What is measured of a record at a node, in milliseconds. Every node has its e2e latency; the others are of nodes that stand at
+ * an operator that keeps state.
+ *
+ * @param name  as metrics begin with it
+ * @param field of the object in JSON that holds its figures
+ */
+sealed abstract class Measure(val name: String, val field: String) {
+  override def toString: String = name
+}
+
+object Measure {
+
+  /** The wall clock when the record leaves the node, minus its timestamp. */
+  case object E2ELatency extends Measure("record-e2e-latency", "latency")
+
+  /** The same when the operator takes the record in, before its work (KIP-613's older text). */
+  case object Staleness extends Measure("record-staleness", "staleness")
+
+  /** How far behind the watermark a record was that the operator dropped for it: time of the stream, not of the clock. */
+  case object Lateness extends Measure("record-lateness", "lateness")
+
+  val all: Seq[Measure] = Seq(E2ELatency, Staleness, Lateness)
+}

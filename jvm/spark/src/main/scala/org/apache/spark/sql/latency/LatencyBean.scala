@@ -1,0 +1,68 @@
+package org.apache.spark.sql.latency
+
+import java.lang.management.ManagementFactory
+import javax.management.Attribute
+import javax.management.AttributeList
+import javax.management.AttributeNotFoundException
+import javax.management.DynamicMBean
+import javax.management.MBeanAttributeInfo
+import javax.management.MBeanInfo
+import javax.management.ObjectName
+
+import scala.util.Try
+
+import io.sparklatency.Measure
+import io.sparklatency.Metric
+import io.sparklatency.NodeFigures
+
+/** All figures of one node, or one task, as the attributes of an MBean. */
+private[latency] final class LatencyBean(figures: NodeFigures) extends DynamicMBean {
+  import LatencyBean._
+
+  override def getAttribute(name: String): AnyRef =
+    metrics.find(_.name == name).map(value).getOrElse(throw new AttributeNotFoundException(name))
+
+  override def getAttributes(names: Array[String]): AttributeList = {
+    val values = new AttributeList
+    for (name <- names; metric <- metrics.find(_.name == name)) values.add(new Attribute(name, value(metric)))
+    values
+  }
+
+  override def getMBeanInfo: MBeanInfo = info
+  override def setAttribute(attribute: Attribute): Unit = throw new AttributeNotFoundException("read-only")
+  override def setAttributes(attributes: AttributeList): AttributeList = new AttributeList
+  override def invoke(action: String, parameters: Array[AnyRef], signature: Array[String]): AnyRef =
+    throw new UnsupportedOperationException(action)
+
+  /** Counters are whole numbers; what is unknown is NaN, as in Kafka. */
+  private def value(metric: Metric): AnyRef = metric.read(figures.snapshot()) match {
+    case Some(count) if metric.kind == Metric.Counter => Long.box(count.toLong)
+    case value => Double.box(value.getOrElse(Double.NaN))
+  }
+}
+
+private[latency] object LatencyBean {
+  private val metrics = Metric.of(Measure.E2ELatency)
+
+  private val info = new MBeanInfo(
+    classOf[LatencyBean].getName,
+    "how old records are at a node of a query, in milliseconds",
+    metrics.map { metric =>
+      val javaType = if (metric.kind == Metric.Counter) "java.lang.Long" else "java.lang.Double"
+      new MBeanAttributeInfo(metric.name, javaType, metric.help, true, false, false)
+    }.toArray,
+    null,
+    null,
+    null
+  )
+
+  private def server = ManagementFactory.getPlatformMBeanServer
+
+  /** What an earlier application in the same process left under the name gives way. */
+  def register(name: ObjectName, figures: NodeFigures): ObjectName = {
+    unregister(name)
+    server.registerMBean(new LatencyBean(figures), name).getObjectName
+  }
+
+  def unregister(name: ObjectName): Unit = { Try(server.unregisterMBean(name)); () }
+}

@@ -1,0 +1,182 @@
+package org.apache.spark.sql.latency
+
+import javax.management.ObjectName
+
+import scala.annotation.tailrec
+import scala.collection.mutable
+
+import io.sparklatency.Granularity
+import io.sparklatency.LatencySummary
+import io.sparklatency.Measure
+import io.sparklatency.NodeFigures
+import io.sparklatency.NodeSnapshot
+import io.sparklatency.TaskId
+
+/** The figures of one run of a query. Not thread-safe. */
+final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: FiguresMaker) {
+  import QueryFigures._
+
+  private val nodes = mutable.LinkedHashMap.empty[String, Map[Measure, NodeFigures]]
+  private val tasks = mutable.Map.empty[(String, Option[String]), (NodeFigures, ObjectName)]
+  private val folded = mutable.Set.empty[String]
+  private var upstream = Map.empty[String, Seq[String]]
+  private var lastBatch = Map.empty[String, LatencySummary]
+  private var batches = 0L
+  private var lastBatchId = -1L
+  var stopped = false
+
+  def name: String = owner.key.query
+  def id: Option[String] = owner.queryId
+  def runId: Option[String] = owner.runId
+  def figures: collection.Map[String, Map[Measure, NodeFigures]] = nodes
+  def beans: Iterable[ObjectName] = tasks.values.map { case (_, bean) => bean }
+
+  /** What a task that has ended recorded. */
+  def add(node: String, measure: Measure, summary: LatencySummary): Unit = of(node, measure).add(summary)
+
+  /** What stands of an execution. Nodes show in the order of its plan. */
+  def add(marks: Seq[PlannedMark]): Unit = {
+    val passedOn = marks.flatMap(_.upstream).toSet
+    val shown = if (granularity == Granularity.Single) marks.filterNot(m => passedOn.contains(m.node)) else marks
+    shown.groupBy(mark => mark.node -> mark.measure).foreach { case ((node, measure), plannings) =>
+      val readings = LatencyAccumulator.take(plannings.map(_.figures))
+      val total = add(of(node, measure), readings)
+      // Spark ends the execution of a micro-batch twice, one within the other, and the second time there is nothing left.
+      if (measure == Measure.E2ELatency && readings.nonEmpty) lastBatch += node -> total
+      if (granularity == Granularity.Subtask && measure == Measure.E2ELatency)
+        addToTasks(plannings.head, marks, readings)
+    }
+    val latencies = shown.filter(_.measure == Measure.E2ELatency)
+    order(latencies.map(_.node).distinct)
+    upstream ++= latencies.map(mark => mark.node -> mark.upstream.toSeq.sorted)
+  }
+
+  private def add(figures: NodeFigures, readings: Iterable[Reading]): LatencySummary = {
+    val total = LatencySummary.merge(readings.map(_.summary))
+    val (shown, fresh) = readings.partition(reading => figures.hasPublished(reading.attempt.id))
+    figures.add(total, if (shown.isEmpty) total else LatencySummary.merge(shown.map(_.rest) ++ fresh.map(_.summary)))
+    shown.foreach(reading => figures.forget(reading.attempt.id))
+    total
+  }
+
+  /** The latency of a task itself is that of the last node in its stretch of plan. */
+  private def addToTasks(mark: PlannedMark, marks: Seq[PlannedMark], readings: Iterable[Reading]): Unit = {
+    val isLast = !marks.exists(m => m.subtopology == mark.subtopology && m.upstream.contains(mark.node))
+    for (reading <- readings; node <- Some(mark.node) +: (if (isLast) Seq(None) else Nil))
+      ofTask(TaskId(mark.subtopology, reading.partition).toString, node).add(reading.summary)
+  }
+
+  def publish(node: String, measure: Measure, task: Long, part: LatencySummary): Unit =
+    of(node, measure).publish(task, part)
+
+  def forget(task: Long): Unit = all.foreach(_.forget(task))
+  def keep(task: Long): Unit = all.foreach(_.keep(task))
+
+  /** Once, although its execution ends twice. */
+  def countBatch(batchId: Long): Unit = if (batchId != lastBatchId) {
+    lastBatchId = batchId
+    batches += 1
+  }
+
+  def countExecution(): Unit = batches += 1
+
+  def snapshot(): QuerySnapshot = QuerySnapshot(
+    name,
+    id,
+    runId,
+    batches,
+    nodes.toSeq.map { case (node, measures) =>
+      val figures = measures.map { case (measure, figures) => measure -> figures.snapshot() }
+      NodeView(node, upstream.getOrElse(node, Nil), figures, lastBatch.getOrElse(node, LatencySummary.empty))
+    },
+    folded.size
+  )
+
+  /** A running task may have been the first to tell of a node. */
+  private def order(ids: Seq[String]): Unit = {
+    val ordered = ids.flatMap(id => nodes.remove(id).map(id -> _))
+    val others = nodes.toSeq
+    nodes.clear()
+    nodes ++= ordered ++= others
+  }
+
+  private def of(node: String, measure: Measure): NodeFigures = {
+    val shown = if (nodes.contains(node) || make.hasRoom) node else fold(node)
+    val measures = nodes.getOrElse(shown, Map.empty)
+    measures.getOrElse(
+      measure, {
+        val figures = make.node(shown, measure)
+        nodes(shown) = measures + (measure -> figures)
+        figures
+      }
+    )
+  }
+
+  private def ofTask(task: String, node: Option[String]): NodeFigures = {
+    val key =
+      if (tasks.contains(task -> node) || make.hasRoomForTask) task -> node
+      else fold(s"$task/${node.getOrElse("")}") -> node.map(_ => Other)
+    val (figures, _) = tasks.getOrElseUpdate(key, make.task(key._1, key._2))
+    figures
+  }
+
+  private def fold(id: String): String = {
+    folded += id
+    Other
+  }
+
+  private def all: Iterable[NodeFigures] = nodes.values.flatMap(_.values)
+}
+
+object QueryFigures {
+
+  /** Where nodes and tasks go that are too many. */
+  val Other = "__other__"
+}
+
+/** Makes figures for a query and shows them, as long as there are not too many in the process. */
+trait FiguresMaker {
+  def hasRoom: Boolean
+  def hasRoomForTask: Boolean
+  def node(node: String, measure: Measure): NodeFigures
+
+  /** @param node none for the task as a whole */
+  def task(task: String, node: Option[String]): (NodeFigures, ObjectName)
+}
+
+/**
+ * A query's figures at one instant.
+ *
+ * @param nodes  in plan order, upstream first
+ * @param folded how many nodes and tasks were too many and are in `__other__`
+ */
+final case class QuerySnapshot(
+    name: String,
+    id: Option[String],
+    runId: Option[String],
+    batches: Long,
+    nodes: Seq[NodeView],
+    folded: Int
+) {
+
+  /** All nodes on the way to a node, nearest first. */
+  def upstreamOf(node: NodeView): Seq[NodeView] = {
+    @tailrec
+    def follow(front: Seq[String], seen: Seq[String]): Seq[String] = {
+      val next = front.flatMap(id => nodes.filter(_.id == id).flatMap(_.upstream)).distinct.diff(seen)
+      if (next.isEmpty) seen else follow(next, seen ++ next)
+    }
+    follow(Seq(node.id), Nil).flatMap(id => nodes.find(_.id == id))
+  }
+}
+
+/**
+ * @param upstream ids of the nodes whose records come to this one next
+ * @param batch    latencies of the last batch alone
+ */
+final case class NodeView(
+    id: String,
+    upstream: Seq[String],
+    measures: Map[Measure, NodeSnapshot],
+    batch: LatencySummary
+)

@@ -1,0 +1,128 @@
+package org.apache.spark.sql.latency
+
+import io.sparklatency.LatencyRecorder
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.Nondeterministic
+import org.apache.spark.sql.catalyst.expressions.UnaryExpression
+import org.apache.spark.sql.catalyst.expressions.codegen.Block
+import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
+import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode
+import org.apache.spark.sql.catalyst.expressions.codegen.FalseLiteral
+import org.apache.spark.sql.types.BooleanType
+import org.apache.spark.sql.types.DataType
+
+/** Always true; records something of each row on the way. */
+sealed abstract class RecordExpression extends Nondeterministic {
+
+  /**
+   * Where the tasks write. It stands in a second parameter list of each kind: two plans that differ in nothing else are the same
+   * plan.
+   */
+  def figures: LatencyAccumulator
+  def node: String
+
+  @transient protected var recorder: LatencyRecorder = _
+
+  override def nullable: Boolean = false
+  override def dataType: DataType = BooleanType
+  override protected def initializeInternal(partition: Int): Unit = recorder = figures.open(partition)
+  override protected def otherCopyArgs: Seq[AnyRef] = figures :: Nil
+
+  /** Code that uses a variable which holds the recorder. */
+  protected def recordingCode(ctx: CodegenContext, recorder: String): Block
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val accumulator = ctx.addReferenceObj("latency", figures)
+    val recorder = ctx.addMutableState(classOf[LatencyRecorder].getName, "recorder", forceInline = true)
+    ctx.addPartitionInitializationStatement(s"$recorder = $accumulator.open(partitionIndex);")
+    ev.copy(
+      code = code"""
+        |${recordingCode(ctx, recorder)}
+        |final boolean ${ev.value} = true;
+       """.stripMargin,
+      isNull = FalseLiteral
+    )
+  }
+}
+
+/**
+ * Takes the record's age.
+ *
+ * `columns` are the columns whose work must be done by then, as a rule all that reach the node. They are children although their
+ * values are not used: generated code evaluates a column where it is first needed, and what nobody had asked for by now would be
+ * computed, and its time spent, after the clock was read.
+ */
+case class RecordE2ELatency(timestamp: Expression, columns: Seq[Expression], node: String)(
+    val figures: LatencyAccumulator
+) extends RecordExpression {
+  override def children: Seq[Expression] = timestamp +: columns
+  override def prettyName: String = figures.owner.measure.name.replace('-', '_')
+  override def toString: String = s"$prettyName($node, $timestamp)"
+  override def sql: String = s"$prettyName('$node', ${timestamp.sql})"
+
+  override protected def evalInternal(row: InternalRow): Any = {
+    timestamp.eval(row) match {
+      case null => recorder.recordWithoutTimestamp()
+      case micros => recorder.record(micros.asInstanceOf[Long])
+    }
+    true
+  }
+
+  override protected def recordingCode(ctx: CodegenContext, recorder: String): Block = {
+    val micros = timestamp.genCode(ctx)
+    val record =
+      if (timestamp.nullable)
+        code"if (${micros.isNull}) $recorder.recordWithoutTimestamp(); else $recorder.record(${micros.value});"
+      else code"$recorder.record(${micros.value});"
+    code"${micros.code}\n$record"
+  }
+
+  override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): RecordE2ELatency =
+    copy(timestamp = newChildren.head, columns = newChildren.tail)(figures)
+}
+
+/**
+ * Takes how far a row is behind the watermark that an operator will drop it for; rows that it will keep are not recorded.
+ *
+ * @param eventTime as TIMESTAMP
+ * @param watermark microseconds; rows up to here are dropped
+ */
+case class RecordLateness(eventTime: Expression, watermark: Long, node: String)(val figures: LatencyAccumulator)
+    extends RecordExpression {
+  override def children: Seq[Expression] = Seq(eventTime)
+  override def prettyName: String = "record_lateness"
+  override def toString: String = s"$prettyName($node, $eventTime)"
+
+  override protected def evalInternal(row: InternalRow): Any = {
+    eventTime.eval(row) match {
+      case micros: Long if micros <= watermark => recorder.record(micros)
+      case _ =>
+    }
+    true
+  }
+
+  override protected def recordingCode(ctx: CodegenContext, recorder: String): Block = {
+    val micros = eventTime.genCode(ctx)
+    code"""${micros.code}
+          |if (!${micros.isNull} && ${micros.value} <= ${watermark}L) $recorder.record(${micros.value});""".stripMargin
+  }
+
+  override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): RecordLateness =
+    copy(newChildren.head)(figures)
+}
+
+/**
+ * Keeps a filter out of generated code. Alone between operators that do not generate code it would be a stage of its own, which
+ * the query without it does not have.
+ */
+case class Uncompiled(child: Expression) extends UnaryExpression with CodegenFallback {
+  override def dataType: DataType = child.dataType
+  override def nullable: Boolean = child.nullable
+  override def eval(row: InternalRow): Any = child.eval(row)
+  override def toString: String = child.toString
+  override def sql: String = child.sql
+  override protected def withNewChildInternal(newChild: Expression): Uncompiled = copy(newChild)
+}
