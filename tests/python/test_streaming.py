@@ -96,11 +96,11 @@ def test_the_name_of_no_query_is_a_mistake(stream: DataFrame) -> None:
 
 
 def test_the_object_of_an_earlier_run_does_not_show_a_later_ones_figures(
-    stream: DataFrame, tmp_path: Path
+    spark: SparkSession, stream: DataFrame, tmp_path: Path
 ) -> None:
     def start() -> StreamingQuery:
         writer = with_e2e_latency(stream, "only").writeStream.queryName("again").format("noop")
-        query = writer.option("checkpointLocation", str(tmp_path)).start()
+        query = writer.option("checkpointLocation", str(tmp_path / "checkpoint")).start()
         query.processAllAvailable()
         return query
 
@@ -108,6 +108,7 @@ def test_the_object_of_an_earlier_run_does_not_show_a_later_ones_figures(
     assert eventually(lambda: measured(first)).queries[0].run == str(first.runId)
     first.stop()
     assert measured(first)  # also of a query that has stopped
+    aged(spark, 60).write.mode("append").parquet(str(tmp_path / "in"))
     second = start()
     eventually(lambda: measured(second))
     assert latency(first).queries == ()

@@ -27,20 +27,23 @@ def node(name: str, **changed: Any) -> dict[str, Any]:
         "p999": 3023.0,
     }
     counts = {"records": 12_000, "withoutTimestamp": 0, "aheadOfClock": 0, "maxLead": None}
-    return {"node": name, **known, "max": 3019.0, **counts, **changed}
+    batch = {"batch": {**known, "max": 3019.0, "records": 500}}
+    others: dict[str, Any] = {"upstream": [], "delays": {}, "staleness": None, "lateness": None}
+    return {"node": name, **known, "max": 3019.0, **counts, **batch, **others, **changed}
 
 
 def unknown(name: str, **changed: Any) -> dict[str, Any]:
     return node(name, **dict.fromkeys(("min", "avg", "p50", "p90", "p95", "p99", "p999", "max")), **changed)
 
 
-def query(name: str, *nodes: dict[str, Any], batches: int = 1_234) -> dict[str, Any]:
+def query(name: str, *nodes: dict[str, Any], batches: int = 1_234, folded: int = 0) -> dict[str, Any]:
     return {
         "query": name,
         "id": "4ad9f4b1-27b8-4e3c-9b0a-b9ea2bb4a0e2",
         "run": None,
         "batches": batches,
         "nodes": list(nodes),
+        "folded": folded,
     }
 
 
@@ -176,3 +179,32 @@ def test_an_id_that_two_queries_have_is_not_guessed() -> None:
         both.nodes.get("source", None)
     assert "source" in both.nodes
     assert both.queries[1].nodes["source"].records == 12_000
+
+
+def test_what_was_dropped_late_and_what_was_folded_is_said_below_the_table() -> None:
+    late = {
+        "records": 7,
+        "min": 3.0,
+        "avg": 4.5,
+        **dict.fromkeys(("p50", "p90", "p95", "p99", "max"), 21_000.0),
+    }
+    shown = str(figures(query("orders", node("aggregate-1", lateness=late), folded=1_200)))
+    assert "aggregate-1: 7 dropped late, up to 21,000 ms behind the watermark" in shown
+    assert "1,200 more nodes and tasks are folded into __other__" in shown
+    assert "dropped" not in str(
+        figures(query("orders", node("aggregate-1", lateness={**late, "records": 0})))
+    )
+
+
+def test_a_node_tells_its_way_and_what_it_took() -> None:
+    window = {"sameRecords": False, "min": 1.0, "avg": 2.5, "p50": 2.0, "p99": None, "max": -3.0}
+    delays = {"source": {"window": window, "batch": {**window, "sameRecords": True}}}
+    sink = figures(
+        query("orders", node("source"), node("sink", upstream=["source"], delays=delays, staleness=None))
+    ).nodes["sink"]
+    assert sink.upstream == ("source",)
+    assert (sink.delays["source"].window.avg, sink.delays["source"].window.p99) == (2.5, None)
+    assert not sink.delays["source"].window.same_records
+    assert sink.delays["source"].batch.same_records
+    assert (sink.batch.records, sink.batch.max) == (500, 3019)
+    assert (sink.staleness, sink.lateness) == (None, None)

@@ -107,11 +107,16 @@ def _title(query: QueryLatency) -> str:
 def _notes(query: QueryLatency) -> list[str]:
     notes = [LEGEND] if any(node.p50 is None for node in query.nodes) else []
     for node in query.nodes:
+        if node.lateness is not None and node.lateness.records:
+            furthest = f", up to {node.lateness.max:,} ms behind the watermark" if node.lateness.max else ""
+            notes.append(f"{name(node.node)}: {node.lateness.records:,} dropped late{furthest}")
         if node.without_timestamp:
             notes.append(f"{name(node.node)}: {node.without_timestamp:,} not measured, without a timestamp")
         if node.ahead_of_clock:
             furthest = f", up to {node.max_lead:,} ms" if node.max_lead is not None else ""
             notes.append(f"{name(node.node)}: {node.ahead_of_clock:,} ahead of the clock{furthest}")
+    if query.folded:
+        notes.append(f"{query.folded:,} more nodes and tasks are folded into __other__")
     return notes
 
 

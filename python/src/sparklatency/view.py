@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from operator import index
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
 from sparklatency import render
@@ -13,10 +14,78 @@ from sparklatency._jar import pyspark_version
 from sparklatency.errors import check_type
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class BatchLatency:
+    """A node's latencies in the last batch that reached it."""
+
+    records: int
+    min: int | None
+    avg: float | None
+    p50: int | None
+    p99: int | None
+    max: int | None
+
+
+@dataclass(frozen=True)
+class Staleness:
+    """How old records were when a stateful operator took them in, in milliseconds over the window."""
+
+    min: int | None
+    avg: float | None
+    max: int | None
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """How far behind the watermark the records were that a stateful operator dropped for it.
+
+    Milliseconds of the stream's time, over the window; a watermark that waits longer by ``p99`` would have
+    kept all but one in a hundred.
+    """
+
+    records: int
+    """Records dropped since the query started."""
+    min: int | None
+    avg: float | None
+    p50: int | None
+    p90: int | None
+    p95: int | None
+    p99: int | None
+    max: int | None
+
+
+@dataclass(frozen=True)
+class ProcessingDelay:
+    """How much older records are at a node than they were at one upstream of it, in milliseconds.
+
+    The difference of the two nodes' figures, statistic by statistic. Of the same records none is negative.
+    """
+
+    same_records: bool
+    """Whether as many records passed the one node as the other. If not, some were merged, multiplied or
+    dropped on the way or are still on it, and the difference is one between two populations."""
+    min: float | None
+    avg: float | None
+    p50: float | None
+    p99: float | None
+    max: float | None
+
+
+@dataclass(frozen=True)
+class Delays:
+    """The delay on the way from one node to another."""
+
+    window: ProcessingDelay
+    batch: ProcessingDelay
+    """Of the last batch alone."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +112,15 @@ class NodeLatency:
     """Records with a timestamp in the future, measured as a negative latency."""
     max_lead: int | None
     """How far the furthest of those was ahead, in milliseconds."""
+    batch: BatchLatency
+    upstream: tuple[str, ...]
+    """Ids of the nodes whose records come to this one next."""
+    delays: Mapping[str, Delays]
+    """The delay from each node that is upstream of this one, nearest first."""
+    staleness: Staleness | None
+    """Of automatic stateful nodes."""
+    lateness: Lateness | None
+    """Of automatic stateful nodes."""
 
     if TYPE_CHECKING:  # a strict mypy takes `"sink" in nodes` for a slip, unless a node may equal a string
 
@@ -96,6 +174,8 @@ class QueryLatency:
     batches: int
     """Batches that have been measured."""
     nodes: Nodes
+    folded: int
+    """Nodes and tasks that were beyond ``spark.sparklatency.nodes.max`` and are in ``__other__``."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -128,8 +208,8 @@ def latency(query: StreamingQuery | str | None = None) -> Latency:
     first one of a running query has, there are no figures of it, and that is no error.
 
     Args:
-        query: a streaming query (this run of it), its name or its id (its newest run); without it, every query
-            of the application.
+        query: a streaming query (this run of it), its name or its id (its newest run); without it, every
+            query of the application.
 
     Raises:
         TypeError: the query is of another type.
@@ -177,6 +257,7 @@ def parse(text: str) -> Latency:
                 query["run"],
                 query["batches"],
                 Nodes(map(_node, query["nodes"])),
+                query["folded"],
             )
             for query in queries
         )
@@ -184,21 +265,49 @@ def parse(text: str) -> Latency:
 
 
 def _node(fields: dict[str, Any]) -> NodeLatency:
-    def whole(field: str) -> int | None:
-        return None if fields[field] is None else int(fields[field])
-
     return NodeLatency(
         node=fields["node"],
-        records=int(fields["records"]),
-        min=whole("min"),
+        records=fields["records"],
+        **_whole(fields, "min", "p50", "p90", "p95", "p99", "p999", "max"),
         avg=fields["avg"],
-        p50=whole("p50"),
-        p90=whole("p90"),
-        p95=whole("p95"),
-        p99=whole("p99"),
-        p999=whole("p999"),
-        max=whole("max"),
-        without_timestamp=int(fields["withoutTimestamp"]),
-        ahead_of_clock=int(fields["aheadOfClock"]),
-        max_lead=whole("maxLead"),
+        without_timestamp=fields["withoutTimestamp"],
+        ahead_of_clock=fields["aheadOfClock"],
+        max_lead=_whole(fields, "maxLead")["maxLead"],
+        batch=_batch(fields["batch"]),
+        upstream=tuple(fields["upstream"]),
+        delays=MappingProxyType(
+            {node: Delays(_delay(d["window"]), _delay(d["batch"])) for node, d in fields["delays"].items()}
+        ),
+        staleness=_staleness(fields["staleness"]),
+        lateness=_lateness(fields["lateness"]),
     )
+
+
+def _batch(fields: dict[str, Any]) -> BatchLatency:
+    return BatchLatency(
+        records=fields["records"], avg=fields["avg"], **_whole(fields, "min", "p50", "p99", "max")
+    )
+
+
+def _delay(fields: dict[str, Any]) -> ProcessingDelay:
+    statistics = {name: fields[name] for name in ("min", "avg", "p50", "p99", "max")}
+    return ProcessingDelay(same_records=fields["sameRecords"], **statistics)
+
+
+def _staleness(fields: dict[str, Any] | None) -> Staleness | None:
+    return None if fields is None else Staleness(avg=fields["avg"], **_whole(fields, "min", "max"))
+
+
+def _lateness(fields: dict[str, Any] | None) -> Lateness | None:
+    if fields is None:
+        return None
+    return Lateness(
+        records=fields["records"],
+        avg=fields["avg"],
+        **_whole(fields, "min", "p50", "p90", "p95", "p99", "max"),
+    )
+
+
+def _whole(fields: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Returns fields that hold whole milliseconds."""
+    return {name: None if fields[name] is None else int(fields[name]) for name in names}

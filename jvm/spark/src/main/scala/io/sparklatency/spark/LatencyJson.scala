@@ -26,7 +26,8 @@ private[spark] object LatencyJson {
         val json = nodes.addObject().put("node", node.id)
         put(json, node.measures)
         put(json.putObject("batch"), Measure.E2ELatency, NodeSnapshot.of(node.batch))
-        node.upstream.foreach(json.putArray("upstream").add(_))
+        val upstream = json.putArray("upstream")
+        node.upstream.foreach(id => upstream.add(id))
         val delays = json.putObject("delays")
         query.upstreamOf(node).foreach { other =>
           val delay = delays.putObject(other.id)
