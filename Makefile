@@ -59,7 +59,8 @@ tests/e2e/target/classpaths: $(BUILD_SOURCES) $(wildcard tests/e2e/jvm/*) | $(SB
 
 bench: build ## what a mark costs, for README
 	$(SBT) "bench/Jmh/run -rf json -rff target/jmh.json" "bench/Jmh/runMain io.sparklatency.bench.ClockAccuracy"
-	$(foreach line,$(LINES),.venv/$(line)/bin/python tests/bench/pipelines.py --jar $(call jar,$(line)) &&) true
+	$(foreach line,$(LINES),.venv/$(line)/bin/python tests/bench/pipelines.py --jar $(call jar,$(line)) && \
+		.venv/$(line)/bin/python tests/bench/automatic.py --jar $(call jar,$(line)) &&) true
 
 format: $(SBT_LAUNCHER) $(VENVS) ## rewrite sources in the house style
 	SPARK=$(HOME_LINE) $(SBT) scalafixAll e2e/scalafixAll scalafmtAll e2e/scalafmtAll scalafmtSbt

@@ -242,8 +242,13 @@ class AutomaticNodesSuite extends StreamingTest {
     folder
   }
 
-  private def files: DataFrame =
-    spark.readStream.schema("id LONG, ts TIMESTAMP, unread STRING").parquet(parquet).withWatermark("ts", "1 minute")
+  private var isMarkedByHand = false
+
+  private def files: DataFrame = {
+    val events = spark.readStream.schema("id LONG, ts TIMESTAMP, unread STRING").parquet(parquet)
+    val watermarked = events.withWatermark("ts", "1 minute")
+    if (isMarkedByHand) watermarked.withE2ELatency("by hand") else watermarked
+  }
 
   private def static: DataFrame = spark.range(100).select(col("id"), (col("id") * 2).as("twice"))
 
@@ -284,7 +289,7 @@ class AutomaticNodesSuite extends StreamingTest {
   )
 
   for ((name, mode, plan) <- plans)
-    test(s"the plan is that of the query without automatic nodes: $name") {
+    test(s"automatic nodes leave the plan as it is, and NONE leaves none of any kind: $name") {
       def run(): SparkPlan = {
         val query = start(plan(), s"plan_${freshNode()}", mode)
         try {
@@ -300,6 +305,14 @@ class AutomaticNodesSuite extends StreamingTest {
         val automatic = run()
         assert(Plans.withoutMarks(automatic) === Plans.withoutMarks(plain))
         assert(Plans.marks(automatic) > 0)
+      }
+      withSettings("spark.sparklatency.auto" -> "source,terminal,stateful", "spark.sparklatency.recording.level" -> "NONE") {
+        isMarkedByHand = true
+        val none =
+          try run()
+          finally isMarkedByHand = false
+        assert(Plans.marks(none) === 0)
+        assert(Plans.withoutMarks(none) === Plans.withoutMarks(plain))
       }
     }
 }

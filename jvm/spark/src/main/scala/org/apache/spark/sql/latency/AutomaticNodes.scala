@@ -5,7 +5,6 @@ import scala.util.control.NonFatal
 import io.sparklatency.Measure
 import io.sparklatency.NodeRole
 import io.sparklatency.spark.LatencyConf
-import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -36,12 +35,16 @@ import org.apache.spark.sql.internal.SQLConf
  * those of the query without them. On the other hand nothing keeps a timestamp alive for them: a place to which none survives
  * is left out, and the reason is logged once.
  */
-private[latency] final case class AutomaticNodes(session: SparkSession) extends ColumnarRule with Logging {
+private[latency] final case class AutomaticNodes(session: SparkSession) extends ColumnarRule {
 
   override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
     override def apply(plan: SparkPlan): SparkPlan =
       try if (isWanted(plan)) new Marking(session, plan).marked else plan
-      catch { case NonFatal(e) => logWarning("a query is not marked automatically", e); plan }
+      catch {
+        case NonFatal(e) =>
+          LatencyTracker.of(session.sparkContext).tellOnce(LatencyTracker.queryName(session), s"not marked automatically: $e")
+          plan
+      }
   }
 
   /** An adaptive plan comes by again, stage by stage. */

@@ -1,9 +1,9 @@
 package org.apache.spark.sql.latency
 
 import io.sparklatency.LatencyRecorder
+import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.expressions.Nondeterministic
 import org.apache.spark.sql.catalyst.expressions.UnaryExpression
 import org.apache.spark.sql.catalyst.expressions.codegen.Block
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
@@ -14,8 +14,13 @@ import org.apache.spark.sql.catalyst.expressions.codegen.FalseLiteral
 import org.apache.spark.sql.types.BooleanType
 import org.apache.spark.sql.types.DataType
 
-/** Always true; records something of each row on the way. */
-sealed abstract class RecordExpression extends Nondeterministic {
+/**
+ * Always true; records something of each row on the way.
+ *
+ * It is not `Nondeterministic`, although it has to know its partition: Spark takes that trait to mean that the value depends on
+ * the partition's index, and gives up generating code for a union of such children.
+ */
+sealed abstract class RecordExpression extends Expression {
 
   /**
    * Where the tasks write. It stands in a second parameter list of each kind: two plans that differ in nothing else are the same
@@ -24,12 +29,21 @@ sealed abstract class RecordExpression extends Nondeterministic {
   def figures: LatencyAccumulator
   def node: String
 
-  @transient protected var recorder: LatencyRecorder = _
+  @transient private var opened: LatencyRecorder = _
 
+  override lazy val deterministic: Boolean = false
   override def nullable: Boolean = false
   override def dataType: DataType = BooleanType
-  override protected def initializeInternal(partition: Int): Unit = recorder = figures.open(partition)
   override protected def otherCopyArgs: Seq[AnyRef] = figures :: Nil
+
+  /** Called before the rows of a partition where the generated code is somebody else's. */
+  def open(partition: Int): Unit = opened = figures.open(partition)
+
+  /** Only where Spark cannot generate code at all, nobody says which partition the rows are of: the task's is as good as any. */
+  protected def recorder: LatencyRecorder = {
+    if (opened == null) open(TaskContext.getPartitionId())
+    opened
+  }
 
   /** Code that uses a variable which holds the recorder. */
   protected def recordingCode(ctx: CodegenContext, recorder: String): Block
@@ -63,7 +77,7 @@ case class RecordE2ELatency(timestamp: Expression, columns: Seq[Expression], nod
   override def toString: String = s"$prettyName($node, $timestamp)"
   override def sql: String = s"$prettyName('$node', ${timestamp.sql})"
 
-  override protected def evalInternal(row: InternalRow): Any = {
+  override def eval(row: InternalRow): Any = {
     timestamp.eval(row) match {
       case null => recorder.recordWithoutTimestamp()
       case micros => recorder.record(micros.asInstanceOf[Long])
@@ -96,7 +110,7 @@ case class RecordLateness(eventTime: Expression, watermark: Long, node: String)(
   override def prettyName: String = "record_lateness"
   override def toString: String = s"$prettyName($node, $eventTime)"
 
-  override protected def evalInternal(row: InternalRow): Any = {
+  override def eval(row: InternalRow): Any = {
     eventTime.eval(row) match {
       case micros: Long if micros <= watermark => recorder.record(micros)
       case _ =>
@@ -115,14 +129,23 @@ case class RecordLateness(eventTime: Expression, watermark: Long, node: String)(
 }
 
 /**
- * Keeps a filter out of generated code. Alone between operators that do not generate code it would be a stage of its own, which
- * the query without it does not have.
+ * Keeps a filter out of the stages of generated code. Alone between operators that do not generate code it would be a stage of its
+ * own, which the query without it does not have.
  */
 case class Uncompiled(child: Expression) extends UnaryExpression with CodegenFallback {
+  override lazy val deterministic: Boolean = false
   override def dataType: DataType = child.dataType
-  override def nullable: Boolean = child.nullable
+  override def nullable: Boolean = false
   override def eval(row: InternalRow): Any = child.eval(row)
   override def toString: String = child.toString
   override def sql: String = child.sql
+
+  /** In the filter's own generated predicate. */
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val record = ctx.addReferenceObj("record", child, classOf[RecordExpression].getName)
+    ctx.addPartitionInitializationStatement(s"$record.open(partitionIndex);")
+    ev.copy(code = code"$record.eval(${ctx.INPUT_ROW});\nfinal boolean ${ev.value} = true;", isNull = FalseLiteral)
+  }
+
   override protected def withNewChildInternal(newChild: Expression): Uncompiled = copy(newChild)
 }
