@@ -11,7 +11,10 @@ from broker import free_port
 from children import Child
 
 LINES = os.environ.get("SPARK_LINES", "4.2 4.3").split()
-WORKERS = 2
+HOSTS = ["127.0.0.1", "localhost"]
+"""Of each worker: two names of one host, for Spark runs no speculative attempt on the host of the first."""
+
+WORKERS = len(HOSTS)
 
 _ROOT = Path(__file__).parents[2]
 
@@ -92,19 +95,23 @@ class Cluster:
 def running_cluster(spark: Spark, folder: Path) -> Iterator[Cluster]:
     """A master and its workers of one core each, for as long as the block runs."""
     with ExitStack() as children:
-        address = ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0"]
+        ports = ["--port", "0", "--webui-port", "0"]
         master = children.enter_context(
-            spark.start("master", folder, "spark-class", "org.apache.spark.deploy.master.Master", *address)
-        )
+            spark.start(
+                "master", folder, "spark-class", "org.apache.spark.deploy.master.Master",
+                "--host", "127.0.0.1", *ports,
+            )
+        )  # fmt: skip
         url = _await_log(master, r"Starting Spark master at (\S+)")
         workers = [
             children.enter_context(
                 spark.start(
                     f"worker-{i}", folder, "spark-class", "org.apache.spark.deploy.worker.Worker",
-                    *address, "--cores", "1", "--memory", "1g", "-d", folder / f"worker-{i}", url,
+                    "--host", host, *ports, "--cores", "1", "--memory", "1g",
+                    "-d", folder / f"worker-{i}", url,
                 )
             )
-            for i in range(WORKERS)
+            for i, host in enumerate(HOSTS)
         ]  # fmt: skip
         for worker in workers:
             _await_log(worker, r"(Successfully registered with master)")
