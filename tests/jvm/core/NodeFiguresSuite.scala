@@ -6,6 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 class NodeFiguresSuite extends AnyFunSuite {
   private val clock = new ManualClock(1000)
   private val task = 7L
+  private val reading = ReadingId(planning = 1, task, number = 0)
 
   private def figures = new NodeFigures(clock, WindowSettings())
 
@@ -22,33 +23,65 @@ class NodeFiguresSuite extends AnyFunSuite {
 
   test("what a running task publishes shows at once") {
     val node = figures
-    node.publish(task, aged(1, 2))
-    node.publish(task, aged(9))
+    node.publish(reading, aged(1, 2))
+    node.publish(reading, aged(9))
     assert(shown(node) === ((3, 3, Some(9))))
   }
 
   test("a task that ends as a whole counts once, and its rest comes into the window") {
     val node = figures
-    node.publish(task, aged(1, 2))
-    node.add(aged(1, 2, 5), rest = aged(5))
+    node.publish(reading, aged(1, 2))
+    node.add(reading, aged(1, 2, 5), rest = aged(5))
     node.forget(task)
     assert(shown(node) === ((3, 3, Some(5))))
   }
 
-  test("a task that failed counts no more") {
+  test("a task that failed counts no more, and leaves the window") {
     val node = figures
     node.add(aged(1))
-    node.publish(task, aged(2, 3))
+    node.publish(reading, aged(2, 3))
     node.forget(task)
-    assert(node.snapshot().records === 1)
+    assert(shown(node) === ((1, 1, Some(1))))
+  }
+
+  test("what a task published does not stand when another reading came in its place") {
+    val node = figures
+    val other = ReadingId(planning = 1, task + 1, number = 0)
+    node.publish(reading, aged(9))
+    node.publish(other, aged(2))
+    node.add(other, aged(2, 3), rest = aged(3))
+    assert(shown(node) === ((3, 3, Some(9))))
+    node.ended(Set(1))
+    assert(shown(node) === ((2, 2, Some(3))))
+  }
+
+  test("of two readings of one task each stands by itself") {
+    val node = figures
+    val again = reading.copy(number = 1)
+    node.publish(reading, aged(9))
+    node.publish(again, aged(2))
+    node.add(again, aged(2), rest = LatencySummary.empty)
+    node.ended(Set(1))
+    assert(shown(node) === ((1, 1, Some(2))))
+  }
+
+  test("what was published leaves the window when it is as old as the window") {
+    val node = figures
+    node.publish(reading, aged(9))
+    clock.advance(40000)
+    node.add(reading, aged(9, 1), rest = aged(1))
+    assert(shown(node) === ((2, 2, Some(9))))
+    clock.advance(40000)
+    assert(shown(node) === ((2, 1, Some(1))))
   }
 
   test("an endless task that was stopped keeps its counts, once") {
     val node = figures
-    node.publish(task, aged(2, 3))
+    node.publish(reading, aged(2, 3), endless = true)
+    node.ended(Set(1))
     node.keep(task)
     node.keep(task)
     node.forget(task)
-    assert(node.snapshot().records === 2)
+    assert(shown(node) === ((2, 2, Some(3))))
   }
 }

@@ -11,6 +11,7 @@ import io.sparklatency.LatencyRecorder
 import io.sparklatency.ManualClock
 import io.sparklatency.Measure
 import io.sparklatency.NodeKey
+import io.sparklatency.ReadingId
 import io.sparklatency.spark.SparkTest
 
 /** What the driver keeps of a batch, by granularity and up to a limit. In Spark's own package for what it is made of. */
@@ -24,7 +25,14 @@ class QueryFiguresSuite extends SparkTest {
     for ((age, partition) <- ages.zipWithIndex) {
       val recorder = new LatencyRecorder(new ManualClock(Start))
       recorder.record((Start - age) * 1000)
-      figures.add(Reading(partition, TaskAttempt(0, partition, partition.toLong), recorder.summary(), recorder.unpublished))
+      val task = partition.toLong
+      figures.add(Reading(
+        partition,
+        TaskAttempt(0, partition, task),
+        ReadingId(0, task, 0),
+        recorder.summary(),
+        recorder.unpublished
+      ))
     }
     PlannedMark(figures, subtopology, upstream.toSet)
   }

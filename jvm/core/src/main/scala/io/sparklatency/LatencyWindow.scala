@@ -8,12 +8,9 @@ package io.sparklatency
  * A clock that steps back begins a new sample, and what lies in its future is dropped. Not thread-safe.
  */
 final class LatencyWindow(samples: Int, sampleMs: Long) {
-  require(samples > 0 && sampleMs > 0, s"samples and their length must be positive: $samples x $sampleMs ms")
+  import LatencyWindow._
 
-  private final class Sample(val startMs: Long) {
-    var lastMs: Long = startMs
-    var summary: LatencySummary = LatencySummary.empty
-  }
+  require(samples > 0 && sampleMs > 0, s"samples and their length must be positive: $samples x $sampleMs ms")
 
   private var kept = Vector.empty[Sample]
 
@@ -24,8 +21,29 @@ final class LatencyWindow(samples: Int, sampleMs: Long) {
     kept.last.lastMs = nowMs
   }
 
+  /** Takes over what another window of the same length holds. */
+  def absorb(other: LatencyWindow): Unit = {
+    val all = (kept ++ other.kept).sortBy(_.startMs)
+    kept = all.drop(1).foldLeft(all.take(1)) { (merged, sample) =>
+      val last = merged.last
+      if (sample.startMs - last.startMs >= sampleMs) merged :+ sample
+      else {
+        last.summary += sample.summary
+        last.lastMs = math.max(last.lastMs, sample.lastMs)
+        merged
+      }
+    }.takeRight(samples + 1)
+  }
+
   def measure(nowMs: Long): LatencySummary = {
     kept = kept.filter(sample => nowMs >= sample.startMs && nowMs - sample.lastMs < samples * sampleMs)
     LatencySummary.merge(kept.map(_.summary))
+  }
+}
+
+object LatencyWindow {
+  private final class Sample(val startMs: Long) {
+    var lastMs: Long = startMs
+    var summary: LatencySummary = LatencySummary.empty
   }
 }

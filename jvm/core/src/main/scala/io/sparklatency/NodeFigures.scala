@@ -7,39 +7,76 @@ package io.sparklatency
 final class NodeFigures(clock: Clock, settings: WindowSettings) {
   private val window = new LatencyWindow(settings.samples, settings.sampleMs)
   private var counted = LatencyCounts.none
-  private var running = Map.empty[Long, LatencyCounts]
+  private var running = Map.empty[ReadingId, Running]
 
   /** What a task that has ended recorded. */
-  def add(summary: LatencySummary): Unit = add(summary, summary)
-
-  /** The same, where all but `rest` of it is in the window already, as the task published it. */
-  def add(summary: LatencySummary, rest: LatencySummary): Unit = synchronized {
+  def add(summary: LatencySummary): Unit = synchronized {
     counted += LatencyCounts.of(summary)
-    if (!rest.isEmpty) window.record(rest, clock.millis())
+    if (!summary.isEmpty) window.record(summary, clock.millis())
   }
 
-  /** What a running task has published since it last did. It counts as long as [[forget]] is not told otherwise. */
-  def publish(task: Long, part: LatencySummary): Unit = synchronized {
-    running += task -> (running.getOrElse(task, LatencyCounts.none) + LatencyCounts.of(part))
-    window.record(part, clock.millis())
+  /** The same of one reading, all but `rest` of which is shown already if the task has published. */
+  def add(reading: ReadingId, summary: LatencySummary, rest: LatencySummary): Unit = synchronized {
+    running.get(reading) match {
+      case Some(published) =>
+        counted += LatencyCounts.of(summary)
+        window.absorb(published.window)
+        if (!rest.isEmpty) window.record(rest, clock.millis())
+        running -= reading
+      case None => add(summary)
+    }
   }
 
-  def hasPublished(task: Long): Boolean = synchronized(running.contains(task))
+  /**
+   * What a task has published of a reading since it last did. It shows as long as the task does not fail, and its planning has
+   * not ended.
+   *
+   * @param endless the task belongs to no batch, and outlives its planning
+   */
+  def publish(reading: ReadingId, part: LatencySummary, endless: Boolean = false): Unit = synchronized {
+    val published = running.getOrElse(reading, new Running(endless))
+    published.counts += LatencyCounts.of(part)
+    published.window.record(part, clock.millis())
+    running += reading -> published
+  }
 
-  /** The counts of a task do not stand: it failed, or they come with the whole of it. */
-  def forget(task: Long): Unit = synchronized(running -= task)
+  /** What a task has published does not stand: it failed. */
+  def forget(task: Long): Unit = synchronized {
+    running = running.filterNot { case (reading, _) => reading.task == task }
+  }
 
-  /** The counts of a task stand, although it will never give them as a whole. */
+  /** What tasks have published and was not added does not stand: others came in their place, or the execution failed. */
+  def ended(plannings: Set[Long]): Unit = synchronized {
+    running = running.filterNot { case (reading, published) =>
+      plannings.contains(reading.planning) && !published.endless
+    }
+  }
+
+  /** What a task has published stands, although it will never give it as a whole. */
   def keep(task: Long): Unit = synchronized {
-    running.get(task).foreach(counted += _)
-    running -= task
+    val (kept, others) = running.partition { case (reading, _) => reading.task == task }
+    kept.values.foreach { published =>
+      counted += published.counts
+      window.absorb(published.window)
+    }
+    running = others
   }
 
   def snapshot(): NodeSnapshot = synchronized {
-    val all = running.values.foldLeft(counted)(_ + _)
-    NodeSnapshot(all.records, all.withoutTimestamp, all.aheadOfClock, window.measure(clock.millis()))
+    val now = clock.millis()
+    val all = running.values.map(_.counts).foldLeft(counted)(_ + _)
+    val shown = LatencySummary.merge((Iterable(window) ++ running.values.map(_.window)).map(_.measure(now)))
+    NodeSnapshot(all.records, all.withoutTimestamp, all.aheadOfClock, shown)
+  }
+
+  private final class Running(val endless: Boolean) {
+    val window = new LatencyWindow(settings.samples, settings.sampleMs)
+    var counts: LatencyCounts = LatencyCounts.none
   }
 }
+
+/** A reading of a partition: the `number`th that a task began at one planning of a node. */
+final case class ReadingId(planning: Long, task: Long, number: Int)
 
 /** What only grows. */
 private final case class LatencyCounts(records: Long, withoutTimestamp: Long, aheadOfClock: Long) {

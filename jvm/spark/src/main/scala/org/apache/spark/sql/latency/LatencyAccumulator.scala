@@ -9,6 +9,7 @@ import io.sparklatency.LatencySummary
 import io.sparklatency.ManualClock
 import io.sparklatency.Measure
 import io.sparklatency.NodeKey
+import io.sparklatency.ReadingId
 import io.sparklatency.WallClock
 import org.apache.spark.TaskContext
 import org.apache.spark.internal.Logging
@@ -41,14 +42,17 @@ final class LatencyAccumulator(val owner: MarkOwner, watermark: Option[Long] = N
       recorders = mutable.ArrayBuffer.empty
       task.foreach(_.addTaskCompletionListener[Unit](seal(_)))
     }
+    val number = recorders.size
     val recorder = new LatencyRecorder(
       clock,
-      part => task.foreach(context => RunningTasks.publish(owner, partition, context, part))
+      part => task.foreach(context => RunningTasks.publish(owner, readingId(context, number), context, part))
     )
     if (task.nonEmpty) RunningTasks.opened(recorder)
     recorders += partition -> recorder
     recorder
   }
+
+  private def readingId(task: TaskContext, number: Int) = ReadingId(id, task.taskAttemptId(), number)
 
   private def clock: Clock = watermark.fold[Clock](WallClock)(new ManualClock(_))
 
@@ -78,10 +82,10 @@ final class LatencyAccumulator(val owner: MarkOwner, watermark: Option[Long] = N
 
   /** A failure of ours must not fail the task, which is what an exception in a completion listener does. */
   private def seal(task: TaskContext): Unit =
-    try recorders.foreach { case (partition, recorder) =>
+    try recorders.zipWithIndex.foreach { case ((partition, recorder), number) =>
         RunningTasks.closed(recorder)
         val rest = recorder.unpublished
-        add(Reading(partition, TaskAttempt(task), recorder.summary(), rest))
+        add(Reading(partition, TaskAttempt(task), readingId(task, number), recorder.summary(), rest))
         ExecutorFigures.add(owner, rest)
       }
     catch {
@@ -120,7 +124,13 @@ final case class MarkOwner(
  *
  * @param rest what of it the task had not published while it ran
  */
-final case class Reading(partition: Int, attempt: TaskAttempt, summary: LatencySummary, rest: LatencySummary) {
+final case class Reading(
+    partition: Int,
+    attempt: TaskAttempt,
+    id: ReadingId,
+    summary: LatencySummary,
+    rest: LatencySummary
+) {
 
   /**
    * Of two attempts at one task the newer stands. Otherwise, as between the actions of one foreachBatch, or a sort and the job

@@ -58,6 +58,9 @@ final class LatencySource(clock: Clock, settings: FiguresSettings)(mayForget: Qu
     queries.values.foreach(query => if (keep) query.keep(task) else query.forget(task))
   }
 
+  /** An execution has ended: what its tasks published and was not added does not stand. */
+  def ended(plannings: Set[Long]): Unit = synchronized(queries.values.foreach(_.ended(plannings)))
+
   /** In the order in which the queries were first seen. */
   def snapshot(): Seq[QuerySnapshot] = synchronized(queries.values.map(_.snapshot()).toSeq)
 

@@ -44,7 +44,10 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
   context.listenerBus.addToQueue(this, "sparklatency")
 
   override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
-    case end: SparkListenerSQLExecutionEnd if end.qe != null && end.executionFailure.isEmpty => take(end.qe)
+    case end: SparkListenerSQLExecutionEnd if end.qe != null =>
+      val marks = MarkedPlan.marks(end.qe.executedPlan)
+      if (end.executionFailure.isEmpty) take(end.qe, marks)
+      source.ended(marks.map(_.figures.id).toSet)
     case end: QueryTerminatedEvent =>
       forget(end.runId)
       source.stopped(end.runId.toString)
@@ -63,12 +66,12 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
   }
 
   private def publish(part: PublishedPart): Unit = {
-    val task = part.attempt.id
+    val task = part.reading.task
     val isLate = synchronized {
       if (part.endless) endlessTasks += task
       endedTasks.contains(task)
     }
-    if (!isLate) source.update(part.owner)(_.publish(part.owner.key.node, part.owner.measure, task, part.summary))
+    if (!isLate) source.update(part.owner)(_.publish(part))
   }
 
   override def onApplicationEnd(end: SparkListenerApplicationEnd): Unit = release(context)
@@ -88,8 +91,8 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
   def tellOnce(query: String, problem: String): Unit =
     if (synchronized(told.add(query -> problem))) logWarning(s"query '$query': $problem")
 
-  private def take(execution: QueryExecution): Unit =
-    MarkedPlan.marks(execution.executedPlan).groupBy(_.figures.owner.key.query).values.foreach { marks =>
+  private def take(execution: QueryExecution, marked: Seq[PlannedMark]): Unit =
+    marked.groupBy(_.figures.owner.key.query).values.foreach { marks =>
       source.update(marks.head.figures.owner) { query =>
         execution match {
           case batch: IncrementalExecution => query.countBatch(batch.currentBatchId)

@@ -52,11 +52,8 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
   }
 
   private def add(figures: NodeFigures, readings: Iterable[Reading]): LatencySummary = {
-    val total = LatencySummary.merge(readings.map(_.summary))
-    val (shown, fresh) = readings.partition(reading => figures.hasPublished(reading.attempt.id))
-    figures.add(total, if (shown.isEmpty) total else LatencySummary.merge(shown.map(_.rest) ++ fresh.map(_.summary)))
-    shown.foreach(reading => figures.forget(reading.attempt.id))
-    total
+    readings.foreach(reading => figures.add(reading.id, reading.summary, reading.rest))
+    LatencySummary.merge(readings.map(_.summary))
   }
 
   /** The latency of a task itself is that of the last node in its stretch of plan. */
@@ -66,9 +63,10 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
       ofTask(TaskId(mark.subtopology, reading.partition).toString, node).add(reading.summary)
   }
 
-  def publish(node: String, measure: Measure, task: Long, part: LatencySummary): Unit =
-    of(node, measure).publish(task, part)
+  def publish(part: PublishedPart): Unit =
+    of(part.owner.key.node, part.owner.measure).publish(part.reading, part.summary, part.endless)
 
+  def ended(plannings: Set[Long]): Unit = all.foreach(_.ended(plannings))
   def forget(task: Long): Unit = all.foreach(_.forget(task))
   def keep(task: Long): Unit = all.foreach(_.keep(task))
 

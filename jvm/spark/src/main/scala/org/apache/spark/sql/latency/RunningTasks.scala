@@ -8,6 +8,7 @@ import io.sparklatency.LatencyRecorder
 import io.sparklatency.LatencySummary
 import io.sparklatency.Measure
 import io.sparklatency.NodeKey
+import io.sparklatency.ReadingId
 import org.apache.spark.SparkContext
 import org.apache.spark.SparkEnv
 import org.apache.spark.TaskContext
@@ -40,11 +41,11 @@ object RunningTasks extends Logging {
   def closed(recorder: LatencyRecorder): Unit = { recorders.remove(recorder); () }
 
   /** A failure of ours must not fail the task, in whose thread this may be. */
-  def publish(owner: MarkOwner, partition: Int, task: TaskContext, part: LatencySummary): Unit =
+  def publish(owner: MarkOwner, reading: ReadingId, task: TaskContext, part: LatencySummary): Unit =
     try {
       ExecutorFigures.add(owner, part)
       val endless = task.getLocalProperty("__is_continuous_processing") == "true"
-      val published = PublishedPart(owner, partition, TaskAttempt(task), endless, part)
+      val published = PublishedPart(owner, reading, endless, part)
       if (SparkEnv.get.executorId == SparkContext.DRIVER_IDENTIFIER) LatencyTracker.receive(published)
       else channel.foreach(_.apply(published.toMessage))
     } catch { case NonFatal(e) => warnOnce(e) }
@@ -80,8 +81,7 @@ object RunningTasks extends Logging {
  */
 private[latency] final case class PublishedPart(
     owner: MarkOwner,
-    partition: Int,
-    attempt: TaskAttempt,
+    reading: ReadingId,
     endless: Boolean,
     summary: LatencySummary
 ) {
@@ -93,10 +93,9 @@ private[latency] final case class PublishedPart(
     owner.measure.name,
     owner.queryId.orNull,
     owner.runId.orNull,
-    Int.box(partition),
-    Int.box(attempt.stage),
-    Int.box(attempt.taskPartition),
-    Long.box(attempt.id),
+    Long.box(reading.planning),
+    Long.box(reading.task),
+    Int.box(reading.number),
     Boolean.box(endless),
     summary.toBytes
   )
@@ -111,17 +110,15 @@ private[latency] object PublishedPart {
           measure: String,
           queryId,
           runId,
-          partition: Integer,
-          stage: Integer,
-          taskPartition: Integer,
-          attempt: java.lang.Long,
+          planning: java.lang.Long,
+          task: java.lang.Long,
+          number: Integer,
           endless: java.lang.Boolean,
           summary: Array[Byte]
         ) =>
       Measure.all.find(_.name == measure).map(measure => PublishedPart(
         MarkOwner(NodeKey(query, node), Option(queryId).map(_.toString), Option(runId).map(_.toString), measure),
-        partition,
-        TaskAttempt(stage, taskPartition, attempt),
+        ReadingId(planning, task, number),
         endless,
         LatencySummary.fromBytes(summary)
       ))
