@@ -59,6 +59,7 @@ def kill_executor(file: int, row: int) -> bool:
 def meet(place: Path, file: int, row: int) -> bool:
     """Holds each attempt near the end of a file until there is another one that has come as far."""
     if (file, row) == (2, 299):
+        time.sleep(SLOW)
         place.mkdir(exist_ok=True)
         (place / str(attempt())).touch()
         while len(list(place.iterdir())) < 2:
