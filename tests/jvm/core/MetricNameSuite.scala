@@ -48,8 +48,11 @@ class MetricNameSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("every metric has a name and a field of its own") {
+  test("every metric has a name of its own, and in its measure a field of its own") {
     assert(Metric.all.map(_.name).distinct.size === Metric.all.size)
-    assert(Metric.all.map(_.field).distinct.size === Metric.all.size)
+    for (measure <- Measure.all)
+      assert(Metric.of(
+        measure
+      ).nonEmpty && Metric.of(measure).map(_.field).distinct.size === Metric.of(measure).size)
   }
 }

@@ -24,7 +24,8 @@ class AutomaticNodesSuite extends StreamingTest {
   test("a query is marked at its sources and its end, at INFO") {
     withSettings("spark.sparklatency.auto" -> "source, terminal, stateful") {
       val input = stream
-      val query = start(watermarked(input).dropDuplicates("value").filter(col("value").isNotNull), "auto_info")
+      val query =
+        start(watermarked(input).dropDuplicates("value").filter(col("value").isNotNull), "auto_info")
       try {
         input.addData(ago(1, 2, 2))
         query.processAllAvailable()
@@ -48,7 +49,13 @@ class AutomaticNodesSuite extends StreamingTest {
         clock.advance(30000)
         input.addData(Seq(new Timestamp(Start + 30000)))
         query.processAllAvailable()
-        assert(nodesOf("auto_trace") === Seq("source-0-memory", "deduplicate-1", "aggregate-1", "aggregate-2", "sink"))
+        assert(nodesOf("auto_trace") === Seq(
+          "source-0-memory",
+          "deduplicate-1",
+          "aggregate-1",
+          "aggregate-2",
+          "sink"
+        ))
         assert(node("deduplicate-1", "auto_trace").records === 4)
         // The two old windows are given out thirty seconds later, and are as old as the newest record of each.
         assert(figures("aggregate-1", "auto_trace") === ((2, Some(30100), Some(35000))))
@@ -92,7 +99,12 @@ class AutomaticNodesSuite extends StreamingTest {
         val aggregate = node("aggregate-1", "auto_late")
         val (staleness, lateness) = (aggregate.measure("staleness").get, aggregate.measure("lateness").get)
         assert((staleness.min, staleness.max) === ((Some(-30000), Some(1200))))
-        assert((lateness.records, lateness.min, lateness.avg, lateness.max) === ((2, Some(20000), Some(20500), Some(21000))))
+        assert((
+          lateness.records,
+          lateness.min,
+          lateness.avg,
+          lateness.max
+        ) === ((2, Some(20000), Some(20500), Some(21000))))
         val dropped = query.recentProgress.flatMap(_.stateOperators).map(_.numRowsDroppedByWatermark).sum
         assert(dropped === 2)
         assert(gauges("query.auto_late.node.aggregate-1.records-dropped-late") === 2L)
@@ -115,7 +127,8 @@ class AutomaticNodesSuite extends StreamingTest {
         left.addData(ago(500))
         right.addData(ago(700, 800))
         query.processAllAvailable()
-        def late(id: String) = node(id, "auto_late_join").measure("lateness").map(f => (f.records, f.min, f.max))
+        def late(id: String) =
+          node(id, "auto_late_join").measure("lateness").map(f => (f.records, f.min, f.max))
         assert(late("deduplicate-1") === Some((1, Some(20500), Some(20500))))
         assert(late("join-1") === Some((2, Some(20700), Some(20800))))
       } finally query.stop()
@@ -126,7 +139,9 @@ class AutomaticNodesSuite extends StreamingTest {
     test(s"a stateless query with a shuffle is marked once in each place, adaptive planning being $adaptive") {
       withSettings((everything :+ ("spark.sql.adaptive.enabled" -> adaptive.toString)): _*) {
         val (one, two) = (stream, stream)
-        val both = watermarked(one).repartition(3).union(watermarked(two).repartition(2)).filter(col("value").isNotNull)
+        val both = watermarked(
+          one
+        ).repartition(3).union(watermarked(two).repartition(2)).filter(col("value").isNotNull)
         val query = start(both.repartition(4), "auto_shuffled")
         try {
           one.addData(ago(1, 2))
@@ -142,11 +157,12 @@ class AutomaticNodesSuite extends StreamingTest {
   test("the actions of a foreachBatch are not marked, its batch is") {
     withSettings(everything: _*) {
       val input = stream
-      val query = watermarked(input).writeStream.queryName("auto_batch").foreachBatch { (batch: DataFrame, _: Long) =>
-        batch.groupBy("value").count().collect()
-        batch.count()
-        ()
-      }.start()
+      val query =
+        watermarked(input).writeStream.queryName("auto_batch").foreachBatch { (batch: DataFrame, _: Long) =>
+          batch.groupBy("value").count().collect()
+          batch.count()
+          ()
+        }.start()
       try {
         input.addData(ago(1, 2, 3))
         query.processAllAvailable()
@@ -220,8 +236,15 @@ class AutomaticNodesSuite extends StreamingTest {
     val input = stream
     def run(at: Long, level: String): Seq[String] = {
       var nodes = Seq.empty[String]
-      withSettings("spark.sparklatency.auto" -> "source,terminal,stateful", "spark.sparklatency.recording.level" -> level) {
-        val query = start(watermarked(input).dropDuplicatesWithinWatermark("value"), "auto_restart", checkpoint = Some(checkpoint))
+      withSettings(
+        "spark.sparklatency.auto" -> "source,terminal,stateful",
+        "spark.sparklatency.recording.level" -> level
+      ) {
+        val query = start(
+          watermarked(input).dropDuplicatesWithinWatermark("value"),
+          "auto_restart",
+          checkpoint = Some(checkpoint)
+        )
         try {
           input.addData(ago(at))
           query.processAllAvailable()
@@ -237,7 +260,11 @@ class AutomaticNodesSuite extends StreamingTest {
 
   private lazy val parquet: String = {
     val folder = Files.createTempDirectory("events").toString
-    spark.range(100).select(col("id"), timestamp_millis(lit(Start) - col("id")).as("ts"), lit("x").as("unread"))
+    spark.range(100).select(
+      col("id"),
+      timestamp_millis(lit(Start) - col("id")).as("ts"),
+      lit("x").as("unread")
+    )
       .repartition(2).write.mode("overwrite").parquet(folder)
     folder
   }
@@ -270,18 +297,38 @@ class AutomaticNodesSuite extends StreamingTest {
     ("explode", "append", () => files.select(col("ts"), explode(array(lit(1), lit(2))))),
     ("union", "append", () => files.select("id", "ts").union(files.select("id", "ts"))),
     ("window aggregate", "append", () => files.groupBy(window(col("ts"), "1 second")).agg(max("ts"))),
-    ("window aggregate in update mode", "update", () => files.groupBy(window(col("ts"), "1 second"), col("id")).count()),
+    (
+      "window aggregate in update mode",
+      "update",
+      () => files.groupBy(window(col("ts"), "1 second"), col("id")).count()
+    ),
     ("complete aggregate", "complete", () => files.groupBy("id").agg(max("ts"), count("*"))),
-    ("ordered complete aggregate", "complete", () => files.groupBy("id").agg(max("ts").as("last")).orderBy("last")),
-    ("distinct count", "update", () => files.groupBy(window(col("ts"), "1 minute")).agg(approx_count_distinct("id"))),
-    ("session window", "append", () => files.groupBy(session_window(col("ts"), "1 second"), col("id")).count()),
+    (
+      "ordered complete aggregate",
+      "complete",
+      () => files.groupBy("id").agg(max("ts").as("last")).orderBy("last")
+    ),
+    (
+      "distinct count",
+      "update",
+      () => files.groupBy(window(col("ts"), "1 minute")).agg(approx_count_distinct("id"))
+    ),
+    (
+      "session window",
+      "append",
+      () => files.groupBy(session_window(col("ts"), "1 second"), col("id")).count()
+    ),
     ("deduplicate", "append", () => files.dropDuplicates("id", "ts")),
     ("deduplicate within watermark", "append", () => files.dropDuplicatesWithinWatermark("id")),
     ("limit", "append", () => files.limit(5)),
     (
       "stream-stream join",
       "append",
-      () => files.as("l").join(files.select(col("id"), col("ts").as("t")).as("r"), expr("l.id = r.id AND l.ts = r.t"))
+      () =>
+        files.as("l").join(
+          files.select(col("id"), col("ts").as("t")).as("r"),
+          expr("l.id = r.id AND l.ts = r.t")
+        )
     ),
     ("rate", "append", () => rate),
     ("rate without its timestamp", "append", () => rate.select("value").filter("value % 2 = 0")),
@@ -306,7 +353,10 @@ class AutomaticNodesSuite extends StreamingTest {
         assert(Plans.withoutMarks(automatic) === Plans.withoutMarks(plain))
         assert(Plans.marks(automatic) > 0)
       }
-      withSettings("spark.sparklatency.auto" -> "source,terminal,stateful", "spark.sparklatency.recording.level" -> "NONE") {
+      withSettings(
+        "spark.sparklatency.auto" -> "source,terminal,stateful",
+        "spark.sparklatency.recording.level" -> "NONE"
+      ) {
         isMarkedByHand = true
         val none =
           try run()

@@ -144,7 +144,10 @@ class FiguresSuite extends SparkTest {
 
   test("the sides of a cartesian product count once, although every task reads them again") {
     val (left, right) = (freshNode(), freshNode())
-    assert(rows(10, 3).withE2ELatency(left, "ts").crossJoin(rows(4).hint("SHUFFLE_REPLICATE_NL").withE2ELatency(right, "ts"))
+    assert(rows(
+      10,
+      3
+    ).withE2ELatency(left, "ts").crossJoin(rows(4).hint("SHUFFLE_REPLICATE_NL").withE2ELatency(right, "ts"))
       .count() === 40)
     assert(Seq(left, right).map(node(_).records) === Seq(10, 4))
   }

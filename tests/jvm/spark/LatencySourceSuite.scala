@@ -16,7 +16,8 @@ import org.scalatest.funsuite.AnyFunSuite
 class LatencySourceSuite extends AnyFunSuite {
   private val clock = new ManualClock(1000)
 
-  private def source(settings: FiguresSettings = FiguresSettings()) = new LatencySource(clock, settings)(_ => true)
+  private def source(settings: FiguresSettings = FiguresSettings()) =
+    new LatencySource(clock, settings)(_ => true)
 
   private def owner(query: String, run: String) = MarkOwner(NodeKey(query, "n"), Some("id"), Some(run))
 

@@ -58,8 +58,11 @@ class LongTasksSuite extends StreamingTest with Eventually {
 
   test("in continuous mode automatic nodes measure, and keep their counts when the query stops") {
     withSettings("spark.sparklatency.auto" -> "source,terminal") {
-      val rate = spark.readStream.format("rate").option("rowsPerSecond", "50").option("numPartitions", "2").load()
-      val query = rate.filter("value >= 0").writeStream.queryName("continuous").format("noop").trigger(Trigger.Continuous("1 second")).start()
+      val rate =
+        spark.readStream.format("rate").option("rowsPerSecond", "50").option("numPartitions", "2").load()
+      val query = rate.filter(
+        "value >= 0"
+      ).writeStream.queryName("continuous").format("noop").trigger(Trigger.Continuous("1 second")).start()
       val counted =
         try {
           eventually(assert(Seq("source-0-rate", "sink").forall(figures(_, "continuous").exists(_._1 > 50))))

@@ -18,14 +18,18 @@ object Plans extends AdaptiveSparkPlanHelper {
   /** A plan in words, stages of generated code and of adaptive planning included, marks and whatever changes with each run left out. */
   def withoutMarks(plan: SparkPlan): String =
     lines(plan, 0).map(_.replaceAll("#\\d+L?", "#").replaceAll("plan_id=\\d+", "plan_id")
-      .replaceAll("[0-9a-f]{8}-[0-9a-f-]{27}", "uuid").replaceAll("runId = [^,]*|checkpoint = [^,]*|batchId = \\d+|file:[^, \\]]*|@[0-9a-f]+|[0-9]{13,}", "")).mkString("\n")
+      .replaceAll("[0-9a-f]{8}-[0-9a-f-]{27}", "uuid").replaceAll(
+        "runId = [^,]*|checkpoint = [^,]*|batchId = \\d+|file:[^, \\]]*|@[0-9a-f]+|[0-9]{13,}",
+        ""
+      )).mkString("\n")
 
   def marks(plan: SparkPlan): Int =
     collect(plan) { case FilterExec(_: RecordExpression | Uncompiled(_: RecordExpression), _) => 1 }.sum
 
   private def lines(plan: SparkPlan, depth: Int): Seq[String] = plan match {
     case FilterExec(_: RecordExpression | Uncompiled(_: RecordExpression), below) => lines(below, depth)
-    case adaptive: AdaptiveSparkPlanExec => (" " * depth + "Adaptive") +: lines(adaptive.executedPlan, depth + 1)
+    case adaptive: AdaptiveSparkPlanExec =>
+      (" " * depth + "Adaptive") +: lines(adaptive.executedPlan, depth + 1)
     case stage: QueryStageExec => (" " * depth + stage.nodeName) +: lines(stage.plan, depth + 1)
     case other => (" " * depth + other.simpleString(1000)) +: other.children.flatMap(lines(_, depth + 1))
   }

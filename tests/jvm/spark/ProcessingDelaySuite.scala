@@ -12,7 +12,8 @@ import org.apache.spark.sql.functions._
 class ProcessingDelaySuite extends StreamingTest {
 
   private def delay(query: String, from: String, to: String, over: String = "window"): JsonNode = {
-    val nodes = new ObjectMapper().readTree(PythonApi.latencyJson(spark, query)).get("queries").get(0).get("nodes")
+    val nodes =
+      new ObjectMapper().readTree(PythonApi.latencyJson(spark, query)).get("queries").get(0).get("nodes")
     val node = (0 until nodes.size).map(nodes.get).find(_.get("node").asText == to).get
     node.get("delays").path(from).path(over)
   }
@@ -27,13 +28,13 @@ class ProcessingDelaySuite extends StreamingTest {
     try {
       input.addData(ago(0))
       query.processAllAvailable()
-      for (over <- Seq("window", "batch")) {
+      for (over <- Seq("window", "batch"))
         for ((from, to, ms) <- Seq(("source", "one", 30), ("one", "two", 5), ("source", "two", 35))) {
           val found = delay("delays", from, to, over)
-          for (statistic <- Seq("min", "avg", "p50", "p99", "max")) assert(found.get(statistic).asDouble === ms, (from, to, over))
+          for (statistic <- Seq("min", "avg", "p50", "p99", "max"))
+            assert(found.get(statistic).asDouble === ms, (from, to, over))
           assert(found.get("sameRecords").asBoolean)
         }
-      }
       assert(delay("delays", "two", "one").isMissingNode, "there is no way back")
     } finally query.stop()
   }
@@ -75,15 +76,25 @@ class ProcessingDelaySuite extends StreamingTest {
         case 4 => df.union(df.limit(0))
       }
       val length = 3 + random.nextInt(4)
-      val input = spark.range(1, 20, 1, 2).select((timestamp_millis(lit(Start) - col("id") * random.nextInt(500))).as("value"))
+      val input = spark.range(
+        1,
+        20,
+        1,
+        2
+      ).select((timestamp_millis(lit(Start) - col("id") * random.nextInt(500))).as("value"))
       val ids = (0 to length).map(_ => freshNode())
-      val marked = ids.tail.foldLeft(input.withE2ELatency(ids.head, "value"))((df, id) => step(df).withE2ELatency(id, "value"))
+      val marked = ids.tail.foldLeft(input.withE2ELatency(ids.head, "value"))((df, id) =>
+        step(df).withE2ELatency(id, "value")
+      )
       run(marked)
       val figures = ids.map(node(_))
       for ((upstream, downstream) <- figures.zip(figures.tail)) {
         assert(downstream.records === upstream.records)
         for (statistic <- Seq("min", "p50", "p90", "p99", "max"))
-          assert(downstream.long(statistic).get >= upstream.long(statistic).get, s"$statistic after $upstream")
+          assert(
+            downstream.long(statistic).get >= upstream.long(statistic).get,
+            s"$statistic after $upstream"
+          )
         assert(downstream.avg.get >= upstream.avg.get)
       }
     }

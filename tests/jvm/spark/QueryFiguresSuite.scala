@@ -42,9 +42,10 @@ class QueryFiguresSuite extends SparkTest {
     source.update(owner("any"))(_.add(marks))
     try source.snapshot().head
     finally {
-      beans = ManagementFactory.getPlatformMBeanServer.queryNames(new ObjectName("sparklatency:*"), null).asScala
-        .filter(_.getKeyProperty("thread-id").startsWith(query))
-        .map(bean => s"${bean.getKeyProperty("task-id")} ${bean.getKeyProperty("processor-node-id")}").toSet
+      beans =
+        ManagementFactory.getPlatformMBeanServer.queryNames(new ObjectName("sparklatency:*"), null).asScala
+          .filter(_.getKeyProperty("thread-id").startsWith(query))
+          .map(bean => s"${bean.getKeyProperty("task-id")} ${bean.getKeyProperty("processor-node-id")}").toSet
       source.stopped("run")
     }
   }
@@ -57,7 +58,9 @@ class QueryFiguresSuite extends SparkTest {
     Seq(mark("source", 0)(1, 2), mark("middle", 0, "source")(3, 4), mark("sink", 1, "middle")(5, 6, 7))
 
   test("at granularity single only the nodes show at which the query ends") {
-    assert(counts(shown(FiguresSettings(granularity = Granularity.Single))(pipeline: _*)) === Seq("sink" -> 3))
+    assert(counts(shown(FiguresSettings(granularity =
+      Granularity.Single
+    ))(pipeline: _*)) === Seq("sink" -> 3))
     assert(beans.isEmpty)
   }
 
@@ -85,7 +88,8 @@ class QueryFiguresSuite extends SparkTest {
 
   test("tasks beyond the limit are folded into one bean") {
     val ages = (1L to 9L).toSeq
-    val snapshot = shown(FiguresSettings(granularity = Granularity.Subtask, maxNodes = 4))(mark("only", 0)(ages: _*))
+    val snapshot =
+      shown(FiguresSettings(granularity = Granularity.Subtask, maxNodes = 4))(mark("only", 0)(ages: _*))
     assert(counts(snapshot) === Seq("only" -> 9))
     assert(beans.size === 6 && beans.count(_.startsWith("__other__")) === 2)
     assert(snapshot.folded === 14)

@@ -73,6 +73,7 @@ trait SparkTest extends AnyFunSuite with BeforeAndAfterAll with BeforeAndAfterEa
 
 final class ShownNode(json: JsonNode) {
   def long(field: String): Option[Long] = Option(json.get(field)).filterNot(_.isNull).map(_.asLong)
+
   /** The figures of another measure, such as `staleness`. */
   def measure(field: String): Option[ShownNode] =
     Option(json.get(field)).filterNot(_.isNull).map(new ShownNode(_))

@@ -145,14 +145,20 @@ class StreamingSuite extends StreamingTest {
   for ((how, read) <- readings)
     test(s"a batch of foreachBatch counts once when it is read: $how") {
       val input = stream
-      val query = marked(input).repartition(3).withE2ELatency("spread", "value").writeStream.queryName("readings")
-        .foreachBatch { (batch: DataFrame, _: Long) => read(batch); () }.start()
+      val query =
+        marked(input).repartition(3).withE2ELatency("spread", "value").writeStream.queryName("readings")
+          .foreachBatch { (batch: DataFrame, _: Long) => read(batch); () }.start()
       try {
         input.addData(ago(1L to 10L: _*))
         query.processAllAvailable()
         for (id <- Seq("source", "spread")) {
           val figures = node(id, "readings")
-          assert((figures.records, figures.min, figures.avg, figures.max) === ((10, Some(1), Some(5.5), Some(10))))
+          assert((
+            figures.records,
+            figures.min,
+            figures.avg,
+            figures.max
+          ) === ((10, Some(1), Some(5.5), Some(10))))
         }
       } finally query.stop()
     }

@@ -32,7 +32,8 @@ trait StreamingTest extends SparkTest {
   protected def watermarked(input: MemoryStream[Timestamp]): DataFrame =
     input.toDF().withWatermark("value", "10 seconds")
 
-  protected def marked(input: MemoryStream[Timestamp]): DataFrame = watermarked(input).withE2ELatency("source")
+  protected def marked(input: MemoryStream[Timestamp]): DataFrame =
+    watermarked(input).withE2ELatency("source")
 
   protected def nodesOf(query: String): Seq[String] = {
     val json = new com.fasterxml.jackson.databind.ObjectMapper().readTree(PythonApi.latencyJson(spark, query))

@@ -17,7 +17,9 @@ class TaskBeansSuite extends StreamingTest {
   private def beans(query: String): Map[(String, Option[String]), ObjectName] = {
     ListenerBus.awaitEmpty(spark.sparkContext)
     def text(name: ObjectName, key: String) =
-      Option(name.getKeyProperty(key)).map(value => if (value.startsWith("\"")) ObjectName.unquote(value) else value)
+      Option(name.getKeyProperty(key)).map(value =>
+        if (value.startsWith("\"")) ObjectName.unquote(value) else value
+      )
     server.queryNames(new ObjectName("sparklatency:*"), null).asScala
       .filter(name => text(name, "thread-id").contains(s"$query-driver"))
       .map(name => (name.getKeyProperty("task-id"), text(name, "processor-node-id")) -> name).toMap
@@ -25,10 +27,14 @@ class TaskBeansSuite extends StreamingTest {
 
   private def attribute(bean: ObjectName, name: String): Any = server.getAttribute(bean, name)
 
-  test("each node in each task is a bean, tasks are numbered along the shuffles, and all go when the query stops") {
+  test(
+    "each node in each task is a bean, tasks are numbered along the shuffles, and all go when the query stops"
+  ) {
     val input = stream
-    val windows = marked(input).repartition(2).groupBy(window(col("value"), "1 second")).agg(max("value").as("last"))
-    val sink = windows.withE2ELatency("windowed", "last").filter("last IS NOT NULL").withE2ELatency("sink", "last")
+    val windows =
+      marked(input).repartition(2).groupBy(window(col("value"), "1 second")).agg(max("value").as("last"))
+    val sink =
+      windows.withE2ELatency("windowed", "last").filter("last IS NOT NULL").withE2ELatency("sink", "last")
     val query = start(sink, "beans", "complete")
     try {
       input.addData(ago(100))
@@ -42,13 +48,16 @@ class TaskBeansSuite extends StreamingTest {
       assert(sources.values.map(attribute(_, "record-e2e-latency-max").asInstanceOf[Double]).max === 5000.0)
       for (((task, None), bean) <- all) {
         val last = all(task -> Some(if (task.startsWith("0")) "source" else "sink"))
-        for (name <- Seq("records", "record-e2e-latency-min", "record-e2e-latency-avg", "record-e2e-latency-max"))
+        for (
+          name <- Seq("records", "record-e2e-latency-min", "record-e2e-latency-avg", "record-e2e-latency-max")
+        )
           assert(attribute(bean, name).toString === attribute(last, name).toString, s"$name of task $task")
       }
       // In each task a window is as old as its newest record: no younger than the youngest upstream.
-      val least = (node: String) => all.collect { case ((_, Some(`node`)), bean) =>
-        attribute(bean, "record-e2e-latency-min").asInstanceOf[Double]
-      }.filterNot(_.isNaN).min
+      val least = (node: String) =>
+        all.collect { case ((_, Some(`node`)), bean) =>
+          attribute(bean, "record-e2e-latency-min").asInstanceOf[Double]
+        }.filterNot(_.isNaN).min
       assert(least("source") <= least("windowed") && least("windowed") <= least("sink"))
     } finally query.stop()
     assert(beans("beans").isEmpty)
@@ -69,7 +78,8 @@ class TaskBeansSuite extends StreamingTest {
   }
 
   test("ids of any characters survive the way to a bean, to a gauge and back") {
-    val ids = Seq("a,b=c:d\"e", "*?\\", "plain", "clicks.enriched/é 日本", "line\nbreak", "\"quoted\"", "%41", "A")
+    val ids =
+      Seq("a,b=c:d\"e", "*?\\", "plain", "clicks.enriched/é 日本", "line\nbreak", "\"quoted\"", "%41", "A")
     val input = stream
     val query = start(ids.foldLeft(watermarked(input))((df, id) => df.withE2ELatency(id)), "odd ids")
     try {

@@ -69,7 +69,8 @@ final class LatencyRecorder(
   }
 
   private def publishWhenDue(nanos: Long): Unit = {
-    if (nanos - publishedAtNanos > publishNanos || nanos - readAtNanos > publishNanos) synchronized(publishNow())
+    if (nanos - publishedAtNanos > publishNanos || nanos - readAtNanos > publishNanos)
+      synchronized(publishNow())
     readAtNanos = nanos
   }
 

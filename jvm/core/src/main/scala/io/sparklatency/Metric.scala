@@ -62,13 +62,23 @@ object Metric {
     )
   }
 
-  private val ofStaleness: Seq[Metric] = extremes(Measure.Staleness, "age of a record when the operator takes it in")
+  private val ofStaleness: Seq[Metric] =
+    extremes(Measure.Staleness, "age of a record when the operator takes it in")
 
   private val ofLateness: Seq[Metric] =
-    counter(Measure.Lateness, "records-dropped-late", "records", "records that the operator dropped, behind its watermark")(
+    counter(
+      Measure.Lateness,
+      "records-dropped-late",
+      "records",
+      "records that the operator dropped, behind its watermark"
+    )(
       _.records
     ) +: (extremes(Measure.Lateness, "distance behind the watermark of a record that was dropped") ++
-      percentilesOf(Measure.Lateness, percentiles.filterNot(_._1 == "p999"), "the distance that %s %% of them do not exceed"))
+      percentilesOf(
+        Measure.Lateness,
+        percentiles.filterNot(_._1 == "p999"),
+        "the distance that %s %% of them do not exceed"
+      ))
 
   val all: Seq[Metric] = ofLatency ++ ofStaleness ++ ofLateness
 
@@ -82,12 +92,25 @@ object Metric {
 
   private def percentilesOf(measure: Measure, percentiles: Seq[(String, Double)], help: String): Seq[Metric] =
     percentiles.map { case (name, percent) =>
-      gauge(measure, name, help.format(percent) + ", at most 1 % too high")(_.percentile(percent).map(_.toDouble))
+      gauge(
+        measure,
+        name,
+        help.format(percent) + ", at most 1 % too high"
+      )(_.percentile(percent).map(_.toDouble))
     }
 
-  private def gauge(measure: Measure, stat: String, help: String)(read: LatencySummary => Option[Double]): Metric =
+  private def gauge(
+      measure: Measure,
+      stat: String,
+      help: String
+  )(read: LatencySummary => Option[Double]): Metric =
     Metric(measure, s"$measure-$stat", stat, Milliseconds, Gauge, help)(snapshot => read(snapshot.window))
 
-  private def counter(measure: Measure, name: String, field: String, help: String)(read: NodeSnapshot => Long): Metric =
+  private def counter(
+      measure: Measure,
+      name: String,
+      field: String,
+      help: String
+  )(read: NodeSnapshot => Long): Metric =
     Metric(measure, name, field, Records, Counter, help)(snapshot => Some(read(snapshot).toDouble))
 }

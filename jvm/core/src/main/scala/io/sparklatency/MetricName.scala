@@ -32,7 +32,8 @@ object BeanName {
   def apply(process: String, query: String, task: String, node: Option[String]): ObjectName = {
     val thread = s"thread-id=${value(s"$query-$process")},task-id=$task"
     new ObjectName(node match {
-      case Some(id) => s"sparklatency:type=stream-processor-node-metrics,$thread,processor-node-id=${value(id)}"
+      case Some(id) =>
+        s"sparklatency:type=stream-processor-node-metrics,$thread,processor-node-id=${value(id)}"
       case None => s"sparklatency:type=stream-task-metrics,$thread"
     })
   }

@@ -41,12 +41,15 @@ final class LatencyPlugin extends SparkPlugin {
     /** Figures of tasks that still run. A failure of ours must not go back to the executor. */
     override def receive(message: AnyRef): AnyRef = {
       try LatencyTracker.receive(message)
-      catch { case NonFatal(e) => LoggerFactory.getLogger(getClass).warn("figures of a running task are lost", e) }
+      catch {
+        case NonFatal(e) => LoggerFactory.getLogger(getClass).warn("figures of a running task are lost", e)
+      }
       null
     }
   }
 
   override def executorPlugin(): ExecutorPlugin = new ExecutorPlugin {
-    override def init(plugin: PluginContext, extra: JMap[String, String]): Unit = RunningTasks.sendBy(plugin.send(_))
+    override def init(plugin: PluginContext, extra: JMap[String, String]): Unit =
+      RunningTasks.sendBy(plugin.send(_))
   }
 }

@@ -44,7 +44,13 @@ private[spark] object LatencyJson {
 
   private def put(json: ObjectNode, delay: ProcessingDelay): Unit = {
     json.put("sameRecords", delay.sameRecords)
-    Seq("min" -> delay.min, "avg" -> delay.avg, "p50" -> delay.p50, "p99" -> delay.p99, "max" -> delay.max).foreach {
+    Seq(
+      "min" -> delay.min,
+      "avg" -> delay.avg,
+      "p50" -> delay.p50,
+      "p99" -> delay.p99,
+      "max" -> delay.max
+    ).foreach {
       case (field, value) => json.put(field, value.map(Double.box).orNull)
     }
   }
@@ -59,12 +65,13 @@ private[spark] object LatencyJson {
       }
   }
 
-  private def put(json: ObjectNode, measure: Measure, figures: NodeSnapshot): Unit = Metric.of(measure).foreach {
-    metric =>
-      metric.read(figures) match {
-        case None => json.putNull(metric.field)
-        case Some(value) if metric.kind == Metric.Counter => json.put(metric.field, value.toLong)
-        case Some(value) => json.put(metric.field, value)
-      }
-  }
+  private def put(json: ObjectNode, measure: Measure, figures: NodeSnapshot): Unit =
+    Metric.of(measure).foreach {
+      metric =>
+        metric.read(figures) match {
+          case None => json.putNull(metric.field)
+          case Some(value) if metric.kind == Metric.Counter => json.put(metric.field, value.toLong)
+          case Some(value) => json.put(metric.field, value)
+        }
+    }
 }

@@ -42,7 +42,10 @@ private[latency] final case class AutomaticNodes(session: SparkSession) extends 
       try if (isWanted(plan)) new Marking(session, plan).marked else plan
       catch {
         case NonFatal(e) =>
-          LatencyTracker.of(session.sparkContext).tellOnce(LatencyTracker.queryName(session), s"not marked automatically: $e")
+          LatencyTracker.of(session.sparkContext).tellOnce(
+            LatencyTracker.queryName(session),
+            s"not marked automatically: $e"
+          )
           plan
       }
   }
@@ -87,7 +90,10 @@ private final class Marking(session: SparkSession, plan: SparkPlan) extends Adap
     val below = node.mapChildren(marked(_, node :: above))
     val marks =
       if (isMarkedAbove(above)) Nil
-      else sources.of(node).flatMap(atSource(_, node)) ++ StreamingPlan.operatorEndingAt(node, above).flatMap(atEnd(_, node))
+      else sources.of(node).flatMap(atSource(_, node)) ++ StreamingPlan.operatorEndingAt(
+        node,
+        above
+      ).flatMap(atEnd(_, node))
     (marks ++ operators.flatMap { case (operator, id) => atIntake(operator, id, node) })
       .foldLeft(below)((below, mark) => insert(mark, node, below, above))
   }
@@ -118,16 +124,28 @@ private final class Marking(session: SparkSession, plan: SparkPlan) extends Adap
       leaveOut(id, "a node written by hand has this id")
       None
     } else timestamps.of(node) match {
-      case Some(timestamp) => Some(RecordE2ELatency(timestamp, work, id)(LatencyTracker.accumulator(session, id)))
+      case Some(timestamp) =>
+        Some(RecordE2ELatency(timestamp, work, id)(LatencyTracker.accumulator(session, id)))
       case None =>
         leaveOut(id, s"no column there holds a record timestamp: ${node.output.map(_.name).mkString(", ")}")
         None
     }
 
-  private def insert(mark: RecordExpression, node: SparkPlan, below: SparkPlan, above: List[SparkPlan]): SparkPlan =
-    FilterExec(if (isCompiled(node) || above.headOption.exists(isCompiled)) mark else Uncompiled(mark), below)
+  private def insert(
+      mark: RecordExpression,
+      node: SparkPlan,
+      below: SparkPlan,
+      above: List[SparkPlan]
+  ): SparkPlan =
+    FilterExec(
+      if (isCompiled(node) || above.headOption.exists(isCompiled))
+        RecordExpression.condition(mark, session.sessionState.conf)
+      else Uncompiled(mark),
+      below
+    )
 
-  private def leaveOut(id: String, reason: String): Unit = tracker.tellOnce(query, s"node '$id' is left out: $reason")
+  private def leaveOut(id: String, reason: String): Unit =
+    tracker.tellOnce(query, s"node '$id' is left out: $reason")
 
   private def records(role: NodeRole): Boolean =
     settings.auto.contains(role) && settings.recordingLevel.records(role.level)
@@ -153,6 +171,7 @@ private final class Marking(session: SparkSession, plan: SparkPlan) extends Adap
   private object ByHand {
     def unapply(node: SparkPlan): Option[String] = node match {
       case FilterExec(mark: RecordE2ELatency, _) => Some(mark.node)
+      case FilterExec(Interpreted(mark: RecordE2ELatency), _) => Some(mark.node)
       case _ => None
     }
   }
@@ -167,7 +186,9 @@ private final class Marking(session: SparkSession, plan: SparkPlan) extends Adap
   /** Stateless queries are planned adaptively, and then only a stage ends in an exchange. */
   private def isAdaptiveStage: Boolean = {
     val conf = session.sessionState.conf
-    conf.adaptiveExecutionEnabled && conf.getConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED_IN_STATELESS_STREAMING) &&
+    conf.adaptiveExecutionEnabled && conf.getConf(
+      SQLConf.ADAPTIVE_EXECUTION_ENABLED_IN_STATELESS_STREAMING
+    ) &&
     !StreamingPlan.isStateful(plan)
   }
 }

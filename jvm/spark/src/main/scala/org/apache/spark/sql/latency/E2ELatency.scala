@@ -38,8 +38,9 @@ case class E2ELatency(node: String, timestamp: Expression, markId: ExprId, child
 object E2ELatencyStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case E2ELatency(node, timestamp, _, child) =>
-      val figures = LatencyTracker.accumulator(SparkSession.active, node)
-      FilterExec(RecordE2ELatency(timestamp, child.output, node)(figures), planLater(child)) :: Nil
+      val session = SparkSession.active
+      val record = RecordE2ELatency(timestamp, child.output, node)(LatencyTracker.accumulator(session, node))
+      FilterExec(RecordExpression.condition(record, session.sessionState.conf), planLater(child)) :: Nil
     case _ => Nil
   }
 }

@@ -3,8 +3,8 @@ package org.apache.spark.sql.latency
 import scala.collection.mutable
 import scala.util.control.NonFatal
 
-import io.sparklatency.LatencyRecorder
 import io.sparklatency.Clock
+import io.sparklatency.LatencyRecorder
 import io.sparklatency.LatencySummary
 import io.sparklatency.ManualClock
 import io.sparklatency.Measure
@@ -149,5 +149,6 @@ final case class TaskAttempt(stage: Int, taskPartition: Int, id: Long) {
 }
 
 object TaskAttempt {
-  def apply(task: TaskContext): TaskAttempt = TaskAttempt(task.stageId(), task.partitionId(), task.taskAttemptId())
+  def apply(task: TaskContext): TaskAttempt =
+    TaskAttempt(task.stageId(), task.partitionId(), task.taskAttemptId())
 }

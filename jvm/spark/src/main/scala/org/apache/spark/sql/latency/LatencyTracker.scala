@@ -175,7 +175,8 @@ object LatencyTracker extends Logging {
     case Some(id) =>
       val query = running(session)
       val active = session.sharedState.activeStreamingQueries.values
-      val name = query.fold(id)(of(session.sparkContext).nameOf(_, run => active.asScala.exists(_.runId == run)))
+      val name =
+        query.fold(id)(of(session.sparkContext).nameOf(_, run => active.asScala.exists(_.runId == run)))
       MarkOwner(NodeKey(name, node), Some(id), query.map(_.runId.toString))
   }
 }

@@ -19,7 +19,11 @@ import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
  * @param subtopology the stretch of plan without a shuffle in which it stands, numbered from the sources
  * @param upstream    ids of the nodes whose records come to it next
  */
-private[latency] final case class PlannedMark(figures: LatencyAccumulator, subtopology: Int, upstream: Set[String]) {
+private[latency] final case class PlannedMark(
+    figures: LatencyAccumulator,
+    subtopology: Int,
+    upstream: Set[String]
+) {
   def node: String = figures.owner.key.node
   def measure: Measure = figures.owner.measure
 }

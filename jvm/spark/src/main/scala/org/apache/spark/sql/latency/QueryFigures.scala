@@ -37,7 +37,8 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
   /** What stands of an execution. Nodes show in the order of its plan. */
   def add(marks: Seq[PlannedMark]): Unit = {
     val passedOn = marks.flatMap(_.upstream).toSet
-    val shown = if (granularity == Granularity.Single) marks.filterNot(m => passedOn.contains(m.node)) else marks
+    val shown =
+      if (granularity == Granularity.Single) marks.filterNot(m => passedOn.contains(m.node)) else marks
     shown.groupBy(mark => mark.node -> mark.measure).foreach { case ((node, measure), plannings) =>
       val readings = LatencyAccumulator.take(plannings.map(_.figures))
       val total = add(of(node, measure), readings)

@@ -4,6 +4,7 @@ import io.sparklatency.LatencyRecorder
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.Nondeterministic
 import org.apache.spark.sql.catalyst.expressions.UnaryExpression
 import org.apache.spark.sql.catalyst.expressions.codegen.Block
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
@@ -11,6 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
 import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode
 import org.apache.spark.sql.catalyst.expressions.codegen.FalseLiteral
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.BooleanType
 import org.apache.spark.sql.types.DataType
 
@@ -39,7 +41,7 @@ sealed abstract class RecordExpression extends Expression {
   /** Called before the rows of a partition where the generated code is somebody else's. */
   def open(partition: Int): Unit = opened = figures.open(partition)
 
-  /** Only where Spark cannot generate code at all, nobody says which partition the rows are of: the task's is as good as any. */
+  /** Only where generated code turns out not to compile, nobody says which partition it is: the task's has to do. */
   protected def recorder: LatencyRecorder = {
     if (opened == null) open(TaskContext.getPartitionId())
     opened
@@ -104,7 +106,11 @@ case class RecordE2ELatency(timestamp: Expression, columns: Seq[Expression], nod
  * @param eventTime as TIMESTAMP
  * @param watermark microseconds; rows up to here are dropped
  */
-case class RecordLateness(eventTime: Expression, watermark: Long, node: String)(val figures: LatencyAccumulator)
+case class RecordLateness(
+    eventTime: Expression,
+    watermark: Long,
+    node: String
+)(val figures: LatencyAccumulator)
     extends RecordExpression {
   override def children: Seq[Expression] = Seq(eventTime)
   override def prettyName: String = "record_lateness"
@@ -144,8 +150,34 @@ case class Uncompiled(child: Expression) extends UnaryExpression with CodegenFal
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val record = ctx.addReferenceObj("record", child, classOf[RecordExpression].getName)
     ctx.addPartitionInitializationStatement(s"$record.open(partitionIndex);")
-    ev.copy(code = code"$record.eval(${ctx.INPUT_ROW});\nfinal boolean ${ev.value} = true;", isNull = FalseLiteral)
+    ev.copy(
+      code = code"$record.eval(${ctx.INPUT_ROW});\nfinal boolean ${ev.value} = true;",
+      isNull = FalseLiteral
+    )
   }
 
   override protected def withNewChildInternal(newChild: Expression): Uncompiled = copy(newChild)
+}
+
+/** Tells an interpreted mark its partition, which Spark's interpreter tells to `Nondeterministic` expressions only. */
+case class Interpreted(child: Expression) extends UnaryExpression with Nondeterministic {
+  override def dataType: DataType = child.dataType
+  override def nullable: Boolean = false
+  override def toString: String = child.toString
+  override def sql: String = child.sql
+  override protected def evalInternal(row: InternalRow): Any = child.eval(row)
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = child.genCode(ctx)
+  override protected def withNewChildInternal(newChild: Expression): Interpreted = copy(newChild)
+
+  override protected def initializeInternal(partition: Int): Unit = child match {
+    case record: RecordExpression => record.open(partition)
+    case other => throw new IllegalStateException(s"not a mark: $other")
+  }
+}
+
+object RecordExpression {
+
+  /** A mark as the condition of a filter. */
+  def condition(record: RecordExpression, conf: SQLConf): Expression =
+    if (conf.getConf(SQLConf.CODEGEN_FACTORY_MODE).toString == "NO_CODEGEN") Interpreted(record) else record
 }

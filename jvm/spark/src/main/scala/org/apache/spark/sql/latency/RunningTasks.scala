@@ -13,6 +13,7 @@ import org.apache.spark.SparkContext
 import org.apache.spark.SparkEnv
 import org.apache.spark.TaskContext
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.execution.SQLExecution
 
 /**
  * The recorders of the tasks that run in this process. In real-time and continuous mode a task runs for minutes or for ever:
@@ -27,7 +28,9 @@ object RunningTasks extends Logging {
   private var polling = false
   private lazy val warnOnce: Throwable => Unit = {
     val warned = new java.util.concurrent.atomic.AtomicBoolean
-    e => if (warned.compareAndSet(false, true)) logWarning("figures of running tasks do not reach the driver before their end", e)
+    e =>
+      if (warned.compareAndSet(false, true))
+        logWarning("figures of running tasks do not reach the driver before their end", e)
   }
 
   /** Called by the plugin of this executor. */
@@ -46,7 +49,9 @@ object RunningTasks extends Logging {
       ExecutorFigures.add(owner, part)
       val endless = task.getLocalProperty("__is_continuous_processing") == "true"
       val published = PublishedPart(owner, reading, endless, part)
-      if (SparkEnv.get.executorId == SparkContext.DRIVER_IDENTIFIER) LatencyTracker.receive(published)
+      // What is read outside an execution has no end at which the driver could put it right.
+      if (task.getLocalProperty(SQLExecution.EXECUTION_ID_KEY) == null) ()
+      else if (SparkEnv.get.executorId == SparkContext.DRIVER_IDENTIFIER) LatencyTracker.receive(published)
       else channel.foreach(_.apply(published.toMessage))
     } catch { case NonFatal(e) => warnOnce(e) }
 
@@ -116,12 +121,19 @@ private[latency] object PublishedPart {
           endless: java.lang.Boolean,
           summary: Array[Byte]
         ) =>
-      Measure.all.find(_.name == measure).map(measure => PublishedPart(
-        MarkOwner(NodeKey(query, node), Option(queryId).map(_.toString), Option(runId).map(_.toString), measure),
-        ReadingId(planning, task, number),
-        endless,
-        LatencySummary.fromBytes(summary)
-      ))
+      Measure.all.find(_.name == measure).map(measure =>
+        PublishedPart(
+          MarkOwner(
+            NodeKey(query, node),
+            Option(queryId).map(_.toString),
+            Option(runId).map(_.toString),
+            measure
+          ),
+          ReadingId(planning, task, number),
+          endless,
+          LatencySummary.fromBytes(summary)
+        )
+      )
     case _ => None
   }
 }

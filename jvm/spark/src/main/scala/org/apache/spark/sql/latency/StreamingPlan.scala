@@ -68,7 +68,8 @@ private[latency] object StreamingPlan extends AdaptiveSparkPlanHelper {
       case _ => None
     }
     expression.collect {
-      case LessThanOrEqual(eventTime, Literal(watermark: Long, _)) if eventTime.references.subsetOf(intake.outputSet) =>
+      case LessThanOrEqual(eventTime, Literal(watermark: Long, _))
+          if eventTime.references.subsetOf(intake.outputSet) =>
         eventTime -> watermark
     }
   }

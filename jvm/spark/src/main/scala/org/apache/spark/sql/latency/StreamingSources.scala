@@ -16,12 +16,14 @@ import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
 import org.apache.spark.sql.execution.streaming.runtime.StreamingExecutionRelation
 
 /** The streams that a query reads. */
-private[latency] final class StreamingSources(query: Option[StreamExecution]) extends AdaptiveSparkPlanHelper {
+private[latency] final class StreamingSources(query: Option[StreamExecution])
+    extends AdaptiveSparkPlanHelper {
 
-  private lazy val relations: Seq[(SparkDataStream, Seq[Attribute])] = query.toSeq.flatMap(_.logicalPlan.collect {
-    case relation: StreamingExecutionRelation => relation.source -> relation.output
-    case relation: StreamingDataSourceV2ScanRelation => relation.stream -> relation.output
-  })
+  private lazy val relations: Seq[(SparkDataStream, Seq[Attribute])] =
+    query.toSeq.flatMap(_.logicalPlan.collect {
+      case relation: StreamingExecutionRelation => relation.source -> relation.output
+      case relation: StreamingDataSourceV2ScanRelation => relation.stream -> relation.output
+    })
 
   def areIn(plan: SparkPlan): Boolean = find(plan)(node => of(node).nonEmpty).nonEmpty
 
@@ -53,7 +55,8 @@ private[latency] object StreamingSources {
     case _ => stream.getClass.getSimpleName match {
         case rate if rate.startsWith("RatePerMicroBatch") => "rate-micro-batch"
         case rate if rate.startsWith("RateStream") => "rate"
-        case other => other.replaceAll(Plumbing, "").replaceAll("([a-z])([A-Z])", "$1-$2").toLowerCase(Locale.ROOT)
+        case other =>
+          other.replaceAll(Plumbing, "").replaceAll("([a-z])([A-Z])", "$1-$2").toLowerCase(Locale.ROOT)
       }
   }
 }

@@ -27,7 +27,9 @@ import org.apache.spark.sql.types.TimestampType
 private[latency] final class TimestampLineage(plan: SparkPlan, sources: StreamingSources, timeZone: String) {
 
   /** Columns that are given a watermark. A column is the same below the operator that does it, back to its source. */
-  private val watermarked = plan.collect { case watermark: EventTimeWatermarkExec => watermark.eventTime.exprId }.toSet
+  private val watermarked = plan.collect { case watermark: EventTimeWatermarkExec =>
+    watermark.eventTime.exprId
+  }.toSet
   private val known = new IdentityHashMap[SparkPlan, Set[ExprId]]
 
   /**
@@ -68,7 +70,9 @@ private[latency] final class TimestampLineage(plan: SparkPlan, sources: Streamin
           column.exprId
       }.toSet
     case leaf if leaf.children.isEmpty =>
-      leaf.output.filter(column => watermarked.contains(column.exprId) || isOfSource(leaf, column)).map(_.exprId).toSet
+      leaf.output.filter(column => watermarked.contains(column.exprId) || isOfSource(leaf, column)).map(
+        _.exprId
+      ).toSet
     case other =>
       val below = other.children.map(knownAt).reduce(_ ++ _)
       other match {
@@ -76,7 +80,8 @@ private[latency] final class TimestampLineage(plan: SparkPlan, sources: Streamin
         case project: ProjectExec => below ++ derived(project.projectList, below)
         case aggregate: BaseAggregateExec =>
           val newest = below ++ aggregate.aggregateExpressions.collect {
-            case one @ AggregateExpression(Max(column: Attribute), _, _, _, _) if isTimestamp(column, below) =>
+            case one @ AggregateExpression(Max(column: Attribute), _, _, _, _)
+                if isTimestamp(column, below) =>
               one.resultAttribute.exprId
           }
           newest ++ derived(aggregate.resultExpressions, newest)
@@ -99,5 +104,7 @@ private[latency] final class TimestampLineage(plan: SparkPlan, sources: Streamin
 
   private def isOfSource(leaf: SparkPlan, column: Attribute): Boolean =
     column.name == "timestamp" && column.dataType == TimestampType &&
-      sources.of(leaf).map(StreamingSources.name).exists(name => name.startsWith("kafka") || name.startsWith("rate"))
+      sources.of(leaf).map(StreamingSources.name).exists(name =>
+        name.startsWith("kafka") || name.startsWith("rate")
+      )
 }
