@@ -22,6 +22,7 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
   private var upstream = Map.empty[String, Seq[String]]
   private var lastBatch = Map.empty[String, LatencySummary]
   private var batches = 0L
+  private var passedOn = Set.empty[String]
   private var lastBatchId = -1L
   var stopped = false
 
@@ -36,9 +37,8 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
 
   /** What stands of an execution. Nodes show in the order of its plan. */
   def add(marks: Seq[PlannedMark]): Unit = {
-    val passedOn = marks.flatMap(_.upstream).toSet
-    val shown =
-      if (granularity == Granularity.Single) marks.filterNot(m => passedOn.contains(m.node)) else marks
+    passedOn ++= marks.flatMap(_.upstream)
+    val shown = marks.filter(mark => isShown(mark.node))
     shown.groupBy(mark => mark.node -> mark.measure).foreach { case ((node, measure), plannings) =>
       val readings = LatencyAccumulator.take(plannings.map(_.figures))
       val total = add(of(node, measure), readings)
@@ -65,7 +65,8 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
   }
 
   def publish(part: PublishedPart): Unit =
-    of(part.owner.key.node, part.owner.measure).publish(part.reading, part.summary, part.endless)
+    if (isShown(part.owner.key.node))
+      of(part.owner.key.node, part.owner.measure).publish(part.reading, part.summary, part.endless)
 
   def ended(plannings: Set[Long]): Unit = all.foreach(_.ended(plannings))
   def forget(task: Long): Unit = all.foreach(_.forget(task))
@@ -90,6 +91,9 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
     },
     folded.size
   )
+
+  /** Until the first plan is known, no node is known to have others downstream. */
+  private def isShown(node: String): Boolean = granularity != Granularity.Single || !passedOn.contains(node)
 
   /** A running task may have been the first to tell of a node. */
   private def order(ids: Seq[String]): Unit = {
