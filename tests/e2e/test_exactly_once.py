@@ -36,7 +36,10 @@ CASES = [
     "repeated_actions",
     "killed_executor",
 ]
-PLUGIN = {"spark.plugins": "io.sparklatency.LatencyPlugin"}
+PLUGIN = {
+    "spark.plugins": "io.sparklatency.LatencyPlugin",
+    "spark.sparklatency.publish.after": "500ms",
+}
 CONF = {
     "spark.ui.enabled": "false",
     "spark.sparklatency.sample.window": "10m",

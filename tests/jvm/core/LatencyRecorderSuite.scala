@@ -99,4 +99,29 @@ class LatencyRecorderSuite extends AnyFunSuite {
     val read = new java.io.ObjectInputStream(new java.io.ByteArrayInputStream(bytes.toByteArray)).readObject()
     assert(Figures(read.asInstanceOf[LatencySummary]) === Figures(summary))
   }
+
+  test("a busy writer loses nothing to the thread that publishes for silent ones, whatever its rows hold") {
+    for (row <- Seq[LatencyRecorder => Unit](_.recordWithoutTimestamp(), _.record(0), _.record(-1))) {
+      var published = 0L
+      val recorder = new LatencyRecorder(SystemClock, part => published += part.records, 20 * 1000 * 1000)
+      val until = System.nanoTime() + 300L * 1000 * 1000
+      val other =
+        new Thread(() => while (System.nanoTime() < until) { recorder.publishIfSilent(); Thread.sleep(10) })
+      other.start()
+      var rows = 0L
+      while (System.nanoTime() < until) for (_ <- 1 to 100) { row(recorder); rows += 1 }
+      other.join()
+      val (all, rest) = recorder.seal()
+      assert((all.records, published + rest.records) === ((rows, rows)))
+    }
+  }
+
+  test("nothing is published after the end") {
+    var published = 0
+    val recorder = new LatencyRecorder(clock, _ => published += 1, publishNanos = -1)
+    recorder.record(0)
+    recorder.seal()
+    for (_ <- 1 to 3) recorder.publishIfSilent()
+    assert(published === 0)
+  }
 }

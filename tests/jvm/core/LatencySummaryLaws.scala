@@ -93,7 +93,7 @@ class LatencySummaryLaws extends AnyFunSuite with ScalaCheckPropertyChecks {
       val whole = Figures(summary(all))
       assert(Figures(recorder.summary()) === whole)
       assert(Figures(LatencySummary.merge(parts :+ recorder.unpublished)) === whole)
-      recorder.publishIfSilent()
+      for (_ <- 1 to 2) recorder.publishIfSilent()
       assert(Figures(LatencySummary.merge(parts)) === whole)
       assert(recorder.unpublished.isEmpty && parts.forall(!_.isEmpty))
     }

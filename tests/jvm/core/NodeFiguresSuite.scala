@@ -31,7 +31,7 @@ class NodeFiguresSuite extends AnyFunSuite {
   test("a task that ends as a whole counts once, and its rest comes into the window") {
     val node = figures
     node.publish(reading, aged(1, 2))
-    node.add(reading, aged(1, 2, 5), rest = aged(5))
+    node.add(aged(1, 2, 5), rest = aged(5), Seq(reading))
     node.forget(task)
     assert(shown(node) === ((3, 3, Some(5))))
   }
@@ -49,7 +49,7 @@ class NodeFiguresSuite extends AnyFunSuite {
     val other = ReadingId(planning = 1, task + 1, number = 0)
     node.publish(reading, aged(9))
     node.publish(other, aged(2))
-    node.add(other, aged(2, 3), rest = aged(3))
+    node.add(aged(2, 3), rest = aged(3), Seq(other))
     assert(shown(node) === ((3, 3, Some(9))))
     node.ended(Set(1))
     assert(shown(node) === ((2, 2, Some(3))))
@@ -60,7 +60,7 @@ class NodeFiguresSuite extends AnyFunSuite {
     val again = reading.copy(number = 1)
     node.publish(reading, aged(9))
     node.publish(again, aged(2))
-    node.add(again, aged(2), rest = LatencySummary.empty)
+    node.add(aged(2), rest = LatencySummary.empty, Seq(again))
     node.ended(Set(1))
     assert(shown(node) === ((1, 1, Some(2))))
   }
@@ -69,7 +69,7 @@ class NodeFiguresSuite extends AnyFunSuite {
     val node = figures
     node.publish(reading, aged(9))
     clock.advance(40000)
-    node.add(reading, aged(9, 1), rest = aged(1))
+    node.add(aged(9, 1), rest = aged(1), Seq(reading))
     assert(shown(node) === ((2, 2, Some(9))))
     clock.advance(40000)
     assert(shown(node) === ((2, 1, Some(1))))

@@ -115,6 +115,23 @@ class AutomaticNodesSuite extends StreamingTest {
     }
   }
 
+  test("the code of a batch is that of the batch before, although its watermark is another") {
+    withSettings(everything: _*) {
+      val input = stream
+      val query =
+        start(watermarked(input).groupBy(window(col("value"), "1 second")).count(), "auto_code", "update")
+      try {
+        val codes = for (seconds <- Seq(20, 40, 60)) yield {
+          input.addData(Seq(new Timestamp(Start + seconds * 1000)))
+          query.processAllAvailable()
+          Plans.generatedCode(query)
+        }
+        assert(codes.head.nonEmpty && codes.head.exists(_.contains("watermark")))
+        assert(codes.distinct.size === 1)
+      } finally query.stop()
+    }
+  }
+
   test("what a join and a deduplication drop late is counted on the side where it came in") {
     withSettings(everything: _*) {
       val (left, right) = (stream, stream)
@@ -328,6 +345,15 @@ class AutomaticNodesSuite extends StreamingTest {
         files.as("l").join(
           files.select(col("id"), col("ts").as("t")).as("r"),
           expr("l.id = r.id AND l.ts = r.t")
+        )
+    ),
+    (
+      "from_json",
+      "append",
+      () =>
+        files.select(
+          from_json(concat(lit("{\"a\": "), col("id"), lit("}")), "a INT", Map.empty[String, String]),
+          col("ts")
         )
     ),
     ("rate", "append", () => rate),

@@ -47,4 +47,29 @@ class LatencySourceSuite extends AnyFunSuite {
     assert(counted(figures).keySet === (901 to 1000).map(query => s"query.q$query.node.n.records").toSet)
     assert(figures.snapshot().map(_.name) === (901 to 1000).map(query => s"q$query"))
   }
+
+  test("what has stopped makes room, and takes its beans along") {
+    val settings = FiguresSettings(maxNodes = 3)
+    val figures = new LatencySource(clock, settings)(_.stopped)
+    for (query <- 1 to 10) {
+      add(figures, s"q$query", s"run$query")
+      figures.stopped(s"run$query")
+    }
+    assert(figures.snapshot().flatMap(_.nodes.map(_.id)).toSet === Set("n"))
+    assert(counted(figures).isEmpty)
+  }
+
+  test("an executor, which is not told what has stopped, lets the oldest go where there is no more room") {
+    val figures = source(FiguresSettings(maxNodes = 3))
+    for (query <- 1 to 10) add(figures, s"q$query", "run")
+    assert(figures.snapshot().map(_.name) === Seq("q8", "q9", "q10"))
+    assert(figures.snapshot().forall(_.nodes.map(_.id) == Seq("n")))
+  }
+
+  test("nothing is left when the application ends") {
+    val figures = source()
+    add(figures, "q", "run")
+    figures.close()
+    assert(counted(figures).isEmpty && figures.snapshot().isEmpty)
+  }
 }

@@ -2,6 +2,7 @@ package org.apache.spark.sql.latency
 
 import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.WholeStageCodegenExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.adaptive.QueryStageExec
@@ -22,6 +23,10 @@ object Plans extends AdaptiveSparkPlanHelper {
         "runId = [^,]*|checkpoint = [^,]*|batchId = \\d+|file:[^, \\]]*|@[0-9a-f]+|[0-9]{13,}",
         ""
       )).mkString("\n")
+
+  /** What the stages of the last batch were compiled from, without the ids that Spark gives anew and puts into comments. */
+  def generatedCode(query: StreamingQuery): Seq[String] =
+    collect(executed(query)) { case stage: WholeStageCodegenExec => stage.doCodeGen()._2.body }
 
   def marks(plan: SparkPlan): Int =
     collect(plan) { case FilterExec(_: RecordExpression | Uncompiled(_: RecordExpression), _) => 1 }.sum

@@ -17,7 +17,7 @@ import org.scalatest.BeforeAndAfterAll
 import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
-/** A local session with the finest granularity, a clock that stands still, and the figures as a user reads them. */
+/** A local session with the finest granularity, whose tasks soon publish, a clock that stands still, and the figures as a user reads them. */
 trait SparkTest extends AnyFunSuite with BeforeAndAfterAll with BeforeAndAfterEach {
   protected val clock: ManualClock = SparkTest.clock
   protected val Start = 1000000L
@@ -94,6 +94,7 @@ object SparkTest {
       .config("spark.sql.shuffle.partitions", "2")
       .config("spark.sql.session.timeZone", "UTC")
       .config("spark.sparklatency.granularity", "subtask")
+      .config("spark.sparklatency.publish.after", "500ms")
       .getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     session.asInstanceOf[ClassicSession]

@@ -63,6 +63,25 @@ class TaskBeansSuite extends StreamingTest {
     assert(beans("beans").isEmpty)
   }
 
+  test("tasks are numbered the same whether a query is planned adaptively or not, and are Spark's tasks") {
+    for (adaptive <- Seq("true", "false")) withSettings("spark.sql.adaptive.enabled" -> adaptive) {
+      val (one, two) = (stream, stream)
+      def named(input: org.apache.spark.sql.execution.streaming.runtime.MemoryStream[Timestamp], id: String) =
+        watermarked(input).withE2ELatency(id)
+      val both =
+        named(one, "one").union(named(two, "two")).repartition(2, col("value")).withE2ELatency("all", "value")
+      one.addData(ago(1)) // before the start, so that both are of one batch
+      two.addData(ago(2))
+      val query = start(both, s"numbered_$adaptive")
+      try {
+        query.processAllAvailable()
+        val tasks = beans(s"numbered_$adaptive").keySet.collect { case (task, Some(node)) => node -> task }
+        assert(tasks.filterNot(_._1 == "all") === Set("one" -> "0_0", "two" -> "0_1"))
+        assert(tasks.collect { case ("all", task) => task.takeWhile(_ != '_') } === Set("1"))
+      } finally query.stop()
+    }
+  }
+
   test("a bean without a record is NaN, and attributes are Kafka's") {
     val input = stream
     val query = start(marked(input).filter("value IS NULL").withE2ELatency("none", "value"), "silent_bean")

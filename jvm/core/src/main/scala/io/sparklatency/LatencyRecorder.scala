@@ -18,7 +18,7 @@ package io.sparklatency
 final class LatencyRecorder(
     clock: Clock,
     publish: LatencySummary => Unit = _ => (),
-    publishNanos: Long = LatencyRecorder.PublishNanos
+    publishNanos: Long = LatencyRecorder.PublishMs * 1000 * 1000
 ) {
   import LatencyRecorder._
 
@@ -33,6 +33,9 @@ final class LatencyRecorder(
   private[this] var published = LatencySummary.empty
   @volatile private[this] var publishedAtNanos = System.nanoTime()
   @volatile private[this] var readAtNanos = publishedAtNanos
+  private[this] var seenAtNanos = 0L
+  private[this] var servedAtNanos = 0L
+  private[this] var isSealed = false
 
   /** Takes a record whose timestamp is `micros` microseconds after the epoch; before the epoch counts as none. */
   def record(micros: Long): Unit =
@@ -51,7 +54,11 @@ final class LatencyRecorder(
       }
     }
 
-  def recordWithoutTimestamp(): Unit = withoutTimestamp += 1
+  /** Reads the clock too, though it needs no time: a writer that does not would be taken for silent. */
+  def recordWithoutTimestamp(): Unit = {
+    rowClock.millis()
+    withoutTimestamp += 1
+  }
 
   /** What was recorded so far, published or not. Called by the writer, or after it. */
   def summary(): LatencySummary = synchronized(published + unpublished)
@@ -65,7 +72,20 @@ final class LatencyRecorder(
    * itself due to publish, and so will wait for this call to end before it writes.
    */
   def publishIfSilent(): Unit = synchronized {
-    if (System.nanoTime() - readAtNanos > publishNanos) publishNow()
+    val at = readAtNanos
+    // A pause of the whole process looks like silence, too, but not twice in a row.
+    if (!isSealed && at == seenAtNanos && at != servedAtNanos && System.nanoTime() - at > publishNanos) {
+      publishNow()
+      servedAtNanos = at
+    }
+    seenAtNanos = at
+  }
+
+  /** The end: what was recorded in all, and what of it was not published. Nothing is published any more. */
+  def seal(): (LatencySummary, LatencySummary) = synchronized {
+    isSealed = true
+    val rest = unpublished
+    (published + rest, rest)
   }
 
   private def publishWhenDue(nanos: Long): Unit = {
@@ -107,8 +127,8 @@ final class LatencyRecorder(
 
 object LatencyRecorder {
 
-  /** Twice a second, so that figures are never older than one. */
-  val PublishNanos: Long = 500L * 1000 * 1000
+  /** Twice a second, so that figures of a task without end are never older than one. */
+  val PublishMs: Long = 500
 
   /** Up to an hour and ten minutes. */
   private val FirstBuckets = 2048

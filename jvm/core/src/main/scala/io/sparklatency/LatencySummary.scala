@@ -90,9 +90,8 @@ object LatencySummary {
         many.map(_.sum).sum,
         many.map(_.withoutTimestamp).sum,
         many.map(_.aheadOfClock).sum,
-        many.filter(
-          _.count > 0
-        ).map(_.decoded).reduceOption { (all, one) => all.add(one); all }.fold(Array.emptyByteArray)(encode)
+        many.iterator.filter(_.count > 0).map(_.decoded).reduceOption { (all, one) => all.add(one); all }
+          .fold(Array.emptyByteArray)(encode)
       )
   }
 

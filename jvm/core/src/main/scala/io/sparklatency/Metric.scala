@@ -17,7 +17,14 @@ final case class Metric(
     help: String
 )(
     val read: NodeSnapshot => Option[Double]
-)
+) {
+
+  /** As JMX shows it: counters are whole numbers; what is unknown is NaN, as in Kafka. */
+  def value(snapshot: NodeSnapshot): AnyRef = (kind, read(snapshot)) match {
+    case (Metric.Counter, count) => Long.box(count.fold(0L)(_.toLong))
+    case (Metric.Gauge, value) => Double.box(value.getOrElse(Double.NaN))
+  }
+}
 
 object Metric {
   sealed abstract class Unit(val name: String)

@@ -1,31 +1,28 @@
 package io.sparklatency
 
 /**
- * The running figures of one measure of one node: cumulative counters, and a window for what must forget. Written by whatever finishes a task
- * or a batch and read by gauges, from any thread.
+ * The running figures of one measure of one node: cumulative counters, and a window for what must forget. Written by whatever
+ * finishes a task or a batch and read by gauges, from any thread.
  */
 final class NodeFigures(clock: Clock, settings: WindowSettings) {
   private val window = new LatencyWindow(settings.samples, settings.sampleMs)
   private var counted = LatencyCounts.none
   private var running = Map.empty[ReadingId, Running]
+  private var last: Option[(Long, NodeSnapshot)] = None
 
-  /** What a task that has ended recorded. */
-  def add(summary: LatencySummary): Unit = synchronized {
+  /** What tasks that have ended recorded. */
+  def add(summary: LatencySummary): Unit = add(summary, summary, Nil)
+
+  /** The same, all of which but `rest` the `readings` among them have published: that stands where it is in the window. */
+  def add(summary: LatencySummary, rest: LatencySummary, readings: Iterable[ReadingId]): Unit = synchronized {
     counted += LatencyCounts.of(summary)
-    if (!summary.isEmpty) window.record(summary, clock.millis())
+    readings.flatMap(running.get).foreach(published => window.absorb(published.window))
+    running --= readings
+    if (!rest.isEmpty) window.record(rest, clock.millis())
+    changed()
   }
 
-  /** The same of one reading, all but `rest` of which is shown already if the task has published. */
-  def add(reading: ReadingId, summary: LatencySummary, rest: LatencySummary): Unit = synchronized {
-    running.get(reading) match {
-      case Some(published) =>
-        counted += LatencyCounts.of(summary)
-        window.absorb(published.window)
-        if (!rest.isEmpty) window.record(rest, clock.millis())
-        running -= reading
-      case None => add(summary)
-    }
-  }
+  def hasPublished(reading: ReadingId): Boolean = synchronized(running.contains(reading))
 
   /**
    * What a task has published of a reading since it last did. It shows as long as the task does not fail, and its planning has
@@ -38,11 +35,13 @@ final class NodeFigures(clock: Clock, settings: WindowSettings) {
     published.counts += LatencyCounts.of(part)
     published.window.record(part, clock.millis())
     running += reading -> published
+    changed()
   }
 
   /** What a task has published does not stand: it failed. */
   def forget(task: Long): Unit = synchronized {
     running = running.filterNot { case (reading, _) => reading.task == task }
+    changed()
   }
 
   /** What tasks have published and was not added does not stand: others came in their place, or the execution failed. */
@@ -50,6 +49,7 @@ final class NodeFigures(clock: Clock, settings: WindowSettings) {
     running = running.filterNot { case (reading, published) =>
       plannings.contains(reading.planning) && !published.endless
     }
+    changed()
   }
 
   /** What a task has published stands, although it will never give it as a whole. */
@@ -60,10 +60,20 @@ final class NodeFigures(clock: Clock, settings: WindowSettings) {
       window.absorb(published.window)
     }
     running = others
+    changed()
   }
 
+  /** Made once for all gauges that are read within a tenth of a second, unless something changes. */
   def snapshot(): NodeSnapshot = synchronized {
     val now = clock.millis()
+    if (!last.exists { case (at, _) => now == at || !clock.readEveryRow && now > at && now - at < 100 })
+      last = Some(now -> compute(now))
+    last.get._2
+  }
+
+  private def changed(): Unit = last = None
+
+  private def compute(now: Long): NodeSnapshot = {
     val all = running.values.map(_.counts).foldLeft(counted)(_ + _)
     val shown = LatencySummary.merge((Iterable(window) ++ running.values.map(_.window)).map(_.measure(now)))
     NodeSnapshot(all.records, all.withoutTimestamp, all.aheadOfClock, shown)

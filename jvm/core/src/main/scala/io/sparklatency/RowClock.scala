@@ -71,6 +71,7 @@ private object Ticker {
   private def start(): Unit = {
     val thread = new Thread(() => tickWhileWanted(), "sparklatency-ticker")
     thread.setDaemon(true)
+    thread.setContextClassLoader(null) // a task's would be kept alive
     thread.start()
   }
 

@@ -51,5 +51,6 @@ final class LatencyPlugin extends SparkPlugin {
   override def executorPlugin(): ExecutorPlugin = new ExecutorPlugin {
     override def init(plugin: PluginContext, extra: JMap[String, String]): Unit =
       RunningTasks.sendBy(plugin.send(_))
+    override def shutdown(): Unit = RunningTasks.stopSending()
   }
 }

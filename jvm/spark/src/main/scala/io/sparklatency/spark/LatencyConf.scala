@@ -21,6 +21,7 @@ final class LatencyConf(read: String => Option[String]) {
 
   def recordingLevel: RecordingLevel = get(RecordingLevelKey)
   def auto: Set[NodeRole] = get(Auto)
+  def publishAfter: Long = get(PublishAfter)
   def figures: FiguresSettings =
     FiguresSettings(WindowSettings(get(NumSamples), get(SampleWindow)), get(GranularityKey), get(MaxNodes))
 
@@ -86,7 +87,15 @@ object LatencyConf extends Logging {
     "How many nodes, and how many tasks, a process shows; what goes beyond is folded into __other__."
   )(value => value.trim.toIntOption.filter(n => n >= 1 && n <= 100000))
 
-  val keys: Seq[Key[_]] = Seq(RecordingLevelKey, Auto, NumSamples, SampleWindow, GranularityKey, MaxNodes)
+  val PublishAfter: Key[Long] = Key(
+    s"${Prefix}publish.after",
+    10000L,
+    "a positive duration such as 10s or 500ms",
+    "How long a task of a batch runs before its figures show, and again. In real-time and continuous mode it is half a second."
+  )(value => Try(JavaUtils.timeStringAsMs(value.trim)).toOption.filter(_ > 0))
+
+  val keys: Seq[Key[_]] =
+    Seq(RecordingLevelKey, Auto, NumSamples, SampleWindow, GranularityKey, MaxNodes, PublishAfter)
 
   private def rolesOf(value: String): Option[Set[NodeRole]] = {
     val names = value.split(',').map(_.trim).filter(_.nonEmpty)

@@ -7,6 +7,7 @@ import io.sparklatency.NodeRole
 import io.sparklatency.spark.LatencyConf
 import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.connector.read.streaming.SparkDataStream
@@ -16,6 +17,7 @@ import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.LocalTableScanExec
 import org.apache.spark.sql.execution.ProjectExec
 import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.WholeStageCodegenExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.command.DataWritingCommandExec
@@ -179,7 +181,10 @@ private final class Marking(session: SparkSession, plan: SparkPlan) extends Adap
   /** Where neither neighbour is in a stage of generated code, a mark must not make one. */
   private def isCompiled(node: SparkPlan): Boolean = node match {
     case _: LocalTableScanExec => false // never a stage by itself
-    case codegen: CodegenSupport => codegen.supportCodegen
+    case codegen: CodegenSupport => // as CollapseCodegenStages has it
+      val conf = session.sessionState.conf
+      codegen.supportCodegen && !codegen.expressions.exists(_.exists(_.isInstanceOf[CodegenFallback])) &&
+      !(codegen +: codegen.children).exists(plan => WholeStageCodegenExec.isTooManyFields(conf, plan.schema))
     case other => other.supportsColumnar // its rows are made in a stage
   }
 

@@ -22,12 +22,16 @@ import org.apache.spark.util.AccumulatorV2
  * product, reads several of them, or one that other tasks read too. In a task each reading of a partition has a recorder of
  * its own, whose summary is added when the task ends. On the driver one [[Reading]] of each partition stands.
  *
+ * @param publishMs how long a task runs before it publishes, and again
  * @param watermark in milliseconds: what ages are counted from, where it is not the clock. It stands still within a batch
  *
  * Not in heartbeats: those are serialized by another thread while the task writes.
  */
-final class LatencyAccumulator(val owner: MarkOwner, watermark: Option[Long] = None)
-    extends AccumulatorV2[Reading, Map[Int, Reading]] with Logging {
+final class LatencyAccumulator(
+    val owner: MarkOwner,
+    publishMs: Long = LatencyRecorder.PublishMs,
+    watermark: Option[Long] = None
+) extends AccumulatorV2[Reading, Map[Int, Reading]] with Logging {
 
   @transient private var recorders: mutable.ArrayBuffer[(Int, LatencyRecorder)] = _
   @volatile private var readings = Map.empty[Int, Reading]
@@ -45,7 +49,8 @@ final class LatencyAccumulator(val owner: MarkOwner, watermark: Option[Long] = N
     val number = recorders.size
     val recorder = new LatencyRecorder(
       clock,
-      part => task.foreach(context => RunningTasks.publish(owner, readingId(context, number), context, part))
+      part => task.foreach(context => RunningTasks.publish(owner, readingId(context, number), context, part)),
+      publishMs * 1000 * 1000
     )
     if (task.nonEmpty) RunningTasks.opened(recorder)
     recorders += partition -> recorder
@@ -67,7 +72,7 @@ final class LatencyAccumulator(val owner: MarkOwner, watermark: Option[Long] = N
   override def reset(): Unit = readings = Map.empty
 
   override def copy(): LatencyAccumulator = {
-    val other = new LatencyAccumulator(owner, watermark)
+    val other = new LatencyAccumulator(owner, publishMs, watermark)
     other.readings = readings
     other
   }
@@ -82,15 +87,16 @@ final class LatencyAccumulator(val owner: MarkOwner, watermark: Option[Long] = N
 
   /** A failure of ours must not fail the task, which is what an exception in a completion listener does. */
   private def seal(task: TaskContext): Unit =
-    try recorders.zipWithIndex.foreach { case ((partition, recorder), number) =>
-        RunningTasks.closed(recorder)
-        val rest = recorder.unpublished
-        add(Reading(partition, TaskAttempt(task), readingId(task, number), recorder.summary(), rest))
+    recorders.zipWithIndex.foreach { case ((partition, recorder), number) =>
+      RunningTasks.closed(recorder)
+      try {
+        val (summary, rest) = recorder.seal()
+        add(Reading(partition, TaskAttempt(task), readingId(task, number), summary, rest))
         ExecutorFigures.add(owner, rest)
+      } catch {
+        case NonFatal(e) =>
+          logWarning(s"latencies of node '${owner.key.node}' in task ${task.taskAttemptId()} are lost", e)
       }
-    catch {
-      case NonFatal(e) =>
-        logWarning(s"the latencies of node '${owner.key.node}' in task ${task.taskAttemptId()} are lost", e)
     }
 }
 

@@ -34,11 +34,7 @@ private[latency] final class LatencyBean(figures: NodeFigures) extends DynamicMB
   override def invoke(action: String, parameters: Array[AnyRef], signature: Array[String]): AnyRef =
     throw new UnsupportedOperationException(action)
 
-  /** Counters are whole numbers; what is unknown is NaN, as in Kafka. */
-  private def value(metric: Metric): AnyRef = metric.read(figures.snapshot()) match {
-    case Some(count) if metric.kind == Metric.Counter => Long.box(count.toLong)
-    case value => Double.box(value.getOrElse(Double.NaN))
-  }
+  private def value(metric: Metric): AnyRef = metric.value(figures.snapshot())
 }
 
 private[latency] object LatencyBean {

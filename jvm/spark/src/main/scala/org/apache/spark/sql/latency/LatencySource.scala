@@ -35,17 +35,26 @@ final class LatencySource(clock: Clock, settings: FiguresSettings)(mayForget: Qu
   override val metricRegistry: MetricRegistry = new MetricRegistry
 
   private val queries = mutable.LinkedHashMap.empty[String, QueryFigures]
+  private val endedPlannings = new Newest[Long](10000)
+  private val endedRuns = new Newest[String](1000)
 
   /** Hands over the figures of a run of a query, which begin anew with each run. */
   def update(owner: MarkOwner)(change: QueryFigures => Unit): Unit = synchronized {
     val name = owner.key.query
     if (queries.get(name).exists(_.runId != owner.runId)) forget(name)
+    while (
+      !hasRoom && queries.values.exists(query => query.name != name && !query.stopped && mayForget(query))
+    )
+      queries.values.find(query => query.name != name && !query.stopped && mayForget(query)).foreach(q =>
+        forget(q.name)
+      )
     change(queries.getOrElseUpdate(name, new QueryFigures(owner, settings.granularity, new Shown(name))))
     forgetSome()
   }
 
   /** The gauges of a stopped query go; its last figures can still be read, as long as not too many queries came after it. */
   def stopped(runId: String): Unit = synchronized {
+    endedRuns.add(runId)
     queries.values.find(_.runId.contains(runId)).foreach { query =>
       query.stopped = true
       unregister(query)
@@ -53,16 +62,37 @@ final class LatencySource(clock: Clock, settings: FiguresSettings)(mayForget: Qu
     forgetSome()
   }
 
+  /** Nothing of ours is to outlive the application in this process. */
+  def close(): Unit = synchronized {
+    queries.values.foreach(unregister)
+    queries.clear()
+  }
+
+  /** Of a task that still runs. What comes after its execution has been counted, or from an earlier run, is too late. */
+  def publish(part: PublishedPart): Unit = synchronized {
+    val isLate = endedRuns.contains(part.owner.runId.getOrElse("")) ||
+      !part.endless && endedPlannings.contains(part.reading.planning)
+    if (!isLate) update(part.owner)(_.publish(part))
+  }
+
   /** A task has ended without success: what it published stands no more, unless it was to run for ever. */
-  def ended(task: Long, keep: Boolean): Unit = synchronized {
+  def taskEnded(task: Long, keep: Boolean): Unit = synchronized {
     queries.values.foreach(query => if (keep) query.keep(task) else query.forget(task))
   }
 
   /** An execution has ended: what its tasks published and was not added does not stand. */
-  def ended(plannings: Set[Long]): Unit = synchronized(queries.values.foreach(_.ended(plannings)))
+  def executionEnded(plannings: Set[Long]): Unit = synchronized {
+    plannings.foreach(endedPlannings.add)
+    queries.values.foreach(_.ended(plannings))
+  }
 
   /** In the order in which the queries were first seen. */
   def snapshot(): Seq[QuerySnapshot] = synchronized(queries.values.map(_.snapshot()).toSeq)
+
+  /** The gauges and beans of a stopped query are gone. */
+  private def shownQueries: Iterable[QueryFigures] = queries.values.filterNot(_.stopped)
+
+  private def hasRoom: Boolean = shownQueries.map(_.figures.size).sum < settings.maxNodes
 
   private def forgetSome(): Unit =
     queries.values.filter(mayForget).map(_.name).toSeq.dropRight(LatencySource.QueriesKept).foreach(forget)
@@ -77,9 +107,9 @@ final class LatencySource(clock: Clock, settings: FiguresSettings)(mayForget: Qu
 
   /** Makes figures, and shows them. */
   private final class Shown(query: String) extends FiguresMaker {
-    override def hasRoom: Boolean = queries.values.map(_.figures.size).sum < settings.maxNodes
+    override def hasRoom: Boolean = LatencySource.this.hasRoom
 
-    override def hasRoomForTask: Boolean = queries.values.map(_.beans.size).sum < settings.maxNodes
+    override def hasRoomForTask: Boolean = shownQueries.map(_.beans.size).sum < settings.maxNodes
 
     override def node(node: String, measure: Measure): NodeFigures = {
       val figures = new NodeFigures(clock, settings.window)
@@ -95,15 +125,23 @@ final class LatencySource(clock: Clock, settings: FiguresSettings)(mayForget: Qu
     }
   }
 
-  /** Counters are whole numbers; what is unknown is NaN, as in Kafka. */
-  private def gauge(metric: Metric, figures: NodeFigures): Gauge[Any] = metric.kind match {
-    case Metric.Counter => () => metric.read(figures.snapshot()).fold(0L)(_.toLong)
-    case Metric.Gauge => () => metric.read(figures.snapshot()).getOrElse(Double.NaN)
-  }
+  private def gauge(metric: Metric, figures: NodeFigures): Gauge[AnyRef] =
+    () => metric.value(figures.snapshot())
 }
 
 object LatencySource {
   val QueriesKept = 100
+}
+
+/** The last so many values of a kind. */
+private final class Newest[A](limit: Int) {
+  private val values = mutable.LinkedHashSet.empty[A]
+  def contains(value: A): Boolean = values.contains(value)
+
+  def add(value: A): Unit = {
+    values += value
+    if (values.size > limit) values -= values.head
+  }
 }
 
 /** What this executor did: every finished attempt at a task counts, also one that the driver later sets aside. */

@@ -5,7 +5,9 @@ import java.util.concurrent.TimeoutException
 
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
+import scala.util.Try
 
+import io.sparklatency.LatencyRecorder
 import io.sparklatency.Measure
 import io.sparklatency.NodeKey
 import io.sparklatency.WallClock
@@ -19,6 +21,8 @@ import org.apache.spark.scheduler.SparkListenerEvent
 import org.apache.spark.scheduler.SparkListenerTaskEnd
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.QueryExecution
+import org.apache.spark.sql.execution.streaming.ContinuousTrigger
+import org.apache.spark.sql.execution.streaming.RealTimeTrigger
 import org.apache.spark.sql.execution.streaming.runtime.IncrementalExecution
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd
@@ -45,9 +49,10 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
 
   override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
     case end: SparkListenerSQLExecutionEnd if end.qe != null =>
-      val marks = MarkedPlan.marks(end.qe.executedPlan)
+      // What failed before it was planned has no plan, and would fail once more here.
+      val marks = Try(MarkedPlan.marks(end.qe.executedPlan)).getOrElse(Nil)
       if (end.executionFailure.isEmpty) take(end.qe, marks)
-      source.ended(marks.map(_.figures.id).toSet)
+      source.executionEnded(marks.map(_.figures.id).toSet)
     case end: QueryTerminatedEvent =>
       forget(end.runId)
       source.stopped(end.runId.toString)
@@ -62,7 +67,7 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
       if (endedTasks.size > EndedTasksKept) endedTasks.remove(endedTasks.head)
       endlessTasks.remove(task)
     }
-    if (isEndless || end.reason != Success) source.ended(task, keep = isEndless)
+    if (isEndless || end.reason != Success) source.taskEnded(task, keep = isEndless)
   }
 
   private def publish(part: PublishedPart): Unit = {
@@ -71,10 +76,13 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
       if (part.endless) endlessTasks += task
       endedTasks.contains(task)
     }
-    if (!isLate) source.update(part.owner)(_.publish(part))
+    if (!isLate) source.publish(part)
   }
 
-  override def onApplicationEnd(end: SparkListenerApplicationEnd): Unit = release(context)
+  override def onApplicationEnd(end: SparkListenerApplicationEnd): Unit = {
+    release(context)
+    source.close()
+  }
 
   /** Waits, a second at the most, until the executions that have ended are counted: their events arrive in a queue. */
   def settle(): Unit =
@@ -95,7 +103,7 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
     marked.groupBy(_.figures.owner.key.query).values.foreach { marks =>
       source.update(marks.head.figures.owner) { query =>
         execution match {
-          case batch: IncrementalExecution => query.countBatch(batch.currentBatchId)
+          case batch: IncrementalExecution if query.id.nonEmpty => query.countBatch(batch.currentBatchId)
           case _ if query.id.isEmpty => query.countExecution()
           case _ => // an action within foreachBatch
         }
@@ -153,9 +161,15 @@ object LatencyTracker extends Logging {
       watermark: Option[Long] = None
   ): LatencyAccumulator = {
     of(session.sparkContext)
-    val accumulator = new LatencyAccumulator(owner(session, node).copy(measure = measure), watermark)
+    val accumulator =
+      new LatencyAccumulator(owner(session, node).copy(measure = measure), publishMs(session), watermark)
     accumulator.register(session.sparkContext)
     accumulator
+  }
+
+  private def publishMs(session: SparkSession): Long = running(session).map(_.trigger) match {
+    case Some(_: RealTimeTrigger | _: ContinuousTrigger) => LatencyRecorder.PublishMs
+    case _ => LatencyConf(session).publishAfter
   }
 
   /** The streaming query whose batch this thread plans or runs: Spark leaves its id in the thread's local properties. */

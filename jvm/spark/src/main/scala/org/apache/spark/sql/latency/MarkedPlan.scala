@@ -59,7 +59,11 @@ private[latency] object MarkedPlan {
         case adaptive: AdaptiveSparkPlanExec =>
           val upstream = walk(adaptive.executedPlan, marks)
           // The rest of a query is planned anew while it runs, and a stage that has run may be dropped from the final plan.
-          if (adaptive.initialPlan ne adaptive.executedPlan) walk(adaptive.initialPlan, marks)
+          if (adaptive.initialPlan ne adaptive.executedPlan) {
+            val numbered = stretches
+            walk(adaptive.initialPlan, marks)
+            stretches = numbered
+          }
           upstream
         case stage: QueryStageExec => walk(stage.plan, marks)
         case reused: ReusedExchangeExec => walk(reused.child, marks)

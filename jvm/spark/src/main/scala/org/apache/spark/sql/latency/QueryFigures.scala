@@ -18,7 +18,7 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
 
   private val nodes = mutable.LinkedHashMap.empty[String, Map[Measure, NodeFigures]]
   private val tasks = mutable.Map.empty[(String, Option[String]), (NodeFigures, ObjectName)]
-  private val folded = mutable.Set.empty[String]
+  private val folded = new Distinct
   private var upstream = Map.empty[String, Seq[String]]
   private var lastBatch = Map.empty[String, LatencySummary]
   private var batches = 0L
@@ -53,15 +53,19 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
   }
 
   private def add(figures: NodeFigures, readings: Iterable[Reading]): LatencySummary = {
-    readings.foreach(reading => figures.add(reading.id, reading.summary, reading.rest))
-    LatencySummary.merge(readings.map(_.summary))
+    val (published, others) = readings.partition(reading => figures.hasPublished(reading.id))
+    val total = LatencySummary.merge(readings.map(_.summary))
+    val rest =
+      if (published.isEmpty) total else LatencySummary.merge(published.map(_.rest) ++ others.map(_.summary))
+    figures.add(total, rest, published.map(_.id))
+    total
   }
 
   /** The latency of a task itself is that of the last node in its stretch of plan. */
   private def addToTasks(mark: PlannedMark, marks: Seq[PlannedMark], readings: Iterable[Reading]): Unit = {
     val isLast = !marks.exists(m => m.subtopology == mark.subtopology && m.upstream.contains(mark.node))
     for (reading <- readings; node <- Some(mark.node) +: (if (isLast) Seq(None) else Nil))
-      ofTask(TaskId(mark.subtopology, reading.partition).toString, node).add(reading.summary)
+      ofTask(TaskId(mark.subtopology, reading.attempt.taskPartition).toString, node).add(reading.summary)
   }
 
   def publish(part: PublishedPart): Unit =
@@ -89,7 +93,7 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
       val figures = measures.map { case (measure, figures) => measure -> figures.snapshot() }
       NodeView(node, upstream.getOrElse(node, Nil), figures, lastBatch.getOrElse(node, LatencySummary.empty))
     },
-    folded.size
+    folded.count
   )
 
   /** Until the first plan is known, no node is known to have others downstream. */
@@ -124,7 +128,7 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
   }
 
   private def fold(id: String): String = {
-    folded += id
+    folded.add(id)
     Other
   }
 
@@ -135,6 +139,13 @@ object QueryFigures {
 
   /** Where nodes and tasks go that are too many. */
   val Other = "__other__"
+}
+
+/** Counts different ids, up to a limit. */
+private final class Distinct {
+  private val ids = mutable.Set.empty[String]
+  def add(id: String): Unit = if (ids.size < 10000) ids += id
+  def count: Int = ids.size
 }
 
 /** Makes figures for a query and shows them, as long as there are not too many in the process. */

@@ -126,8 +126,11 @@ case class RecordLateness(
 
   override protected def recordingCode(ctx: CodegenContext, recorder: String): Block = {
     val micros = eventTime.genCode(ctx)
+    // By reference: as a literal it would make the code of every batch another one, to be compiled anew.
+    val reference = ctx.addReferenceObj("watermark", Long.box(watermark), "java.lang.Long")
+    val limit = ctx.addMutableState("long", "watermark", limit => s"$limit = $reference;", forceInline = true)
     code"""${micros.code}
-          |if (!${micros.isNull} && ${micros.value} <= ${watermark}L) $recorder.record(${micros.value});""".stripMargin
+          |if (!${micros.isNull} && ${micros.value} <= $limit) $recorder.record(${micros.value});""".stripMargin
   }
 
   override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): RecordLateness =

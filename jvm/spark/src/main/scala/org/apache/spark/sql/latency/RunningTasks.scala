@@ -20,8 +20,8 @@ import org.apache.spark.sql.execution.SQLExecution
  * what it records is on its way to the driver within a second, by the plugin's channel, or directly where the driver is here.
  */
 object RunningTasks extends Logging {
-  private val PollMs = 500
-  private val IdlePolls = 20
+  private val PollMs = 250
+  private val IdlePolls = 40
 
   private val recorders = ConcurrentHashMap.newKeySet[LatencyRecorder]
   @volatile private var channel: Option[AnyRef => Unit] = None
@@ -35,6 +35,8 @@ object RunningTasks extends Logging {
 
   /** Called by the plugin of this executor. */
   def sendBy(send: AnyRef => Unit): Unit = channel = Some(send)
+
+  def stopSending(): Unit = channel = None
 
   def opened(recorder: LatencyRecorder): Unit = {
     recorders.add(recorder)
@@ -60,6 +62,7 @@ object RunningTasks extends Logging {
       polling = true
       val thread = new Thread(() => poll(), "sparklatency-running-tasks")
       thread.setDaemon(true)
+      thread.setContextClassLoader(null) // a task's would be kept alive
       thread.start()
     }
   }
@@ -69,7 +72,8 @@ object RunningTasks extends Logging {
     while (goOn(idle)) {
       Thread.sleep(PollMs.toLong)
       idle = if (recorders.isEmpty) idle + 1 else 0
-      recorders.forEach(_.publishIfSilent())
+      try recorders.forEach(_.publishIfSilent())
+      catch { case NonFatal(e) => warnOnce(e) }
     }
   }
 
