@@ -29,10 +29,18 @@ object Plans extends AdaptiveSparkPlanHelper {
     collect(executed(query)) { case stage: WholeStageCodegenExec => stage.doCodeGen()._2.body }
 
   def marks(plan: SparkPlan): Int =
-    collect(plan) { case FilterExec(_: RecordExpression | Uncompiled(_: RecordExpression), _) => 1 }.sum
+    collect(plan) {
+      case FilterExec(
+            _: RecordExpression | Uncompiled(_: RecordExpression) | OfPartition(_: RecordExpression),
+            _
+          ) => 1
+    }.sum
 
   private def lines(plan: SparkPlan, depth: Int): Seq[String] = plan match {
-    case FilterExec(_: RecordExpression | Uncompiled(_: RecordExpression), below) => lines(below, depth)
+    case FilterExec(
+          _: RecordExpression | Uncompiled(_: RecordExpression) | OfPartition(_: RecordExpression),
+          below
+        ) => lines(below, depth)
     case adaptive: AdaptiveSparkPlanExec =>
       (" " * depth + "Adaptive") +: lines(adaptive.executedPlan, depth + 1)
     case stage: QueryStageExec => (" " * depth + stage.nodeName) +: lines(stage.plan, depth + 1)

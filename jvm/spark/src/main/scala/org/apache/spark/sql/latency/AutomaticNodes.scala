@@ -139,12 +139,7 @@ private final class Marking(session: SparkSession, plan: SparkPlan) extends Adap
       below: SparkPlan,
       above: List[SparkPlan]
   ): SparkPlan =
-    FilterExec(
-      if (isCompiled(node) || above.headOption.exists(isCompiled))
-        RecordExpression.condition(mark, session.sessionState.conf)
-      else Uncompiled(mark),
-      below
-    )
+    FilterExec(if (isCompiled(node) || above.headOption.exists(isCompiled)) mark else Uncompiled(mark), below)
 
   private def leaveOut(id: String, reason: String): Unit =
     tracker.tellOnce(query, s"node '$id' is left out: $reason")
@@ -172,8 +167,7 @@ private final class Marking(session: SparkSession, plan: SparkPlan) extends Adap
 
   private object ByHand {
     def unapply(node: SparkPlan): Option[String] = node match {
-      case FilterExec(mark: RecordE2ELatency, _) => Some(mark.node)
-      case FilterExec(Interpreted(mark: RecordE2ELatency), _) => Some(mark.node)
+      case FilterExec(OfPartition(mark: RecordE2ELatency), _) => Some(mark.node)
       case _ => None
     }
   }

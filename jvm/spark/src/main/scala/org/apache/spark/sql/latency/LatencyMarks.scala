@@ -52,6 +52,10 @@ object LatencyMarks {
 
   private def checkNode(node: String, plan: LogicalPlan): Unit = {
     if (node == null || node.trim.isEmpty) throw new IllegalArgumentException("a node id must not be empty")
+    if (node == QueryFigures.Other)
+      throw new IllegalArgumentException(
+        s"the node id '$node' is taken: it stands for nodes that are too many to show"
+      )
     if (node.length > LongestNodeId)
       throw new IllegalArgumentException(
         s"the node id '${node.take(32)}…' has ${node.length} characters; at most $LongestNodeId are allowed"

@@ -12,7 +12,6 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
 import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode
 import org.apache.spark.sql.catalyst.expressions.codegen.FalseLiteral
-import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.BooleanType
 import org.apache.spark.sql.types.DataType
 
@@ -20,7 +19,7 @@ import org.apache.spark.sql.types.DataType
  * Always true; records something of each row on the way.
  *
  * It is not `Nondeterministic`, although it has to know its partition: Spark takes that trait to mean that the value depends on
- * the partition's index, and gives up generating code for a union of such children.
+ * the partition's index, and gives up generating code for a union of such children. See [[OfPartition]].
  */
 sealed abstract class RecordExpression extends Expression {
 
@@ -162,25 +161,21 @@ case class Uncompiled(child: Expression) extends UnaryExpression with CodegenFal
   override protected def withNewChildInternal(newChild: Expression): Uncompiled = copy(newChild)
 }
 
-/** Tells an interpreted mark its partition, which Spark's interpreter tells to `Nondeterministic` expressions only. */
-case class Interpreted(child: Expression) extends UnaryExpression with Nondeterministic {
+/**
+ * Makes sure that a mark is told the partition of its own RDD: Spark's interpreter tells only what is `Nondeterministic`, and
+ * Spark 4.3 numbers the partitions of all branches of a union together unless one of them is.
+ */
+case class OfPartition(child: Expression) extends UnaryExpression with Nondeterministic {
   override def dataType: DataType = child.dataType
   override def nullable: Boolean = false
   override def toString: String = child.toString
   override def sql: String = child.sql
   override protected def evalInternal(row: InternalRow): Any = child.eval(row)
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = child.genCode(ctx)
-  override protected def withNewChildInternal(newChild: Expression): Interpreted = copy(newChild)
+  override protected def withNewChildInternal(newChild: Expression): OfPartition = copy(newChild)
 
   override protected def initializeInternal(partition: Int): Unit = child match {
     case record: RecordExpression => record.open(partition)
     case other => throw new IllegalStateException(s"not a mark: $other")
   }
-}
-
-object RecordExpression {
-
-  /** A mark as the condition of a filter. */
-  def condition(record: RecordExpression, conf: SQLConf): Expression =
-    if (conf.getConf(SQLConf.CODEGEN_FACTORY_MODE).toString == "NO_CODEGEN") Interpreted(record) else record
 }
