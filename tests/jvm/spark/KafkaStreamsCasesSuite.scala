@@ -242,7 +242,22 @@ class KafkaStreamsCasesSuite extends MatrixTest {
     } finally query.stop()
   }
 
-  // Kafka's lateness (how far a record is behind the newest of its partition) is not built.
+  // Kafka's lateness is of every record, behind the newest before it; here it is of what an operator drops, behind its watermark.
+  test("lateness: of records 1, 2, 3, 4, 5, 2, 4, 6 two come late, by 3 and by 1") {
+    withSettings("spark.sparklatency.auto" -> "stateful", "spark.sparklatency.recording.level" -> "TRACE") {
+      val input = events
+      val distinct = input.toDF().withWatermark("at", "0 seconds").dropDuplicates("key", "at")
+      val query = start(distinct, "a13")
+      try {
+        for ((ms, i) <- Seq(1, 2, 3, 4, 5, 2, 4, 6).zipWithIndex) {
+          input.addData(event(i.toString, Start + ms))
+          query.processAllAvailable()
+        }
+        val lateness = node("deduplicate-1", "a13").measure("lateness").get
+        assert((lateness.records, lateness.min, lateness.avg, lateness.max) === ((2, Some(1), Some(2.0), Some(3))))
+      } finally query.stop()
+    }
+  }
 
   for (automatic <- Seq(true, false))
     test(
