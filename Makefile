@@ -58,7 +58,7 @@ tests/e2e/target/classpaths: $(BUILD_SOURCES) $(wildcard tests/e2e/jvm/*) | $(SB
 	touch $@
 
 bench: build ## what a mark costs, for README
-	$(SBT) "bench/Jmh/run -rf json -rff target/jmh.json" "bench/Jmh/runMain io.sparklatency.bench.ClockAccuracy"
+	$(SBT) "bench/Jmh/run -rf json -rff target/jmh.json" "bench/Jmh/runMain io.sparklatency.bench.ClockAccuracy" "bench/runMain io.sparklatency.bench.DriverLoad"
 	$(foreach line,$(LINES),.venv/$(line)/bin/python tests/bench/pipelines.py --jar $(call jar,$(line)) && \
 		.venv/$(line)/bin/python tests/bench/automatic.py --jar $(call jar,$(line)) &&) true
 

@@ -19,13 +19,15 @@ final class LatencySummary private (
     val count: Long,
     private val lowest: Long,
     private val highest: Long,
-    val sum: BigInt,
+    private val plainSum: Long,
+    private val hugeSum: Option[BigInt],
     val withoutTimestamp: Long,
     val aheadOfClock: Long,
     private val encoded: Array[Byte]
 ) extends Serializable {
   import LatencySummary._
 
+  def sum: BigInt = hugeSum.getOrElse(BigInt(plainSum))
   def records: Long = count + withoutTimestamp
   def isEmpty: Boolean = records == 0
 
@@ -65,7 +67,7 @@ object LatencySummary {
   private val Digits = 2
 
   val empty: LatencySummary =
-    new LatencySummary(0, Long.MaxValue, Long.MinValue, 0, 0, 0, Array.emptyByteArray)
+    LatencySummary(0, Long.MaxValue, Long.MinValue, BigInt(0), 0, 0, Array.emptyByteArray)
 
   def fromBytes(bytes: Array[Byte]): LatencySummary = {
     val buffer = ByteBuffer.wrap(bytes)
@@ -75,7 +77,7 @@ object LatencySummary {
     buffer.get(total)
     val encoded = new Array[Byte](buffer.remaining)
     buffer.get(encoded)
-    new LatencySummary(count, lowest, highest, BigInt(total), withoutTimestamp, aheadOfClock, encoded)
+    LatencySummary(count, lowest, highest, BigInt(total), withoutTimestamp, aheadOfClock, encoded)
   }
 
   /** The summary of all the records of all of `parts`, whatever their order. */
@@ -83,7 +85,7 @@ object LatencySummary {
     case Seq() => empty
     case Seq(one) => one
     case many =>
-      new LatencySummary(
+      LatencySummary(
         many.map(_.count).sum,
         many.map(_.lowest).min,
         many.map(_.highest).max,
@@ -108,7 +110,21 @@ object LatencySummary {
       histogram.recordValueWithCount(LatencyRecorder.lowestOf(bucket), buckets(bucket))
     val count = histogram.getTotalCount
     val encoded = if (count == 0) Array.emptyByteArray else encode(histogram)
-    new LatencySummary(count, min, max, sum, withoutTimestamp, aheadOfClock, encoded)
+    LatencySummary(count, min, max, sum, withoutTimestamp, aheadOfClock, encoded)
+  }
+
+  /** A driver keeps many of these, and hardly ever a sum that a Long does not hold. */
+  private def apply(
+      count: Long,
+      lowest: Long,
+      highest: Long,
+      sum: BigInt,
+      withoutTimestamp: Long,
+      aheadOfClock: Long,
+      encoded: Array[Byte]
+  ): LatencySummary = {
+    val (plain, huge) = if (sum.isValidLong) (sum.toLong, None) else (0L, Some(sum))
+    new LatencySummary(count, lowest, highest, plain, huge, withoutTimestamp, aheadOfClock, encoded)
   }
 
   private def encode(histogram: Histogram): Array[Byte] = {
