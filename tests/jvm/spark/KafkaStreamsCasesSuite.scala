@@ -254,7 +254,12 @@ class KafkaStreamsCasesSuite extends MatrixTest {
           query.processAllAvailable()
         }
         val lateness = node("deduplicate-1", "a13").measure("lateness").get
-        assert((lateness.records, lateness.min, lateness.avg, lateness.max) === ((2, Some(1), Some(2.0), Some(3))))
+        assert((
+          lateness.records,
+          lateness.min,
+          lateness.avg,
+          lateness.max
+        ) === ((2, Some(1), Some(2.0), Some(3))))
       } finally query.stop()
     }
   }

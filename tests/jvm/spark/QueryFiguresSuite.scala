@@ -94,4 +94,15 @@ class QueryFiguresSuite extends SparkTest {
     assert(beans.size === 6 && beans.count(_.startsWith("__other__")) === 2)
     assert(snapshot.folded === 14)
   }
+
+  test("nodes show in the order of their plan, and those of other plans where they were") {
+    val source = new LatencySource(clock, FiguresSettings())(_.stopped)
+    def batch(marks: PlannedMark*): Unit = source.update(owner("any"))(_.add(marks))
+    batch(mark("other", 0)(1))
+    batch(mark("sink", 1)(1))
+    batch(mark("last", 0)(1))
+    batch(mark("source", 0)(1), mark("sink", 1, "source")(1))
+    assert(source.snapshot().head.nodes.map(_.id) === Seq("other", "source", "last", "sink"))
+    source.stopped("run")
+  }
 }

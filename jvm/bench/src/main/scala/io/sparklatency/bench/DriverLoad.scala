@@ -33,7 +33,9 @@ object DriverLoad {
       require(records == Nodes.toLong * Partitions * Records)
       (System.nanoTime() - start) / 1000000
     }
-    println(s"$Partitions partitions x $Nodes nodes: $megabytes MB, merged in ${millis.last} ms (first: ${millis.head} ms)")
+    println(
+      s"$Partitions partitions x $Nodes nodes: $megabytes MB, merged in ${millis.last} ms (first: ${millis.head} ms)"
+    )
   }
 
   private def used(): Long = {

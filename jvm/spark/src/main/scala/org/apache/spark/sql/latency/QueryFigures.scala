@@ -99,12 +99,14 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
   /** Until the first plan is known, no node is known to have others downstream. */
   private def isShown(node: String): Boolean = granularity != Granularity.Single || !passedOn.contains(node)
 
-  /** A running task may have been the first to tell of a node. */
+  /** The nodes of a plan take the places that they have among all nodes in the order of the plan: any may have come first. */
   private def order(ids: Seq[String]): Unit = {
-    val ordered = ids.flatMap(id => nodes.remove(id).map(id -> _))
-    val others = nodes.toSeq
+    val inPlan = ids.filter(nodes.contains)
+    val next = inPlan.iterator
+    val ordered =
+      nodes.keys.toSeq.map(id => if (inPlan.contains(id)) next.next() else id).map(id => id -> nodes(id))
     nodes.clear()
-    nodes ++= ordered ++= others
+    nodes ++= ordered
   }
 
   private def of(node: String, measure: Measure): NodeFigures = {
