@@ -48,7 +48,8 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
         addToTasks(plannings.head, marks, readings)
     }
     val latencies = shown.filter(_.measure == Measure.E2ELatency)
-    order(latencies.map(_.node).distinct)
+    // A node stands where its records leave it; one that only takes records in, there.
+    order((latencies ++ shown).distinctBy(_.node).sortBy(shown.indexOf(_)).map(_.node))
     upstream ++= latencies.map(mark => mark.node -> mark.upstream.toSeq.sorted)
   }
 
