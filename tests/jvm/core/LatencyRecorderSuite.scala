@@ -103,10 +103,10 @@ class LatencyRecorderSuite extends AnyFunSuite {
   test("a busy writer loses nothing to the thread that publishes for silent ones, whatever its rows hold") {
     for (row <- Seq[LatencyRecorder => Unit](_.recordWithoutTimestamp(), _.record(0), _.record(-1))) {
       var published = 0L
-      val recorder = new LatencyRecorder(SystemClock, part => published += part.records, 20 * 1000 * 1000)
-      val until = System.nanoTime() + 300L * 1000 * 1000
+      val recorder = new LatencyRecorder(SystemClock, part => published += part.records, 100 * 1000 * 1000)
+      val until = System.nanoTime() + 700L * 1000 * 1000
       val other =
-        new Thread(() => while (System.nanoTime() < until) { recorder.publishIfSilent(); Thread.sleep(10) })
+        new Thread(() => while (System.nanoTime() < until) { recorder.publishIfSilent(); Thread.sleep(50) })
       other.start()
       var rows = 0L
       while (System.nanoTime() < until) for (_ <- 1 to 100) { row(recorder); rows += 1 }
