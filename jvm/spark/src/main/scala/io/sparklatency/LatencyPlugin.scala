@@ -16,9 +16,9 @@ import org.apache.spark.sql.latency.RunningTasks
 import org.slf4j.LoggerFactory
 
 /**
- * `spark.plugins=io.sparklatency.LatencyPlugin`: checks the settings when the application starts, rather than at the first
- * node, and shows the source in the metrics system from the beginning, and brings figures of tasks that run for long from executors to the
- * driver while they run. Marking works without it.
+ * `spark.plugins=io.sparklatency.LatencyPlugin`. Marking works without it; with it settings are checked when the application
+ * starts, rather than at the first node, the source is in the metrics system from the beginning, and figures of tasks that run
+ * for long come from the executors while they run.
  */
 final class LatencyPlugin extends SparkPlugin {
 

@@ -16,9 +16,10 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.types.StringType
 
 /**
- * What a session gains: the hint `E2E_LATENCY('node' [, timestamp [, level]])` (a NULL timestamp is the watermarked column), the plan of a mark, the check that node ids are
- * unique, the nodes that a streaming query is given by itself, and `e2e_latency_version()`, by which a client finds out that all this is there. Found through `META-INF/services`
- * by every session whose class path has the jar, so that no configuration is needed.
+ * What a session gains: the hint `E2E_LATENCY('node' [, timestamp [, level]])` (a NULL timestamp is the watermarked column), the
+ * plan of a mark, the check that node ids are unique, automatic nodes, and `e2e_latency_version()`, by which a client finds out
+ * that all this is there. Found through `META-INF/services` by every session whose class path has the jar, so that no
+ * configuration is needed.
  */
 final class LatencyExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit = {
