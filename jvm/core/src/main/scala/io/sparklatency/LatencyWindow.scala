@@ -13,14 +13,12 @@ final class LatencyWindow(samples: Int, sampleMs: Long) {
   require(samples > 0 && sampleMs > 0, s"samples and their length must be positive: $samples x $sampleMs ms")
 
   private var kept = Vector.empty[Sample]
-  private var measured: Option[Measured] = None
 
   def record(summary: LatencySummary, nowMs: Long): Unit = {
     if (kept.isEmpty || nowMs < kept.last.startMs || nowMs - kept.last.startMs >= sampleMs)
       kept = (kept :+ new Sample(nowMs)).takeRight(samples + 1)
     kept.last.summary += summary
     kept.last.lastMs = nowMs
-    measured = None
   }
 
   /** Takes over what another window of the same length holds. */
@@ -35,17 +33,11 @@ final class LatencyWindow(samples: Int, sampleMs: Long) {
         merged
       }
     }.takeRight(samples + 1)
-    measured = None
   }
 
-  /** Computed once and given again until a record comes or a sample is due to go: a dozen gauges are read in a row. */
   def measure(nowMs: Long): LatencySummary = {
-    if (!measured.exists(_.holdsAt(nowMs))) {
-      kept = kept.filter(sample => nowMs >= sample.startMs && nowMs - sample.lastMs < samples * sampleMs)
-      val until = kept.map(_.lastMs + samples * sampleMs).minOption.getOrElse(Long.MaxValue)
-      measured = Some(Measured(LatencySummary.merge(kept.map(_.summary)), nowMs, until))
-    }
-    measured.get.summary
+    kept = kept.filter(sample => nowMs >= sample.startMs && nowMs - sample.lastMs < samples * sampleMs)
+    LatencySummary.merge(kept.map(_.summary))
   }
 }
 
@@ -53,9 +45,5 @@ object LatencyWindow {
   private final class Sample(val startMs: Long) {
     var lastMs: Long = startMs
     var summary: LatencySummary = LatencySummary.empty
-  }
-
-  private final case class Measured(summary: LatencySummary, fromMs: Long, untilMs: Long) {
-    def holdsAt(nowMs: Long): Boolean = nowMs >= fromMs && nowMs < untilMs
   }
 }

@@ -18,16 +18,22 @@ final case class ProcessingDelay(
 
 object ProcessingDelay {
 
+  private val percents = Seq(50.0, 99.0)
+
   def between(upstream: LatencySummary, node: LatencySummary): ProcessingDelay = {
-    def difference(statistic: LatencySummary => Option[Double]): Option[Double] =
-      for (there <- statistic(node); here <- statistic(upstream)) yield there - here
+    def difference(there: Option[Double], here: Option[Double]): Option[Double] =
+      for (older <- there; younger <- here) yield older - younger
+    val percentiles = node.percentiles(percents).zip(upstream.percentiles(percents)).map {
+      case (there, here) =>
+        difference(there.map(_.toDouble), here.map(_.toDouble))
+    }
     ProcessingDelay(
       upstream.count == node.count,
-      difference(_.min.map(_.toDouble)),
-      difference(_.avg),
-      difference(_.percentile(50).map(_.toDouble)),
-      difference(_.percentile(99).map(_.toDouble)),
-      difference(_.max.map(_.toDouble))
+      min = difference(node.min.map(_.toDouble), upstream.min.map(_.toDouble)),
+      avg = difference(node.avg, upstream.avg),
+      p50 = percentiles.head,
+      p99 = percentiles.last,
+      max = difference(node.max.map(_.toDouble), upstream.max.map(_.toDouble))
     )
   }
 }

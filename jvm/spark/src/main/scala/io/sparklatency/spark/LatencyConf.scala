@@ -64,14 +64,14 @@ object LatencyConf extends Logging {
     WindowSettings().samples,
     "a whole number from 1 to 100",
     "How many samples a gauge's window holds."
-  )(value => value.trim.toIntOption.filter(n => n >= 1 && n <= 100))
+  )(whole(1, 100))
 
   val SampleWindow: Key[Long] = Key(
     s"${Prefix}sample.window",
     WindowSettings().sampleMs,
     "a positive duration such as 30s or 500ms",
     "How long a sample of a gauge's window takes records."
-  )(value => Try(JavaUtils.timeStringAsMs(value.trim)).toOption.filter(_ > 0))
+  )(duration)
 
   val GranularityKey: Key[Granularity] = Key[Granularity](
     s"${Prefix}granularity",
@@ -85,17 +85,23 @@ object LatencyConf extends Logging {
     FiguresSettings().maxNodes,
     "a whole number from 1 to 100000",
     "How many nodes, and how many tasks, a process shows; what goes beyond is folded into __other__."
-  )(value => value.trim.toIntOption.filter(n => n >= 1 && n <= 100000))
+  )(whole(1, 100000))
 
   val PublishAfter: Key[Long] = Key(
     s"${Prefix}publish.after",
     10000L,
     "a positive duration such as 10s or 500ms",
     "How long a task of a batch runs before its figures show, and again. In real-time and continuous mode it is half a second."
-  )(value => Try(JavaUtils.timeStringAsMs(value.trim)).toOption.filter(_ > 0))
+  )(duration)
 
   val keys: Seq[Key[_]] =
     Seq(RecordingLevelKey, Auto, NumSamples, SampleWindow, GranularityKey, MaxNodes, PublishAfter)
+
+  private def whole(from: Int, to: Int)(value: String): Option[Int] =
+    value.trim.toIntOption.filter(n => n >= from && n <= to)
+
+  private def duration(value: String): Option[Long] =
+    Try(JavaUtils.timeStringAsMs(value.trim)).toOption.filter(_ > 0)
 
   private def rolesOf(value: String): Option[Set[NodeRole]] = {
     val names = value.split(',').map(_.trim).filter(_.nonEmpty)

@@ -41,7 +41,7 @@ private[latency] final case class AutomaticNodes(session: SparkSession) extends 
 
   override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
     override def apply(plan: SparkPlan): SparkPlan =
-      try if (isWanted(plan)) new Marking(session, plan).marked else plan
+      try marked(plan)
       catch {
         case NonFatal(e) =>
           LatencyTracker.of(session.sparkContext).tellOnce(
@@ -53,18 +53,22 @@ private[latency] final case class AutomaticNodes(session: SparkSession) extends 
   }
 
   /** An adaptive plan comes by again, stage by stage. */
-  private def isWanted(plan: SparkPlan): Boolean =
-    LatencyConf(session).auto.nonEmpty && !plan.exists(_.isInstanceOf[AdaptiveSparkPlanExec]) &&
-      (StreamingPlan.isStateful(plan) || new StreamingSources(LatencyTracker.running(session)).areIn(plan))
+  private def marked(plan: SparkPlan): SparkPlan =
+    if (LatencyConf(session).auto.isEmpty || plan.exists(_.isInstanceOf[AdaptiveSparkPlanExec])) plan
+    else {
+      val sources = new StreamingSources(LatencyTracker.running(session))
+      if (StreamingPlan.isStateful(plan) || sources.areIn(plan)) new Marking(session, plan, sources).marked
+      else plan
+    }
 }
 
-private final class Marking(session: SparkSession, plan: SparkPlan) extends AdaptiveSparkPlanHelper {
+private final class Marking(session: SparkSession, plan: SparkPlan, sources: StreamingSources)
+    extends AdaptiveSparkPlanHelper {
   private val settings = LatencyConf(session)
-  private val sources = new StreamingSources(LatencyTracker.running(session))
   private val timestamps = new TimestampLineage(plan, sources, session.sessionState.conf.sessionLocalTimeZone)
   private val tracker = LatencyTracker.of(session.sparkContext)
   private val query = LatencyTracker.queryName(session)
-  private val writtenByHand = collectWithSubqueries(plan) { case ByHand(id) => id }.toSet
+  private val writtenByHand = collectWithSubqueries(plan)(Function.unlift(idByHand)).toSet
   private var sourcesSeen = 0
 
   /** `aggregate-1`, `aggregate-2`, `join-1`, … */
@@ -163,13 +167,11 @@ private final class Marking(session: SparkSession, plan: SparkPlan) extends Adap
     case other => isByHand(other)
   }
 
-  private def isByHand(node: SparkPlan): Boolean = ByHand.unapply(node).nonEmpty
+  private def isByHand(node: SparkPlan): Boolean = idByHand(node).nonEmpty
 
-  private object ByHand {
-    def unapply(node: SparkPlan): Option[String] = node match {
-      case FilterExec(OfPartition(mark: RecordE2ELatency), _) => Some(mark.node)
-      case _ => None
-    }
+  private def idByHand(node: SparkPlan): Option[String] = node match {
+    case FilterExec(OfPartition(mark: RecordE2ELatency), _) => Some(mark.node)
+    case _ => None
   }
 
   /** Where neither neighbour is in a stage of generated code, a mark must not make one. */

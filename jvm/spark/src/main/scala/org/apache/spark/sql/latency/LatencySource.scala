@@ -35,6 +35,8 @@ final class LatencySource(clock: Clock, settings: FiguresSettings)(mayForget: Qu
   override val metricRegistry: MetricRegistry = new MetricRegistry
 
   private val queries = mutable.LinkedHashMap.empty[String, QueryFigures]
+  private val endlessTasks = mutable.Set.empty[Long]
+  private val endedTasks = new Newest[Long](10000)
   private val endedPlannings = new Newest[Long](10000)
   private val endedRuns = new Newest[String](1000)
 
@@ -42,12 +44,7 @@ final class LatencySource(clock: Clock, settings: FiguresSettings)(mayForget: Qu
   def update(owner: MarkOwner)(change: QueryFigures => Unit): Unit = synchronized {
     val name = owner.key.query
     if (queries.get(name).exists(_.runId != owner.runId)) forget(name)
-    while (
-      !hasRoom && queries.values.exists(query => query.name != name && !query.stopped && mayForget(query))
-    )
-      queries.values.find(query => query.name != name && !query.stopped && mayForget(query)).foreach(q =>
-        forget(q.name)
-      )
+    if (!hasRoom) makeRoomBeside(name)
     change(queries.getOrElseUpdate(name, new QueryFigures(owner, settings.granularity, new Shown(name))))
     forgetSome()
   }
@@ -68,16 +65,19 @@ final class LatencySource(clock: Clock, settings: FiguresSettings)(mayForget: Qu
     queries.clear()
   }
 
-  /** Of a task that still runs. What comes after its execution has been counted, or from an earlier run, is too late. */
+  /** Of a task that still runs. What comes after it has ended, or its execution, or this run of its query, is too late. */
   def publish(part: PublishedPart): Unit = synchronized {
-    val isLate = endedRuns.contains(part.owner.runId.getOrElse("")) ||
+    if (part.endless) endlessTasks += part.reading.task
+    val isLate = endedTasks.contains(part.reading.task) || part.owner.runId.exists(endedRuns.contains) ||
       !part.endless && endedPlannings.contains(part.reading.planning)
     if (!isLate) update(part.owner)(_.publish(part))
   }
 
-  /** A task has ended without success: what it published stands no more, unless it was to run for ever. */
-  def taskEnded(task: Long, keep: Boolean): Unit = synchronized {
-    queries.values.foreach(query => if (keep) query.keep(task) else query.forget(task))
+  /** What a task that has failed published stands no more; of one that was to run for ever it stands however it has ended. */
+  def taskEnded(task: Long, hasFailed: Boolean): Unit = synchronized {
+    endedTasks.add(task)
+    if (endlessTasks.remove(task)) queries.values.foreach(_.keep(task))
+    else if (hasFailed) queries.values.foreach(_.forget(task))
   }
 
   /** An execution has ended: what its tasks published and was not added does not stand. */
@@ -93,6 +93,13 @@ final class LatencySource(clock: Clock, settings: FiguresSettings)(mayForget: Qu
   private def shownQueries: Iterable[QueryFigures] = queries.values.filterNot(_.stopped)
 
   private def hasRoom: Boolean = shownQueries.map(_.figures.size).sum < settings.maxNodes
+
+  /** The oldest queries go that may. */
+  private def makeRoomBeside(name: String): Unit = {
+    val others =
+      shownQueries.filter(query => query.name != name && mayForget(query)).map(_.name).toSeq.iterator
+    while (!hasRoom && others.hasNext) forget(others.next())
+  }
 
   private def forgetSome(): Unit =
     queries.values.filter(mayForget).map(_.name).toSeq.dropRight(LatencySource.QueriesKept).foreach(forget)

@@ -39,8 +39,6 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
 
   private val source = new LatencySource(WallClock, LatencyConf(context.getConf).figures)(_.stopped)
   private val names = mutable.Map.empty[UUID, String]
-  private val endedTasks = mutable.LinkedHashSet.empty[Long]
-  private val endlessTasks = mutable.Set.empty[Long]
   private val told = mutable.LinkedHashSet.empty[(String, String)]
 
   context.env.metricsSystem.registerSource(source)
@@ -59,25 +57,8 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
     case _ =>
   }
 
-  /** Figures of a running task may still be on their way when it has ended. */
-  override def onTaskEnd(end: SparkListenerTaskEnd): Unit = {
-    val task = end.taskInfo.taskId
-    val isEndless = synchronized {
-      endedTasks += task
-      if (endedTasks.size > EndedTasksKept) endedTasks.remove(endedTasks.head)
-      endlessTasks.remove(task)
-    }
-    if (isEndless || end.reason != Success) source.taskEnded(task, keep = isEndless)
-  }
-
-  private def publish(part: PublishedPart): Unit = {
-    val task = part.reading.task
-    val isLate = synchronized {
-      if (part.endless) endlessTasks += task
-      endedTasks.contains(task)
-    }
-    if (!isLate) source.publish(part)
-  }
+  override def onTaskEnd(end: SparkListenerTaskEnd): Unit =
+    source.taskEnded(end.taskInfo.taskId, hasFailed = end.reason != Success)
 
   override def onApplicationEnd(end: SparkListenerApplicationEnd): Unit = {
     release(context)
@@ -126,7 +107,6 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
 }
 
 object LatencyTracker extends Logging {
-  private val EndedTasksKept = 10000
 
   /** The name under which executions outside a streaming query are shown. */
   private val BatchQueries = "__batch__"
@@ -144,7 +124,7 @@ object LatencyTracker extends Logging {
 
   /** Figures of a task that still runs. */
   private[latency] def receive(part: PublishedPart): Unit =
-    synchronized(current).foreach { case (_, tracker) => tracker.publish(part) }
+    synchronized(current).foreach { case (_, tracker) => tracker.source.publish(part) }
 
   /** The same, as an executor sent them. */
   def receive(message: AnyRef): Unit = PublishedPart.of(message).foreach(receive)

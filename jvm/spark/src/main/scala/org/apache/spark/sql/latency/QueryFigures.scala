@@ -178,12 +178,13 @@ final case class QuerySnapshot(
 
   /** All nodes on the way to a node, nearest first. */
   def upstreamOf(node: NodeView): Seq[NodeView] = {
+    val byId = nodes.map(node => node.id -> node).toMap
     @tailrec
-    def follow(front: Seq[String], seen: Seq[String]): Seq[String] = {
-      val next = front.flatMap(id => nodes.filter(_.id == id).flatMap(_.upstream)).distinct.diff(seen)
+    def follow(front: Seq[NodeView], seen: Seq[NodeView]): Seq[NodeView] = {
+      val next = front.flatMap(_.upstream).distinct.flatMap(byId.get).diff(seen)
       if (next.isEmpty) seen else follow(next, seen ++ next)
     }
-    follow(Seq(node.id), Nil).flatMap(id => nodes.find(_.id == id))
+    follow(Seq(node), Nil)
   }
 }
 

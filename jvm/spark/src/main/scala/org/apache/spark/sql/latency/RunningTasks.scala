@@ -1,6 +1,7 @@
 package org.apache.spark.sql.latency
 
 import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.atomic.AtomicBoolean
 
 import scala.util.control.NonFatal
 
@@ -26,12 +27,7 @@ object RunningTasks extends Logging {
   private val recorders = ConcurrentHashMap.newKeySet[LatencyRecorder]
   @volatile private var channel: Option[AnyRef => Unit] = None
   private var polling = false
-  private lazy val warnOnce: Throwable => Unit = {
-    val warned = new java.util.concurrent.atomic.AtomicBoolean
-    e =>
-      if (warned.compareAndSet(false, true))
-        logWarning("figures of running tasks do not reach the driver before their end", e)
-  }
+  private val warned = new AtomicBoolean
 
   /** Called by the plugin of this executor. */
   def sendBy(send: AnyRef => Unit): Unit = channel = Some(send)
@@ -56,6 +52,10 @@ object RunningTasks extends Logging {
       else if (SparkEnv.get.executorId == SparkContext.DRIVER_IDENTIFIER) LatencyTracker.receive(published)
       else channel.foreach(_.apply(published.toMessage))
     } catch { case NonFatal(e) => warnOnce(e) }
+
+  private def warnOnce(e: Throwable): Unit =
+    if (warned.compareAndSet(false, true))
+      logWarning("figures of running tasks do not reach the driver before their end", e)
 
   private def startPolling(): Unit = synchronized {
     if (!polling) {

@@ -98,6 +98,9 @@ private[latency] object StreamingPlan extends AdaptiveSparkPlanHelper {
     case "dedupeWithinWatermark" => "deduplicate-within-watermark"
     case "symmetricHashJoin" => "join"
     case "globalLimit" => "limit"
-    case other => other.stripSuffix("Exec").replaceAll("([a-z])([A-Z])", "$1-$2").toLowerCase(Locale.ROOT)
+    case other => hyphenated(other.stripSuffix("Exec"))
   }
+
+  def hyphenated(camelCase: String): String =
+    camelCase.replaceAll("([a-z])([A-Z])", "$1-$2").toLowerCase(Locale.ROOT)
 }

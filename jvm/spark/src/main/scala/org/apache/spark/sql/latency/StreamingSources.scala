@@ -1,7 +1,5 @@
 package org.apache.spark.sql.latency
 
-import java.util.Locale
-
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.connector.read.streaming.SparkDataStream
@@ -55,8 +53,7 @@ private[latency] object StreamingSources {
     case _ => stream.getClass.getSimpleName match {
         case rate if rate.startsWith("RatePerMicroBatch") => "rate-micro-batch"
         case rate if rate.startsWith("RateStream") => "rate"
-        case other =>
-          other.replaceAll(Plumbing, "").replaceAll("([a-z])([A-Z])", "$1-$2").toLowerCase(Locale.ROOT)
+        case other => StreamingPlan.hyphenated(other.replaceAll(Plumbing, ""))
       }
   }
 }
