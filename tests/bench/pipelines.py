@@ -7,7 +7,6 @@ noise. Writes the table (Markdown) and every single run (JSON lines) into the fo
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -17,9 +16,22 @@ import tempfile
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Any, cast
 
+from measuring import (
+    HERE,
+    PLAIN,
+    Run,
+    arguments,
+    as_json,
+    from_json,
+    in_windows,
+    local_session,
+    made_events,
+    over_plain,
+    timed,
+    write_results,
+)
 from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  as all of Spark's documentation has it
@@ -31,8 +43,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-HERE = Path(__file__).parent
-PLAIN = "plain"
 MARKS = 10
 
 
@@ -46,31 +56,6 @@ class Workload:
     source: Callable[[int], DataFrame]
     """Makes the records that a run is fed, as many as it is told."""
     rest: Callable[[DataFrame], DataFrame]
-
-
-@dataclass(frozen=True)
-class Run:
-    """One execution of one variant. Round 0 warms up and counts for nothing."""
-
-    workload: str
-    variant: str
-    round: int
-    rows: int
-    wall_ns: int
-    cpu_ns: int
-    load: float
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A median over rounds with its bootstrap interval of 95 %."""
-
-    value: float
-    low: float
-    high: float
-
-    def text(self, form: str) -> str:
-        return f"{self.value:{form}} [{self.low:{form}}, {self.high:{form}}]"
 
 
 def latency() -> Column:
@@ -141,26 +126,14 @@ def events(spark: SparkSession, rows: int, folder: Path) -> Workload:
     def path(rows: int) -> str:
         return str(folder / f"events-{rows}")
 
-    ago = F.make_interval(mins=F.lit(0), secs=F.col("id") / 1000)
-    event = F.struct(
-        "id",
-        (F.lit("2026-01-01T00:00:00Z").cast("timestamp") + ago).alias("ts"),
-        F.concat(F.lit("user-"), F.hash("id") % 100).alias("user"),
-        (F.col("id") * 7919 % 10000 / 100).alias("amount"),
-        F.sha2(F.col("id").cast("string"), 256).alias("session"),
-    )
     for size in {rows, *(rows // part for part in FEWER.values())}:
-        spark.range(0, size, 1, 1).select(F.to_json(event)).write.text(path(size))
+        as_json(made_events(spark, size, partitions=1)).write.text(path(size))
 
     def source(rows: int) -> DataFrame:
-        schema = "id BIGINT, ts TIMESTAMP, user STRING, amount DOUBLE, session STRING"
-        parsed = (
-            spark.read.text(path(rows)).select(F.from_json("value", schema).alias("event")).select("event.*")
-        )
-        return parsed.filter("amount >= 10")
+        return from_json(spark.read.text(path(rows))).filter("amount >= 10")
 
     def rest(df: DataFrame) -> DataFrame:
-        return df.groupBy(F.window("ts", "1 minute"), "user").agg(F.count("*"), F.avg("amount"))
+        return in_windows(df)
 
     return Workload("events", "JSON file, from_json, filter, window aggregate, noop", rows, source, rest)
 
@@ -170,27 +143,17 @@ class Bench:
 
     def __init__(self, jar: Path, classes: Path) -> None:
         compile_scala(jar, classes)
-        options: dict[str, bool | float | int | str | None] = {
-            "spark.jars": str(jar),
-            "spark.driver.extraClassPath": f"{classes}{os.pathsep}{jar}",
-            "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
-            "spark.driver.memory": "2g",
-            "spark.driver.host": "127.0.0.1",
-            "spark.driver.bindAddress": "127.0.0.1",
-            "spark.ui.enabled": "false",
-            "spark.ui.showConsoleProgress": "false",
-            "spark.sql.adaptive.enabled": "false",
-            "spark.sql.shuffle.partitions": "1",
-            "spark.sql.session.timeZone": "UTC",
-        }
-        self.spark = SparkSession.builder.master("local[1]").config(map=options).getOrCreate()
-        self.spark.sparkContext.setLogLevel("ERROR")
+        self.spark = local_session(
+            jar,
+            {
+                "spark.driver.extraClassPath": f"{classes}{os.pathsep}{jar}",
+                "spark.sql.adaptive.enabled": "false",
+                "spark.sql.shuffle.partitions": "1",
+                "spark.sql.session.timeZone": "UTC",
+            },
+        )
         self.jvm = cast("Any", self.spark._jvm)
-        context: Any = self.spark._jsc
-        self.listeners = context.sc().listenerBus()
         self.jvm.sparklatency.bench.Alternatives.register(self.spark._jsparkSession)
-        # What clock_getcpuclockid(3) returns: the CPU time of all threads of that process, in nanoseconds.
-        self.cpu_clock = (~self.jvm.java.lang.ProcessHandle.current().pid() << 3) | 2
 
     def rounds(self, workload: Workload, rounds: int) -> Iterable[Run]:
         order = random.Random(1)  # noqa: S311  not a secret
@@ -203,12 +166,8 @@ class Bench:
 
     def run(self, workload: Workload, variant: str, number: int, rows: int) -> Run:
         query = self.query(workload, variant, rows)
-        self.jvm.System.gc()
-        wall, cpu = time.perf_counter_ns(), time.clock_gettime_ns(self.cpu_clock)
-        query.write.format("noop").mode("overwrite").save()
-        wall = time.perf_counter_ns() - wall
-        self.listeners.waitUntilEmpty()  # what listeners do afterwards is work, too
-        cpu = time.clock_gettime_ns(self.cpu_clock) - cpu
+        writer = query.write.format("noop").mode("overwrite")
+        wall, cpu = timed(self.spark, writer.save)
         return Run(workload.name, variant, number, rows, wall, cpu, os.getloadavg()[0])
 
     def codegen_stages(self, workload: Workload, variant: str) -> int:
@@ -225,25 +184,6 @@ def compile_scala(jar: Path, classes: Path) -> None:
     jars = Path(_find_spark_home(), "jars", "*")
     scalac = ["java", "-cp", str(jars), "scala.tools.nsc.Main", "-usejavacp", "-classpath", f"{jar}"]
     subprocess.run([*scalac, "-d", str(classes), str(HERE / "Alternatives.scala")], check=True)
-
-
-def estimate(values: list[float]) -> Estimate:
-    draws = random.Random(1)  # noqa: S311  not a secret
-    medians = sorted(median(draws.choices(values, k=len(values))) for _ in range(2000))
-    return Estimate(median(values), medians[49], medians[-50])
-
-
-def over_plain(
-    runs: list[Run],
-    variant: str,
-    cost: Callable[[Run], float],
-    compare: Callable[[float, float], float],
-) -> Estimate:
-    """Compares a variant with the plain query, round by round."""
-    plain = {(run.rows, run.round): cost(run) / run.rows for run in runs if run.variant == PLAIN}
-    most = max(run.rows for run in runs if run.variant == variant)
-    own = [run for run in runs if run.variant == variant and run.rows == most and run.round > 0]
-    return estimate([compare(cost(run) / run.rows, plain[run.rows, run.round]) for run in own])
 
 
 def table(workload: Workload, runs: list[Run], stages: dict[str, int]) -> str:
@@ -269,18 +209,14 @@ def table(workload: Workload, runs: list[Run], stages: dict[str, int]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jar", type=Path, required=True, help="the jar for the installed pyspark")
-    parser.add_argument("--out", type=Path, default=HERE / "results", help="folder for the results")
-    parser.add_argument("--rounds", type=int, default=9, help="rounds that count, after one that does not")
+    parser = arguments(__doc__)
     parser.add_argument("--numbers", type=int, default=10_000_000, help="records of the first workload")
     parser.add_argument("--events", type=int, default=200_000, help="records of the second")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         classes = Path(folder, "classes")
         classes.mkdir()
-        bench = Bench(options.jar.resolve(), classes)
-        line = ".".join(bench.spark.version.split(".")[:2])
+        bench = Bench(options.jar, classes)
         workloads = [numbers(bench.spark, options.numbers), events(bench.spark, options.events, Path(folder))]
         runs: list[Run] = []
         tables = []
@@ -292,17 +228,9 @@ def main() -> None:
                 print(json.dumps(asdict(run)), flush=True)
             runs += own
             tables.append(table(workload, own, stages))
+        version = bench.spark.version
         bench.spark.stop()
-    loads = [run.load for run in runs]
-    header = (
-        f"Spark {bench.spark.version}, medians of {options.rounds} rounds with their 95 % intervals; "
-        f"load average {min(loads):.1f} to {max(loads):.1f}"
-    )
-    report = "\n\n".join([header, *tables]) + "\n"
-    options.out.mkdir(parents=True, exist_ok=True)
-    (options.out / f"spark-{line}.md").write_text(report)
-    (options.out / f"spark-{line}.jsonl").write_text("".join(json.dumps(asdict(run)) + "\n" for run in runs))
-    print(report)
+    write_results(options, "spark", version, "", tables, runs)
 
 
 if __name__ == "__main__":

@@ -7,25 +7,24 @@ topic can say, row by row, what the driver may have said at most.
 
 import sys
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import max as greatest
 from pyspark.sql.functions import unix_millis, window
 
 from sparklatency import with_e2e_latency
 
 
+def read(spark: SparkSession, brokers: str, topic: str) -> DataFrame:
+    records = spark.readStream.format("kafka").option("kafka.bootstrap.servers", brokers)
+    topic_from_its_start = records.option("subscribe", topic).option("startingOffsets", "earliest").load()
+    return topic_from_its_start.withWatermark("timestamp", "1 minute")
+
+
 def main(brokers: str, records: str, results: str, checkpoint: str) -> None:
     spark = SparkSession.builder.appName("e2e").getOrCreate()
     print(spark.sparkContext.applicationId, flush=True)
 
-    source = (
-        spark.readStream.format("kafka")
-        .option("kafka.bootstrap.servers", brokers)
-        .option("subscribe", records)
-        .option("startingOffsets", "earliest")
-        .load()
-        .withWatermark("timestamp", "1 minute")
-    )
+    source = read(spark, brokers, records)
     newest = (
         with_e2e_latency(source, "source")
         .groupBy(window("timestamp", "1 second"), "key")

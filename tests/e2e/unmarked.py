@@ -5,6 +5,7 @@ import sys
 from contextlib import redirect_stdout
 from io import StringIO
 
+from pipeline import read
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import count, window
 
@@ -17,12 +18,7 @@ def main(brokers: str, records: str, results: str, checkpoint: str) -> None:
     for name, auto in (("plain", ""), ("automatic", "source,terminal,stateful")):
         spark.conf.set("spark.sparklatency.auto", auto)
         counted = (
-            spark.readStream.format("kafka")
-            .option("kafka.bootstrap.servers", brokers)
-            .option("subscribe", records)
-            .option("startingOffsets", "earliest")
-            .load()
-            .withWatermark("timestamp", "1 minute")
+            read(spark, brokers, records)
             .filter("key IS NOT NULL")
             .dropDuplicates(["timestamp", "key", "value"])
             .groupBy(window("timestamp", "1 second"), "key")

@@ -66,7 +66,7 @@ class MarkedPlanSuite extends SparkTest with AdaptiveSparkPlanHelper {
     def query(mark: DataFrame => DataFrame) =
       mark(rows.withColumn("x", col("id") * 2)).filter(col("x") > 3).select("x")
     val plain = query(identity)
-    withSetting("spark.sparklatency.recording.level", "NONE") {
+    withSettings("spark.sparklatency.recording.level" -> "NONE") {
       assert(query(_.withE2ELatency(
         "off",
         "ts"
@@ -79,7 +79,7 @@ class MarkedPlanSuite extends SparkTest with AdaptiveSparkPlanHelper {
     }
     assert(query(_.withE2ELatency("fine", "ts", level = "TRACE")).queryExecution.executedPlan
       .sameResult(plain.queryExecution.executedPlan))
-    withSetting("spark.sparklatency.recording.level", "trace") {
+    withSettings("spark.sparklatency.recording.level" -> "trace") {
       assert(!query(_.withE2ELatency("fine", "ts", level = "DEBUG")).queryExecution.executedPlan
         .sameResult(plain.queryExecution.executedPlan))
     }
@@ -93,11 +93,5 @@ class MarkedPlanSuite extends SparkTest with AdaptiveSparkPlanHelper {
     import spark.implicits._
     val numbers = spark.range(3).withColumn("ts", timestamp_millis(col("id"))).as[(Long, java.sql.Timestamp)]
     assert(numbers.withE2ELatency(freshNode(), "ts").map(_._1).collect().sorted === Array(0L, 1L, 2L))
-  }
-
-  private def withSetting(key: String, value: String)(body: => Unit): Unit = {
-    spark.conf.set(key, value)
-    try body
-    finally spark.conf.unset(key)
   }
 }

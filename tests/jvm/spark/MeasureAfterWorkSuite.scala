@@ -28,10 +28,10 @@ class MeasureAfterWorkSuite extends SparkTest with TableDrivenPropertyChecks {
   )
 
   private def inEveryMode(body: => Unit): Unit = forAll(modes) { (_, settings) =>
-    settings.foreach { case (key, value) => spark.conf.set(key, value) }
-    clock.set(Start)
-    try body
-    finally settings.foreach { case (key, _) => spark.conf.unset(key) }
+    withSettings(settings: _*) {
+      clock.set(Start)
+      body
+    }
   }
 
   private def rows: DataFrame =

@@ -53,6 +53,12 @@ trait SparkTest extends AnyFunSuite with BeforeAndAfterAll with BeforeAndAfterEa
     ListenerBus.awaitEmpty(spark.sparkContext)
   }
 
+  protected def withSettings(settings: (String, String)*)(body: => Unit): Unit = {
+    settings.foreach { case (key, value) => spark.conf.set(key, value) }
+    try body
+    finally settings.foreach { case (key, _) => spark.conf.unset(key) }
+  }
+
   protected def node(id: String, query: String = "__batch__"): ShownNode =
     findNode(id, query).getOrElse(fail(s"there are no figures of node '$id' in query '$query'"))
 

@@ -40,9 +40,9 @@ trait StreamingTest extends SparkTest {
     json.findValuesAsText("node").toArray(Array.empty[String]).toSeq
   }
 
-  protected def withSettings(settings: (String, String)*)(body: => Unit): Unit = {
-    settings.foreach { case (key, value) => spark.conf.set(key, value) }
-    try body
-    finally settings.foreach { case (key, _) => spark.conf.unset(key) }
-  }
+  /** Automatic nodes of every role, at the level that records them all. */
+  protected val everything: Seq[(String, String)] = Seq(
+    "spark.sparklatency.auto" -> "source,terminal,stateful",
+    "spark.sparklatency.recording.level" -> "TRACE"
+  )
 }
