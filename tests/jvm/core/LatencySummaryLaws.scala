@@ -98,4 +98,33 @@ class LatencySummaryLaws extends AnyFunSuite with ScalaCheckPropertyChecks {
       assert(recorder.unpublished.isEmpty && parts.forall(!_.isEmpty))
     }
   }
+
+  test("ages at one time tell the ages at another") {
+    forAll(latencies, Gen.choose(0L, 100000L), Gen.oneOf(Figures.percents)) { (all, reference, percent) =>
+      val recorder = new LatencyRecorder(new ManualClock(Now), reference = Some(Now + reference))
+      all.foreach(ms => recorder.record((Now - ms) * 1000))
+      val later = 7001L
+      val ages = recorder.agesAtReference.later(later)
+      val exact = all.filter(_ <= Now).map(_ + reference + later).sorted
+      assert(ages.count === exact.size && ages.withoutTimestamp === all.size - exact.size)
+      assert(ages.sum === exact.map(BigInt(_)).sum)
+      assert(ages.min === exact.headOption && ages.max === exact.lastOption)
+      // Who was ahead of the clock at the time of reference is taken to have been there at that very time.
+      val known = exact.map(_.max(later))
+      whenever(known.nonEmpty) {
+        val wanted = known(math.max(1, math.ceil(percent / 100 * known.size).toInt) - 1)
+        val reported = ages.percentile(percent).get
+        assert(math.abs(reported - wanted) <= wanted / 100.0, s"$reported instead of $wanted")
+      }
+    }
+  }
+
+  test("publishing leaves the ages alone") {
+    val recorder = new LatencyRecorder(new ManualClock(Now), publishNanos = -1, reference = Some(Now + 5))
+    Seq(1L, 2L, 3L).foreach(ms => recorder.record((Now - ms) * 1000))
+    recorder.record(-1)
+    val ages = recorder.agesAtReference
+    assert((ages.count, ages.min, ages.max, ages.withoutTimestamp) === ((3, Some(6), Some(8), 1)))
+    assert(new LatencyRecorder(new ManualClock(Now)).agesAtReference.isEmpty)
+  }
 }

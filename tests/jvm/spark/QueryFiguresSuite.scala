@@ -11,6 +11,7 @@ import io.sparklatency.LatencyRecorder
 import io.sparklatency.ManualClock
 import io.sparklatency.Measure
 import io.sparklatency.NodeKey
+import io.sparklatency.QuerySnapshot
 import io.sparklatency.ReadingId
 import io.sparklatency.spark.SparkTest
 
@@ -39,7 +40,7 @@ class QueryFiguresSuite extends SparkTest {
 
   private def shown(settings: FiguresSettings)(marks: PlannedMark*): QuerySnapshot = {
     val source = new LatencySource(clock, settings)(_.stopped)
-    source.update(owner("any"))(_.add(marks))
+    source.update(owner("any"))(query => query.add(marks, query.batch(0)))
     try source.snapshot().head
     finally {
       beans =
@@ -97,7 +98,7 @@ class QueryFiguresSuite extends SparkTest {
 
   test("nodes show in the order of their plan, and those of other plans where they were") {
     val source = new LatencySource(clock, FiguresSettings())(_.stopped)
-    def batch(marks: PlannedMark*): Unit = source.update(owner("any"))(_.add(marks))
+    def batch(marks: PlannedMark*): Unit = source.update(owner("any"))(query => query.add(marks, query.batch(0)))
     batch(mark("other", 0)(1))
     batch(mark("sink", 1)(1))
     batch(mark("last", 0)(1))

@@ -10,18 +10,23 @@ trait Clock {
    * [[RowClock]] can tell that no time to speak of has passed between them.
    */
   def readEveryRow: Boolean
+
+  /** What this clock showed when the operating system's showed `systemMillis`, a moment ago. */
+  def at(systemMillis: Long): Long
 }
 
 /** The operating system's clock: 25 to 40 ns a reading, which is why [[RowClock]] stands before it. */
 object SystemClock extends Clock {
   override def millis(): Long = System.currentTimeMillis()
   override def readEveryRow: Boolean = false
+  override def at(systemMillis: Long): Long = systemMillis
 }
 
 /** A clock that stands still until it is told otherwise, in any direction. Safe to set from another thread. */
 final class ManualClock(@volatile private var now: Long) extends Clock {
   override def millis(): Long = now
   override def readEveryRow: Boolean = true
+  override def at(systemMillis: Long): Long = now
   def set(millis: Long): Unit = now = millis
   def advance(millis: Long): Unit = now += millis
 }
@@ -32,6 +37,7 @@ object WallClock extends Clock {
 
   override def millis(): Long = clock.millis()
   override def readEveryRow: Boolean = clock.readEveryRow
+  override def at(systemMillis: Long): Long = clock.at(systemMillis)
 
   def install(other: Clock): Unit = clock = other
   def reset(): Unit = clock = SystemClock

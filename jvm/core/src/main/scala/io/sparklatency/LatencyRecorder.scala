@@ -8,28 +8,24 @@ package io.sparklatency
  *   rows.foreach(row => recorder.record(row.timestampMicros))
  *   val summary = recorder.summary()
  * }}}
- * The histogram has HdrHistogram's layout at two significant digits (values below 256 exact, above them buckets of at most
- * 1/128 of the value), kept as a bare array: `recordValue` takes up to a nanosecond more a record, a quarter of the whole.
- * [[summary]] hands it over to HdrHistogram.
- *
  * A writer that goes on for long publishes as it goes: whenever it reads the clock and `publishNanos` have passed, it hands what
  * came in since to `publish`, and begins anew. Where no row comes for as long, another thread may do it in its stead.
+ *
+ * @param reference where the results are committed later, at a time nobody knows yet: a time, in milliseconds, against which the
+ *                  age of each record is taken too. The age at any other time differs from that by the time between
  */
 final class LatencyRecorder(
     clock: Clock,
     publish: LatencySummary => Unit = _ => (),
-    publishNanos: Long = LatencyRecorder.PublishMs * 1000 * 1000
+    publishNanos: Long = LatencyRecorder.PublishMs * 1000 * 1000,
+    reference: Option[Long] = None
 ) {
-  import LatencyRecorder._
-
   private[this] val rowClock = new RowClock(clock, publishWhenDue)
-  private[this] var buckets = new Array[Long](FirstBuckets)
-  private[this] var min = Long.MaxValue
-  private[this] var max = Long.MinValue
-  private[this] var sum = 0L
-  private[this] var carried = BigInt(0)
+  private[this] val latencies = new LatencyTally
+  private[this] val ages = if (reference.isEmpty) null else new LatencyTally
+  private[this] val referenceMs = reference.getOrElse(0L)
   private[this] var withoutTimestamp = 0L
-  private[this] var aheadOfClock = 0L
+  private[this] var withoutAge = 0L
   private[this] var published = LatencySummary.empty
   @volatile private[this] var publishedAtNanos = System.nanoTime()
   @volatile private[this] var readAtNanos = publishedAtNanos
@@ -41,31 +37,27 @@ final class LatencyRecorder(
   def record(micros: Long): Unit =
     if (micros < 0) recordWithoutTimestamp()
     else {
-      val latency = rowClock.millis() - micros / 1000
-      if (latency < min) min = latency
-      if (latency > max) max = latency
-      val total = sum + latency
-      if (((sum ^ total) & (latency ^ total)) < 0) carry(latency) else sum = total
-      if (latency < 0) recordAhead()
-      else {
-        val bucket = bucketOf(latency)
-        if (bucket >= buckets.length) grow(bucket)
-        buckets(bucket) += 1
-      }
+      val timestamp = micros / 1000
+      latencies.add(rowClock.millis() - timestamp)
+      if (ages != null) ages.add(referenceMs - timestamp)
     }
 
   /** Reads the clock too, though it needs no time: a writer that does not would be taken for silent. */
   def recordWithoutTimestamp(): Unit = {
     rowClock.millis()
     withoutTimestamp += 1
+    withoutAge += 1
   }
 
   /** What was recorded so far, published or not. Called by the writer, or after it. */
   def summary(): LatencySummary = synchronized(published + unpublished)
 
   /** What was recorded and not published. Called by the writer, or after it. */
-  def unpublished: LatencySummary =
-    LatencySummary(buckets, min, max, carried + sum, withoutTimestamp, aheadOfClock)
+  def unpublished: LatencySummary = latencies.summary(withoutTimestamp)
+
+  /** The ages of all records at the time of reference; of none where there is no such time. */
+  def agesAtReference: LatencySummary =
+    if (ages == null) LatencySummary.empty else ages.summary(withoutAge)
 
   /**
    * Called by another thread: publishes what the writer has left, if no row has come for so long that the next one will find
@@ -99,50 +91,15 @@ final class LatencyRecorder(
     val part = unpublished
     if (!part.isEmpty) {
       published += part
-      java.util.Arrays.fill(buckets, 0L)
-      min = Long.MaxValue
-      max = Long.MinValue
-      sum = 0
-      carried = 0
+      latencies.clear()
       withoutTimestamp = 0
-      aheadOfClock = 0
       publish(part)
     }
   }
-
-  private def recordAhead(): Unit = {
-    aheadOfClock += 1
-    buckets(0) += 1
-  }
-
-  /** Timestamps of the far future add up to more than a Long holds. */
-  private def carry(latency: Long): Unit = {
-    carried += sum
-    sum = latency
-  }
-
-  private def grow(bucket: Int): Unit =
-    buckets = java.util.Arrays.copyOf(buckets, math.max(bucket + 1, buckets.length * 2))
 }
 
 object LatencyRecorder {
 
   /** Twice a second, so that figures of a task without end are never older than one. */
   val PublishMs: Long = 500
-
-  /** Up to an hour and ten minutes. */
-  private val FirstBuckets = 2048
-
-  private[sparklatency] def bucketOf(latency: Long): Int = {
-    val shift = 56 - java.lang.Long.numberOfLeadingZeros(latency | 255L)
-    (shift << 7) + (latency >>> shift).toInt
-  }
-
-  /** The smallest latency of a bucket: the inverse of [[bucketOf]]. */
-  private[sparklatency] def lowestOf(bucket: Int): Long =
-    if (bucket < 256) bucket.toLong
-    else {
-      val shift = (bucket >>> 7) - 1
-      (bucket - (shift << 7)).toLong << shift
-    }
 }

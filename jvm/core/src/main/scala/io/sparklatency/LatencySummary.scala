@@ -49,6 +49,24 @@ final class LatencySummary private (
       percents.map(p => Some(histogram.getValueAtPercentile(p).min(highest).max(lowest)))
     }
 
+  /**
+   * The ages of the same records `ms` milliseconds later, where this is their ages at one time. Count, minimum, maximum and sum
+   * are exact; percentiles may then also be too low, by 1 % at most. How many records are still ahead of the clock then is known
+   * only when none is, and else at most as many as now.
+   */
+  def later(ms: Long): LatencySummary =
+    if (count == 0 || ms == 0) this
+    else {
+      val (now, moved) = (decoded, new Histogram(Digits))
+      now.recordedValues().forEach { bucket =>
+        val least = now.lowestEquivalentValue(bucket.getValueIteratedTo) // the highest would add its error to the next
+        moved.recordValueWithCount((least + ms).max(0L), bucket.getCountAtValueIteratedTo)
+      }
+      val stillAhead = if (lowest + ms < 0) aheadOfClock else 0L
+      val total = sum + BigInt(ms) * count
+      LatencySummary(count, lowest + ms, highest + ms, total, withoutTimestamp, stillAhead, encode(moved))
+    }
+
   /** For [[LatencySummary.fromBytes]] of the same release. */
   def toBytes: Array[Byte] = {
     val total = sum.toByteArray
@@ -107,7 +125,7 @@ object LatencySummary {
   ): LatencySummary = {
     val histogram = new Histogram(Digits)
     for (bucket <- buckets.indices if buckets(bucket) > 0)
-      histogram.recordValueWithCount(LatencyRecorder.lowestOf(bucket), buckets(bucket))
+      histogram.recordValueWithCount(LatencyTally.lowestOf(bucket), buckets(bucket))
     val count = histogram.getTotalCount
     val encoded = if (count == 0) Array.emptyByteArray else encode(histogram)
     LatencySummary(count, min, max, sum, withoutTimestamp, aheadOfClock, encoded)

@@ -1,8 +1,8 @@
 package io.sparklatency
 
 /**
- * What is measured of a record at a node, in milliseconds. Every node has its e2e latency; the others are of nodes that stand at
- * an operator that keeps state.
+ * What is measured of a record at a node, in milliseconds. Every node has its e2e latency; commit is of the last nodes of a query,
+ * the others of nodes that stand at an operator that keeps state.
  *
  * @param name  as metrics begin with it
  * @param field of the object in JSON that holds its figures
@@ -16,11 +16,14 @@ object Measure {
   /** The wall clock when the record leaves the node, minus its timestamp. */
   case object E2ELatency extends Measure("record-e2e-latency", "latency")
 
-  /** The same when the operator takes the record in, before its work (KIP-613's older text). */
+  /** The time when the results of the record's batch could be seen, minus its timestamp. */
+  case object Commit extends Measure("record-commit-latency", "commit")
+
+  /** The e2e latency when the operator takes the record in, before its work (KIP-613's older text). */
   case object Staleness extends Measure("record-staleness", "staleness")
 
   /** How far behind the watermark a record was that the operator dropped for it: time of the stream, not of the clock. */
   case object Lateness extends Measure("record-lateness", "lateness")
 
-  val all: Seq[Measure] = Seq(E2ELatency, Staleness, Lateness)
+  val all: Seq[Measure] = Seq(E2ELatency, Commit, Staleness, Lateness)
 }

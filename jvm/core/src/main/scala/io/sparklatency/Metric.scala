@@ -69,6 +69,10 @@ object Metric {
     )
   }
 
+  private val ofCommit: Seq[Metric] =
+    extremes(Measure.Commit, "age of a record when the results of its batch were committed") ++
+      gaugesOf(Measure.Commit, percentiles, "the age at the commit that %s %% of the records do not exceed, within 1 %%")
+
   private val ofStaleness: Seq[Metric] =
     extremes(Measure.Staleness, "age of a record when the operator takes it in")
 
@@ -87,7 +91,7 @@ object Metric {
         "the distance that %s %% of them do not exceed"
       ))
 
-  val all: Seq[Metric] = ofLatency ++ ofStaleness ++ ofLateness
+  val all: Seq[Metric] = ofLatency ++ ofCommit ++ ofStaleness ++ ofLateness
 
   def of(measure: Measure): Seq[Metric] = all.filter(_.measure == measure)
 
@@ -98,12 +102,11 @@ object Metric {
   )
 
   private def percentilesOf(measure: Measure, percentiles: Seq[(String, Double)], help: String): Seq[Metric] =
+    gaugesOf(measure, percentiles, help + ", at most 1 %% too high")
+
+  private def gaugesOf(measure: Measure, percentiles: Seq[(String, Double)], help: String): Seq[Metric] =
     percentiles.map { case (name, percent) =>
-      gauge(
-        measure,
-        name,
-        help.format(percent) + ", at most 1 % too high"
-      )(_.percentile(percent).map(_.toDouble))
+      gauge(measure, name, help.format(percent))(_.percentile(percent).map(_.toDouble))
     }
 
   private def gauge(

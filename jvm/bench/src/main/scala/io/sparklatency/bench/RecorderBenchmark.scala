@@ -29,6 +29,7 @@ class RecorderBenchmark {
 
   private var timestamps: Array[Long] = _
   private var recorder: LatencyRecorder = _
+  private var committed: LatencyRecorder = _
   private var hdr: HdrRecorder = _
   private var rowClock: RowClock = _
 
@@ -40,6 +41,7 @@ class RecorderBenchmark {
     def lognormal = math.exp(5 + 1.5 * random.nextGaussian()).toLong
     timestamps = Array.fill(Records)((now - (if (latencies == "constant") 150 else lognormal)) * 1000)
     recorder = new LatencyRecorder(SystemClock)
+    committed = new LatencyRecorder(SystemClock, reference = Some(now))
     hdr = new HdrRecorder
     rowClock = new RowClock(SystemClock)
   }
@@ -59,6 +61,15 @@ class RecorderBenchmark {
     var i = 0
     while (i < Records) { recorder.record(timestamps(i)); i += 1 }
     recorder
+  }
+
+  /** With the ages from which the commit latency is made, as at the last node of a query. */
+  @Benchmark
+  @OperationsPerInvocation(Records)
+  def latencyRecorderAndAges(): LatencyRecorder = {
+    var i = 0
+    while (i < Records) { committed.record(timestamps(i)); i += 1 }
+    committed
   }
 
   @Benchmark

@@ -22,6 +22,7 @@ final class LatencyConf(read: String => Option[String]) {
   def recordingLevel: RecordingLevel = get(RecordingLevelKey)
   def auto: Set[NodeRole] = get(Auto)
   def publishAfter: Long = get(PublishAfter)
+  def historyBatches: Int = get(HistoryBatches)
   def figures: FiguresSettings =
     FiguresSettings(WindowSettings(get(NumSamples), get(SampleWindow)), get(GranularityKey), get(MaxNodes))
 
@@ -94,8 +95,15 @@ object LatencyConf extends Logging {
     "How long a task of a batch runs before its figures show, and again. In real-time and continuous mode it is half a second."
   )(duration)
 
+  val HistoryBatches: Key[Int] = Key(
+    s"${Prefix}history.batches",
+    1000,
+    "a whole number from 1 to 100000",
+    "How many batches of each run of a query are kept to look at, on the driver and in the History Server."
+  )(whole(1, 100000))
+
   val keys: Seq[Key[_]] =
-    Seq(RecordingLevelKey, Auto, NumSamples, SampleWindow, GranularityKey, MaxNodes, PublishAfter)
+    Seq(RecordingLevelKey, Auto, NumSamples, SampleWindow, GranularityKey, MaxNodes, PublishAfter, HistoryBatches)
 
   private def whole(from: Int, to: Int)(value: String): Option[Int] =
     value.trim.toIntOption.filter(n => n >= from && n <= to)

@@ -34,7 +34,7 @@ object PythonApi {
     val all = tracker.snapshot()
     val chosen = if (query == null) all else all.filter(q => q.name == query || q.id.contains(query))
     if (query != null && chosen.isEmpty) throw new IllegalArgumentException(unknown(query, all.map(_.name)))
-    LatencyJson(chosen)
+    LatencyJson.queries(chosen).toString
   }
 
   private def unknown(query: String, known: Seq[String]): String =

@@ -36,8 +36,12 @@ final class LatencyAccumulator(
   @transient private var recorders: mutable.ArrayBuffer[(Int, LatencyRecorder)] = _
   @volatile private var readings = Map.empty[Int, Reading]
   @transient private var taken = Set.empty[Int]
+  private var reference: Option[Long] = None
 
   override def excludeFromHeartbeat: Boolean = true
+
+  /** Has the ages taken from which those at the commit are made. Called before there are tasks. */
+  def takeAges(): Unit = reference = reference.orElse(Some(clock.millis()))
 
   /** A recorder for another reading of `partition`. Generated code and the interpreter ask for one before the first row. */
   def open(partition: Int): LatencyRecorder = {
@@ -50,7 +54,8 @@ final class LatencyAccumulator(
     val recorder = new LatencyRecorder(
       clock,
       part => task.foreach(context => RunningTasks.publish(owner, readingId(context, number), context, part)),
-      publishMs * 1000 * 1000
+      publishMs * 1000 * 1000,
+      reference
     )
     if (task.nonEmpty) RunningTasks.opened(recorder)
     recorders += partition -> recorder
@@ -73,6 +78,7 @@ final class LatencyAccumulator(
 
   override def copy(): LatencyAccumulator = {
     val other = new LatencyAccumulator(owner, publishMs, watermark)
+    other.reference = reference
     other.readings = readings
     other
   }
@@ -91,7 +97,8 @@ final class LatencyAccumulator(
       RunningTasks.closed(recorder)
       try {
         val (summary, rest) = recorder.seal()
-        add(Reading(partition, TaskAttempt(task), readingId(task, number), summary, rest))
+        val ages = reference.map(Ages(_, recorder.agesAtReference))
+        add(Reading(partition, TaskAttempt(task), readingId(task, number), summary, rest, ages))
         ExecutorFigures.add(owner, rest)
       } catch {
         case NonFatal(e) =>
@@ -129,13 +136,15 @@ final case class MarkOwner(
  * What one attempt at a task recorded while it read a partition of the node once.
  *
  * @param rest what of it the task had not published while it ran
+ * @param ages of the same records, where the node is one at the end of a query
  */
 final case class Reading(
     partition: Int,
     attempt: TaskAttempt,
     id: ReadingId,
     summary: LatencySummary,
-    rest: LatencySummary
+    rest: LatencySummary,
+    ages: Option[Ages] = None
 ) {
 
   /**

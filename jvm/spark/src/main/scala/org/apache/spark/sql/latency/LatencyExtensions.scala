@@ -27,6 +27,7 @@ final class LatencyExtensions extends SparkSessionExtensionsProvider {
     extensions.injectCheckRule(_ => UniqueNodeIds)
     extensions.injectPlannerStrategy(_ => E2ELatencyStrategy)
     extensions.injectColumnar(session => AutomaticNodes(session.asInstanceOf[SparkSession]))
+    extensions.injectColumnar(session => TerminalNodes(session.asInstanceOf[SparkSession]))
     extensions.injectFunction((
       FunctionIdentifier("e2e_latency_version"),
       new ExpressionInfo(classOf[LatencyExtensions].getName, "e2e_latency_version"),

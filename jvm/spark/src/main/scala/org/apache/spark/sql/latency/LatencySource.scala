@@ -16,6 +16,7 @@ import io.sparklatency.Metric
 import io.sparklatency.MetricName
 import io.sparklatency.NodeFigures
 import io.sparklatency.NodeKey
+import io.sparklatency.QuerySnapshot
 import io.sparklatency.WallClock
 import io.sparklatency.spark.LatencyConf
 import org.apache.spark.SparkContext
@@ -41,18 +42,26 @@ final class LatencySource(clock: Clock, settings: FiguresSettings)(mayForget: Qu
   private val endedRuns = new Newest[String](1000)
 
   /** Hands over the figures of a run of a query, which begin anew with each run. */
-  def update(owner: MarkOwner)(change: QueryFigures => Unit): Unit = synchronized {
+  def update[A](owner: MarkOwner)(change: QueryFigures => A): A = synchronized {
     val name = owner.key.query
     if (queries.get(name).exists(_.runId != owner.runId)) forget(name)
     if (!hasRoom) makeRoomBeside(name)
-    change(queries.getOrElseUpdate(name, new QueryFigures(owner, settings.granularity, new Shown(name))))
+    val query = queries.getOrElseUpdate(name, new QueryFigures(owner, settings.granularity, new Shown(name)))
     forgetSome()
+    change(query)
   }
+
+  /** The same of a run that is known already. */
+  def ofRun[A](runId: String)(read: QueryFigures => A): Option[A] = synchronized {
+    queries.values.find(_.runId.contains(runId)).map(read)
+  }
+
+  def hasEnded(runId: String): Boolean = synchronized(endedRuns.contains(runId))
 
   /** The gauges of a stopped query go; its last figures can still be read, as long as not too many queries came after it. */
   def stopped(runId: String): Unit = synchronized {
     endedRuns.add(runId)
-    queries.values.find(_.runId.contains(runId)).foreach { query =>
+    ofRun(runId) { query =>
       query.stopped = true
       unregister(query)
     }
@@ -68,7 +77,7 @@ final class LatencySource(clock: Clock, settings: FiguresSettings)(mayForget: Qu
   /** Of a task that still runs. What comes after it has ended, or its execution, or this run of its query, is too late. */
   def publish(part: PublishedPart): Unit = synchronized {
     if (part.endless) endlessTasks += part.reading.task
-    val isLate = endedTasks.contains(part.reading.task) || part.owner.runId.exists(endedRuns.contains) ||
+    val isLate = endedTasks.contains(part.reading.task) || part.owner.runId.exists(hasEnded) ||
       !part.endless && endedPlannings.contains(part.reading.planning)
     if (!isLate) update(part.owner)(_.publish(part))
   }

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.latency
 
+import java.time.Instant
 import java.util.UUID
 import java.util.concurrent.TimeoutException
 
@@ -7,9 +8,11 @@ import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 import scala.util.Try
 
+import io.sparklatency.BatchRecord
 import io.sparklatency.LatencyRecorder
 import io.sparklatency.Measure
 import io.sparklatency.NodeKey
+import io.sparklatency.QuerySnapshot
 import io.sparklatency.WallClock
 import io.sparklatency.spark.LatencyConf
 import org.apache.spark.SparkContext
@@ -20,14 +23,15 @@ import org.apache.spark.scheduler.SparkListenerApplicationEnd
 import org.apache.spark.scheduler.SparkListenerEvent
 import org.apache.spark.scheduler.SparkListenerTaskEnd
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.execution.QueryExecution
 import org.apache.spark.sql.execution.streaming.ContinuousTrigger
 import org.apache.spark.sql.execution.streaming.RealTimeTrigger
 import org.apache.spark.sql.execution.streaming.runtime.IncrementalExecution
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd
 import org.apache.spark.sql.streaming.StreamingQuery
+import org.apache.spark.sql.streaming.StreamingQueryListener.QueryProgressEvent
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
+import org.apache.spark.sql.streaming.StreamingQueryProgress
 
 /**
  * The driver's figures. When an execution ends well (a micro-batch, or a batch query), what its marks recorded is taken from
@@ -43,14 +47,16 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
 
   context.env.metricsSystem.registerSource(source)
   // A queue of our own: another listener that is slow or overrun cannot make us lose an execution.
-  context.listenerBus.addToQueue(this, "sparklatency")
+  context.listenerBus.addToQueue(this, Queue)
+  context.listenerBus.addToQueue(
+    new StoredBatches(context.statusStore.store, LatencyConf(context.getConf).historyBatches),
+    Queue
+  )
+  context.ui.foreach(ui => new LatencyTab(ui).attach())
 
   override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
-    case end: SparkListenerSQLExecutionEnd if end.qe != null =>
-      // What failed before it was planned has no plan, and would fail once more here.
-      val marks = Try(MarkedPlan.marks(end.qe.executedPlan)).getOrElse(Nil)
-      if (end.executionFailure.isEmpty) take(end.qe, marks)
-      source.executionEnded(marks.map(_.figures.id).toSet)
+    case end: SparkListenerSQLExecutionEnd if end.qe != null => executionEnded(end)
+    case end: QueryProgressEvent => committed(end.progress)
     case end: QueryTerminatedEvent =>
       forget(end.runId)
       source.stopped(end.runId.toString)
@@ -80,17 +86,72 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
   def tellOnce(query: String, problem: String): Unit =
     if (synchronized(told.add(query -> problem))) logWarning(s"query '$query': $problem")
 
-  private def take(execution: QueryExecution, marked: Seq[PlannedMark]): Unit =
-    marked.groupBy(_.figures.owner.key.query).values.foreach { marks =>
-      source.update(marks.head.figures.owner) { query =>
-        execution match {
-          case batch: IncrementalExecution if query.id.nonEmpty => query.countBatch(batch.currentBatchId)
-          case _ if query.id.isEmpty => query.countExecution()
-          case _ => // an action within foreachBatch
+  private def executionEnded(end: SparkListenerSQLExecutionEnd): Unit = {
+    // What failed before it was planned has no plan, and would fail once more here.
+    val marks = Try(MarkedPlan.marks(end.qe.executedPlan)).getOrElse(Nil)
+    val isWell = end.executionFailure.isEmpty
+    val added = end.qe match {
+      case batch: IncrementalExecution =>
+        val run = batch.runId.toString
+        val (own, others) = marks.partition(_.figures.owner.runId.contains(run))
+        own.headOption.foreach(mark => source.update(mark.figures.owner)(_ => ()))
+        val all = own ++ source.ofRun(run)(_.release(own)).getOrElse(Nil)
+        if (isWell) {
+          source.ofRun(run)(addBatch(_, all, batch, WallClock.at(end.time)))
+          addExecution(others, end)
         }
-        query.add(marks)
-      }
+        all ++ others
+      case _ =>
+        val (withinBatch, others) = marks.partition(_.figures.owner.runId.nonEmpty)
+        if (isWell) {
+          withinBatch.groupBy(_.figures.owner.runId).values.map(marks => marks.head.figures.owner -> marks)
+            .filterNot { case (owner, _) => owner.runId.exists(source.hasEnded) }
+            .foreach { case (owner, marks) => source.update(owner)(_.hold(marks)) }
+          addExecution(others, end)
+        }
+        if (isWell) others else marks
     }
+    source.executionEnded(added.map(_.figures.id).toSet)
+  }
+
+  private def addBatch(
+      query: QueryFigures,
+      marks: Seq[PlannedMark],
+      execution: IncrementalExecution,
+      atMs: Long
+  ): Unit = if (marks.nonEmpty) {
+    val batch = query.batch(execution.currentBatchId)
+    query.add(marks, batch)
+    batch.committed(atMs)
+    batch.watermarks = Try(StreamWatermarks.after(execution, batch.watermarks)).getOrElse(batch.watermarks)
+  }
+
+  /** The marks of an execution outside a streaming query. Its results can be seen when it ends. */
+  private def addExecution(marks: Seq[PlannedMark], end: SparkListenerSQLExecutionEnd): Unit =
+    if (marks.nonEmpty) {
+      val committed = source.update(marks.head.figures.owner) { query =>
+        val batch = query.batch(end.executionId)
+        query.add(marks, batch)
+        batch.committed(WallClock.at(end.time))
+        val startMs = end.qe.tracker.phases.values.map(_.startTimeMs).minOption
+        query.commit(end.executionId)(record => record.copy(startMs = startMs.getOrElse(record.startMs)))
+      }
+      committed.foreach(post)
+    }
+
+  /** A micro-batch is over, its sink has what it gave. */
+  private def committed(progress: StreamingQueryProgress): Unit =
+    source.ofRun(progress.runId.toString)(_.commit(progress.batchId) { record =>
+      record.copy(
+        startMs = Instant.parse(progress.timestamp).toEpochMilli,
+        inputRows = progress.numInputRows,
+        durationsMs = progress.durationMs.asScala.view.mapValues(_.toLong).toMap,
+        watermarkMs = Option(progress.eventTime.get("watermark")).map(Instant.parse(_).toEpochMilli).filter(_ > 0),
+        droppedLate = progress.stateOperators.map(_.numRowsDroppedByWatermark).sum
+      )
+    }).flatten.foreach(post)
+
+  private def post(batch: BatchRecord): Unit = context.listenerBus.post(SparkListenerLatencyBatch(batch))
 
   /**
    * The name under which a run of a query goes as long as it lasts: its own, or its id where it has none, or where a query of
@@ -111,15 +172,21 @@ object LatencyTracker extends Logging {
   /** The name under which executions outside a streaming query are shown. */
   private val BatchQueries = "__batch__"
 
+  private val Queue = "sparklatency"
+
   private var current: Option[(SparkContext, LatencyTracker)] = None
 
   /** The tracker of this application, installed when first asked for. */
   def of(context: SparkContext): LatencyTracker = synchronized {
-    current.collect { case (`context`, tracker) => tracker }.getOrElse {
+    existing(context).getOrElse {
       val tracker = new LatencyTracker(context)
       current = Some(context -> tracker)
       tracker
     }
+  }
+
+  def existing(context: SparkContext): Option[LatencyTracker] = synchronized {
+    current.collect { case (`context`, tracker) => tracker }
   }
 
   /** Figures of a task that still runs. */
@@ -147,16 +214,21 @@ object LatencyTracker extends Logging {
     accumulator
   }
 
-  private def publishMs(session: SparkSession): Long = running(session).map(_.trigger) match {
-    case Some(_: RealTimeTrigger | _: ContinuousTrigger) => LatencyRecorder.PublishMs
-    case _ => LatencyConf(session).publishAfter
+  private def publishMs(session: SparkSession): Long =
+    if (hasCommits(session)) LatencyConf(session).publishAfter else LatencyRecorder.PublishMs
+
+  /** Whether what this thread plans or runs commits its results at an end. Otherwise they can be seen at once, and it goes on. */
+  def hasCommits(session: SparkSession): Boolean = running(session).map(_.trigger) match {
+    case Some(_: RealTimeTrigger | _: ContinuousTrigger) => false
+    case _ => true
   }
 
   /** The streaming query whose batch this thread plans or runs: Spark leaves its id in the thread's local properties. */
   def running(session: SparkSession): Option[StreamExecution] =
-    queryId(session).flatMap(id =>
-      Option(session.sharedState.activeStreamingQueries.get(UUID.fromString(id)))
-    )
+    queryId(session).flatMap(id => active(session, UUID.fromString(id)))
+
+  def active(session: SparkSession, query: UUID): Option[StreamExecution] =
+    Option(session.sharedState.activeStreamingQueries.get(query))
 
   /** The name under which that query is shown. */
   def queryName(session: SparkSession): String = owner(session, "").key.query

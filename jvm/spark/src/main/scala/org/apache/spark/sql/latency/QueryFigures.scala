@@ -2,14 +2,15 @@ package org.apache.spark.sql.latency
 
 import javax.management.ObjectName
 
-import scala.annotation.tailrec
 import scala.collection.mutable
 
+import io.sparklatency.BatchRecord
 import io.sparklatency.Granularity
 import io.sparklatency.LatencySummary
 import io.sparklatency.Measure
 import io.sparklatency.NodeFigures
-import io.sparklatency.NodeSnapshot
+import io.sparklatency.NodeView
+import io.sparklatency.QuerySnapshot
 import io.sparklatency.TaskId
 
 /** The figures of one run of a query. Not thread-safe. */
@@ -20,10 +21,12 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
   private val tasks = mutable.Map.empty[(String, Option[String]), (NodeFigures, ObjectName)]
   private val folded = new Distinct
   private var upstream = Map.empty[String, Seq[String]]
-  private var lastBatch = Map.empty[String, LatencySummary]
+  private var latest = Map.empty[String, LatencySummary]
   private var batches = 0L
   private var passedOn = Set.empty[String]
-  private var lastBatchId = -1L
+  private var held = Seq.empty[PlannedMark]
+  private var running: Option[BatchFigures] = None
+  private var lastBatch: Option[BatchRecord] = None
   var stopped = false
 
   def name: String = owner.key.query
@@ -35,23 +38,67 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
   /** What a task that has ended recorded. */
   def add(node: String, measure: Measure, summary: LatencySummary): Unit = of(node, measure).add(summary)
 
+  /**
+   * The batch that runs, or whose results are not known to be committed yet. It counts when it is first asked for; Spark tells the
+   * end of a micro-batch's execution twice.
+   */
+  def batch(id: Long): BatchFigures = running.filter(_.id == id).getOrElse {
+    val batch = new BatchFigures(id)
+    batch.watermarks = lastBatch.toSeq.flatMap(_.watermarks)
+    running = Some(batch)
+    batches += 1
+    batch
+  }
+
+  /** Keeps the marks of an action inside foreachBatch: how often each partition is read is known when its batch ends. */
+  def hold(marks: Seq[PlannedMark]): Unit = held ++= marks
+
+  /** Gives out the marks that were kept. The DataFrame that foreachBatch is given has come through those of the batch's own plan. */
+  def release(own: Seq[PlannedMark]): Seq[PlannedMark] = {
+    val passedOn = own.flatMap(_.upstream).toSet
+    val ends = own.filter(_.measure == Measure.E2ELatency).map(_.node).toSet -- passedOn
+    val released = held.map(mark => if (mark.upstream.isEmpty) mark.copy(upstream = ends - mark.node) else mark)
+    held = Nil
+    released
+  }
+
   /** What stands of an execution. Nodes show in the order of its plan. */
-  def add(marks: Seq[PlannedMark]): Unit = {
+  def add(marks: Seq[PlannedMark], batch: BatchFigures): Unit = {
     passedOn ++= marks.flatMap(_.upstream)
     val shown = marks.filter(mark => isShown(mark.node))
+    val latencies = shown.filter(_.measure == Measure.E2ELatency)
+    // A node stands where its records leave it; one that only takes records in, there.
+    val inPlan = (latencies ++ shown).distinctBy(_.node).sortBy(shown.indexOf(_))
+    inPlan.foreach { mark =>
+      of(mark.node, mark.measure)
+      if (nodes.contains(mark.node)) batch.add(mark.node, mark.upstream.toSeq.sorted)
+    }
     shown.groupBy(mark => mark.node -> mark.measure).foreach { case ((node, measure), plannings) =>
       val readings = LatencyAccumulator.take(plannings.map(_.figures))
       val total = add(of(node, measure), readings)
-      // Spark ends the execution of a micro-batch twice, one within the other, and the second time there is nothing left.
-      if (measure == Measure.E2ELatency && readings.nonEmpty) lastBatch += node -> total
+      val place = if (nodes.contains(node)) node else Other
+      batch.add(place, measure, total)
+      batch.add(place, readings.flatMap(_.ages))
+      if (measure == Measure.E2ELatency && readings.nonEmpty) latest += node -> batch.latency(node)
       if (granularity == Granularity.Subtask && measure == Measure.E2ELatency)
         addToTasks(plannings.head, marks, readings)
     }
-    val latencies = shown.filter(_.measure == Measure.E2ELatency)
-    // A node stands where its records leave it; one that only takes records in, there.
-    order((latencies ++ shown).distinctBy(_.node).sortBy(shown.indexOf(_)).map(_.node))
+    order(inPlan.map(_.node))
     upstream ++= latencies.map(mark => mark.node -> mark.upstream.toSeq.sorted)
   }
+
+  /** The results of a batch are committed. None if it is not the one that ran. */
+  def commit(id: Long)(complete: BatchRecord => BatchRecord): Option[BatchRecord] =
+    running.filter(_.id == id).map { batch =>
+      val records = batch.records
+      for (node <- records; ages <- node.measures.get(Measure.Commit)) of(node.id, Measure.Commit).add(ages)
+      val at = batch.committedAt
+      val record =
+        BatchRecord(name, owner.queryId, runId, id, at, at, 0, Map.empty, None, batch.watermarks, 0, records)
+      running = None
+      lastBatch = Some(complete(record))
+      lastBatch.get
+    }
 
   private def add(figures: NodeFigures, readings: Iterable[Reading]): LatencySummary = {
     val (published, others) = readings.partition(reading => figures.hasPublished(reading.id))
@@ -77,14 +124,6 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
   def forget(task: Long): Unit = all.foreach(_.forget(task))
   def keep(task: Long): Unit = all.foreach(_.keep(task))
 
-  /** Once, although its execution ends twice. */
-  def countBatch(batchId: Long): Unit = if (batchId != lastBatchId) {
-    lastBatchId = batchId
-    batches += 1
-  }
-
-  def countExecution(): Unit = batches += 1
-
   def snapshot(): QuerySnapshot = QuerySnapshot(
     name,
     id,
@@ -92,9 +131,10 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
     batches,
     nodes.toSeq.map { case (node, measures) =>
       val figures = measures.map { case (measure, figures) => measure -> figures.snapshot() }
-      NodeView(node, upstream.getOrElse(node, Nil), figures, lastBatch.getOrElse(node, LatencySummary.empty))
+      NodeView(node, upstream.getOrElse(node, Nil), figures, latest.getOrElse(node, LatencySummary.empty))
     },
-    folded.count
+    folded.count,
+    lastBatch
   )
 
   /** Until the first plan is known, no node is known to have others downstream. */
@@ -160,41 +200,3 @@ trait FiguresMaker {
   /** @param node none for the task as a whole */
   def task(task: String, node: Option[String]): (NodeFigures, ObjectName)
 }
-
-/**
- * A query's figures at one instant.
- *
- * @param nodes  in plan order, upstream first
- * @param folded how many nodes and tasks were too many and are in `__other__`
- */
-final case class QuerySnapshot(
-    name: String,
-    id: Option[String],
-    runId: Option[String],
-    batches: Long,
-    nodes: Seq[NodeView],
-    folded: Int
-) {
-
-  /** All nodes on the way to a node, nearest first. */
-  def upstreamOf(node: NodeView): Seq[NodeView] = {
-    val byId = nodes.map(node => node.id -> node).toMap
-    @tailrec
-    def follow(front: Seq[NodeView], seen: Seq[NodeView]): Seq[NodeView] = {
-      val next = front.flatMap(_.upstream).distinct.flatMap(byId.get).diff(seen)
-      if (next.isEmpty) seen else follow(next, seen ++ next)
-    }
-    follow(Seq(node), Nil)
-  }
-}
-
-/**
- * @param upstream ids of the nodes whose records come to this one next
- * @param batch    latencies of the last batch alone
- */
-final case class NodeView(
-    id: String,
-    upstream: Seq[String],
-    measures: Map[Measure, NodeSnapshot],
-    batch: LatencySummary
-)

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.latency
 
 import io.sparklatency.LatencyRecorder
+import io.sparklatency.Measure
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Expression
@@ -74,6 +75,10 @@ case class RecordE2ELatency(timestamp: Expression, columns: Seq[Expression], nod
     val figures: LatencyAccumulator
 ) extends RecordExpression {
   override def children: Seq[Expression] = timestamp +: columns
+
+  /** Rather than of what an operator takes in. */
+  def isOfLatency: Boolean = figures.owner.measure == Measure.E2ELatency
+
   override def prettyName: String = figures.owner.measure.name.replace('-', '_')
   override def toString: String = s"$prettyName($node, $timestamp)"
   override def sql: String = s"$prettyName('$node', ${timestamp.sql})"

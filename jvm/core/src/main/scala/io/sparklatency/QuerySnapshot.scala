@@ -1,0 +1,48 @@
+package io.sparklatency
+
+import scala.annotation.tailrec
+
+/**
+ * A query's figures at one instant.
+ *
+ * @param nodes     in plan order, upstream first
+ * @param folded    how many nodes and tasks were too many and are in `__other__`
+ * @param lastBatch the last batch whose results were committed
+ */
+final case class QuerySnapshot(
+    name: String,
+    id: Option[String],
+    runId: Option[String],
+    batches: Long,
+    nodes: Seq[NodeView],
+    folded: Int,
+    lastBatch: Option[BatchRecord]
+) {
+
+  /** All nodes on the way to a node, nearest first. */
+  def upstreamOf(node: NodeView): Seq[NodeView] = {
+    val byId = nodes.map(node => node.id -> node).toMap
+    @tailrec
+    def follow(front: Seq[NodeView], seen: Seq[NodeView]): Seq[NodeView] = {
+      val next = front.flatMap(_.upstream).distinct.flatMap(byId.get).diff(seen)
+      if (next.isEmpty) seen else follow(next, seen ++ next)
+    }
+    follow(Seq(node), Nil)
+  }
+
+  /** The window's figures of every node, as those of a batch. */
+  def window: Seq[NodeRecord] = nodes.map { node =>
+    NodeRecord(node.id, node.upstream, node.measures.map { case (measure, figures) => measure -> figures.window })
+  }
+}
+
+/**
+ * @param upstream ids of the nodes whose records come to this one next
+ * @param batch    latencies of the last batch that reached the node
+ */
+final case class NodeView(
+    id: String,
+    upstream: Seq[String],
+    measures: Map[Measure, NodeSnapshot],
+    batch: LatencySummary
+)

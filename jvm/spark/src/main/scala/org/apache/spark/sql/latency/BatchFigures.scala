@@ -1,0 +1,54 @@
+package org.apache.spark.sql.latency
+
+import scala.collection.mutable
+
+import io.sparklatency.LatencySummary
+import io.sparklatency.Measure
+import io.sparklatency.NodeRecord
+import io.sparklatency.SourceWatermark
+
+/** What one batch of a query has recorded so far. It is complete when its results are committed. Not thread-safe. */
+private[latency] final class BatchFigures(val id: Long) {
+  private val nodes = mutable.LinkedHashMap.empty[String, NodeRecord]
+  private var ages = Seq.empty[(String, Ages)]
+  private var committedMs = 0L
+
+  /** As the batch's plan has them. */
+  var watermarks: Seq[SourceWatermark] = Nil
+
+  def add(node: String, upstream: Seq[String]): Unit =
+    nodes(node) = nodes.get(node).fold(NodeRecord(node, upstream, Map.empty))(_.copy(upstream = upstream))
+
+  def add(node: String, measure: Measure, summary: LatencySummary): Unit = {
+    val known = nodes.getOrElse(node, NodeRecord(node, Nil, Map.empty))
+    nodes(node) = known.copy(measures = known.measures + (measure -> (known(measure) + summary)))
+  }
+
+  def add(node: String, ages: Iterable[Ages]): Unit = this.ages ++= ages.map(node -> _)
+
+  def latency(node: String): LatencySummary =
+    nodes.get(node).fold(LatencySummary.empty)(_(Measure.E2ELatency))
+
+  def committed(atMs: Long): Unit = committedMs = math.max(committedMs, atMs)
+
+  def committedAt: Long = committedMs
+
+  /** In plan order, with the commit latency where it was taken. */
+  def records: Seq[NodeRecord] = {
+    val commits = ages.groupMap(_._1)(_._2).map { case (node, ages) => node -> Ages.at(committedMs, ages) }
+    nodes.values.map { node =>
+      node.copy(measures = node.measures ++ commits.get(node.id).map(Measure.Commit -> _))
+    }.toSeq
+  }
+}
+
+/** How old records are at a time. */
+private[latency] final case class Ages(atMs: Long, summary: LatencySummary)
+
+private[latency] object Ages {
+
+  /** How old all of these records are at another time. */
+  def at(ms: Long, ages: Iterable[Ages]): LatencySummary = LatencySummary.merge(
+    ages.groupMap(_.atMs)(_.summary).map { case (at, parts) => LatencySummary.merge(parts).later(ms - at) }
+  )
+}

@@ -1,0 +1,107 @@
+package org.apache.spark.sql.latency
+
+import scala.util.Try
+
+import org.apache.spark.scheduler.SparkListener
+import org.apache.spark.scheduler.SparkListenerEvent
+import org.apache.spark.status.KVUtils
+import org.apache.spark.status.KVUtils.KVIndexParam
+import org.apache.spark.util.kvstore.KVStore
+
+/**
+ * Writes what the events tell into Spark's store of an application, in memory while it runs, on disk where the History Server
+ * keeps its stores there.
+ *
+ * @param kept how many batches of a run are kept, the newest
+ */
+private[spark] final class StoredBatches(store: KVStore, kept: Int) extends SparkListener {
+
+  override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
+    case batch: SparkListenerLatencyBatch => add(batch)
+    case _ =>
+  }
+
+  private def add(batch: SparkListenerLatencyBatch): Unit = {
+    val key = StoredQuery.key(Option(batch.runId), batch.query)
+    val known = Try(store.read(classOf[StoredQuery], key)).toOption
+    val number = known.fold(0L)(_.batches)
+    store.write(new StoredBatch(StoredBatch.key(key, number), batch))
+    store.write(StoredQuery(key, batch, known))
+    if (number >= kept) store.delete(classOf[StoredBatch], StoredBatch.key(key, number - kept))
+    if (known.isEmpty) forgetOldest()
+  }
+
+  private def forgetOldest(): Unit =
+    KVUtils.viewToSeq(store.view(classOf[StoredQuery])).sortBy(-_.committedMs).drop(StoredBatches.RunsKept)
+      .foreach { query =>
+        for (number <- math.max(0, query.batches - kept) until query.batches)
+          store.delete(classOf[StoredBatch], StoredBatch.key(query.key, number))
+        store.delete(classOf[StoredQuery], query.key)
+      }
+}
+
+private[spark] object StoredBatches {
+  val RunsKept = 100
+}
+
+/** A batch of a run, found by its number in the run. */
+private[spark] final class StoredBatch(@KVIndexParam val key: String, val event: SparkListenerLatencyBatch)
+
+private[spark] object StoredBatch {
+  def key(query: String, number: Long): String = f"$query/$number%019d"
+}
+
+/** A run of a query: what only grows, over all of its batches. */
+private[spark] final class StoredQuery(
+    @KVIndexParam val key: String,
+    val name: String,
+    val queryId: String,
+    val runId: String,
+    val batches: Long,
+    val committedMs: Long,
+    val nodes: Array[StoredNode]
+)
+
+private[spark] object StoredQuery {
+
+  /** Batch queries have no runs. */
+  def key(runId: Option[String], name: String): String = runId.getOrElse(name)
+
+  def apply(key: String, batch: SparkListenerLatencyBatch, before: Option[StoredQuery]): StoredQuery = {
+    val known = before.toSeq.flatMap(_.nodes).map(node => node.id -> node).toMap
+    val seen = batch.nodes.map(node => StoredNode(node, known.get(node.id)))
+    new StoredQuery(
+      key,
+      batch.query,
+      batch.queryId,
+      batch.runId,
+      before.fold(0L)(_.batches) + 1,
+      batch.committedMs,
+      seen ++ before.toSeq.flatMap(_.nodes).filterNot(node => seen.exists(_.id == node.id))
+    )
+  }
+}
+
+private[spark] final case class StoredNode(id: String, upstream: Array[String], counts: Array[StoredCounts])
+
+private[spark] object StoredNode {
+  def apply(fields: NodeFields, before: Option[StoredNode]): StoredNode = {
+    val counts = fields.node.measures.map { case (measure, summary) =>
+      val known = before.flatMap(_.counts.find(_.measure == measure.name))
+      StoredCounts(
+        measure.name,
+        known.fold(0L)(_.records) + summary.records,
+        known.fold(0L)(_.withoutTimestamp) + summary.withoutTimestamp,
+        known.fold(0L)(_.aheadOfClock) + summary.aheadOfClock
+      )
+    }
+    StoredNode(fields.id, fields.upstream, counts.toArray)
+  }
+}
+
+private[spark] final case class StoredCounts(
+    measure: String,
+    records: Long,
+    withoutTimestamp: Long,
+    aheadOfClock: Long
+)

@@ -1,0 +1,40 @@
+package org.apache.spark.sql.latency
+
+import io.sparklatency.SourceWatermark
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeWatermarkExec
+import org.apache.spark.sql.execution.streaming.runtime.IncrementalExecution
+import org.apache.spark.sql.internal.SQLConf
+
+/** The watermarks of a query, one for each `withWatermark` in its plan. Spark tells only the one that it makes of them. */
+private[latency] object StreamWatermarks extends AdaptiveSparkPlanHelper {
+
+  /** As they are after an execution, when they were `before` before it. */
+  def after(execution: IncrementalExecution, before: Seq[SourceWatermark]): Seq[SourceWatermark] = {
+    val session = execution.sparkSession
+    val sources = new StreamingSources(LatencyTracker.active(session, execution.queryId))
+    val read = collect(execution.executedPlan) { case exec: EventTimeWatermarkExec => of(exec, sources) }
+    val now = read.zipWithIndex.map { case (watermark, i) =>
+      // Like Spark's own, it never goes back.
+      val earlier = before.lift(i).filter(_.column == watermark.column).flatMap(_.watermarkMs)
+      watermark.copy(watermarkMs = (earlier ++ watermark.watermarkMs).maxOption)
+    }
+    // Spark takes one that has seen nothing yet for the least of all.
+    val times = now.map(_.watermarkMs.getOrElse(0L))
+    val policy = session.sessionState.conf.getConf(SQLConf.STREAMING_MULTIPLE_WATERMARK_POLICY)
+    val holder = if (policy == "max") times.maxOption else times.minOption
+    now.zip(times).map { case (watermark, time) => watermark.copy(holdsBack = holder.contains(time)) }
+  }
+
+  private def of(watermark: EventTimeWatermarkExec, sources: StreamingSources): SourceWatermark = {
+    val source = find(watermark.child)(node => sources.of(node).nonEmpty).flatMap(sources.of)
+    val stats = watermark.eventTimeStats.value
+    SourceWatermark(
+      source.fold("unknown")(StreamingSources.name),
+      watermark.eventTime.name,
+      watermark.delayMs,
+      Option.when(stats.count > 0)(stats.max - watermark.delayMs),
+      holdsBack = false
+    )
+  }
+}

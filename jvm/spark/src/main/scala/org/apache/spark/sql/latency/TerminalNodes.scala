@@ -1,0 +1,42 @@
+package org.apache.spark.sql.latency
+
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.ColumnarRule
+import org.apache.spark.sql.execution.FilterExec
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
+import org.apache.spark.sql.execution.exchange.Exchange
+
+/**
+ * Has the last marks on the ways through a plan take what the commit latency is made of. Which they are is known only when the
+ * whole is planned. In real-time and continuous mode results can be seen before there is a commit, and nothing is taken.
+ *
+ * The plan stays as it is, and the marks are told: Spark would not notice a mark that was replaced by one of the same id.
+ */
+private[latency] final case class TerminalNodes(session: SparkSession) extends ColumnarRule {
+
+  override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
+
+    /** An adaptive plan comes by again, stage by stage, and only its last stage does not end in an exchange. */
+    override def apply(plan: SparkPlan): SparkPlan = {
+      val isWhole = !plan.isInstanceOf[Exchange] && !plan.exists(_.isInstanceOf[AdaptiveSparkPlanExec])
+      if (isWhole && LatencyTracker.hasCommits(session)) lastMarks(plan).foreach(_.figures.takeAges())
+      plan
+    }
+  }
+
+  private def lastMarks(plan: SparkPlan): Seq[RecordE2ELatency] = plan match {
+    case FilterExec(Mark(mark), _) if mark.isOfLatency => Seq(mark)
+    case other => other.children.flatMap(lastMarks)
+  }
+
+  private object Mark {
+    def unapply(condition: Any): Option[RecordE2ELatency] = condition match {
+      case OfPartition(mark: RecordE2ELatency) => Some(mark)
+      case Uncompiled(mark: RecordE2ELatency) => Some(mark)
+      case mark: RecordE2ELatency => Some(mark)
+      case _ => None
+    }
+  }
+}

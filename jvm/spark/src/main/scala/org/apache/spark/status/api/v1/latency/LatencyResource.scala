@@ -1,0 +1,57 @@
+package org.apache.spark.status.api.v1.latency
+
+import com.fasterxml.jackson.databind.JsonNode
+import io.sparklatency.QuerySnapshot
+import io.sparklatency.spark.LatencyJson
+import jakarta.ws.rs.DefaultValue
+import jakarta.ws.rs.GET
+import jakarta.ws.rs.Path
+import jakarta.ws.rs.PathParam
+import jakarta.ws.rs.Produces
+import jakarta.ws.rs.QueryParam
+import jakarta.ws.rs.core.MediaType
+import org.apache.spark.sql.latency.LatencyStore
+import org.apache.spark.status.api.v1.BadParameterException
+import org.apache.spark.status.api.v1.BaseAppResource
+import org.apache.spark.status.api.v1.NotFoundException
+
+/**
+ * Figures over HTTP, beside Spark's own under `/api/v1/applications/[app-id]`. Spark finds the resources of this package, and
+ * answers for whom it lets see the UI.
+ */
+@Produces(Array(MediaType.APPLICATION_JSON))
+private[v1] abstract class LatencyResource extends BaseAppResource {
+
+  /** All queries. */
+  @GET
+  def queries(): JsonNode = withUI(ui => LatencyJson.queries(LatencyStore.of(ui).queries))
+
+  /** One query, by its name or id (its newest run) or the id of a run. */
+  @GET
+  @Path("queries/{query}")
+  def query(@PathParam("query") key: String): JsonNode = withUI { ui =>
+    LatencyJson.queries(Seq(find(LatencyStore.of(ui), key)))
+  }
+
+  /** The last batches of that run, oldest first. */
+  @GET
+  @Path("queries/{query}/batches")
+  def batches(@PathParam("query") key: String, @QueryParam("limit") @DefaultValue("100") limit: Int): JsonNode =
+    withUI { ui =>
+      if (limit < 1) throw new BadParameterException(s"limit=$limit is not valid: a whole number from 1 is allowed")
+      val store = LatencyStore.of(ui)
+      LatencyJson.history(store.history(find(store, key), limit))
+    }
+
+  private def find(store: LatencyStore, key: String): QuerySnapshot = store.query(key).getOrElse {
+    val known = store.queries.map(_.name).distinct
+    val others = if (known.isEmpty) "" else s"; there are figures of ${known.mkString("'", "', '", "'")}"
+    throw new NotFoundException(s"no figures of a query '$key': no batch of it with a marked node has ended$others")
+  }
+}
+
+@Path("/v1/applications/{appId}/latency")
+private[v1] class LatencyOfApplication extends LatencyResource
+
+@Path("/v1/applications/{appId}/{attemptId}/latency")
+private[v1] class LatencyOfAttempt extends LatencyResource

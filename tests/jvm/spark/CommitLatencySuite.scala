@@ -1,0 +1,103 @@
+package io.sparklatency.spark
+
+import java.sql.Timestamp
+import java.util.concurrent.atomic.AtomicInteger
+
+import io.sparklatency.spark.syntax._
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.functions._
+
+/** How old records are when the results of their batch can be seen, taken at the last nodes of a query. */
+class CommitLatencySuite extends StreamingTest {
+
+  private def commit(id: String, query: String = "__batch__") = node(id, query).measure("commit")
+
+  test("the sink's own time is in the commit latency, and not in the node's before it") {
+    val input = stream
+    val query = marked(input).withE2ELatency("sink").writeStream.queryName("slow_sink")
+      .foreachBatch { (batch: DataFrame, _: Long) => batch.collect(); clock.advance(400) }.start()
+    try {
+      input.addData(ago(100, 300, 2000))
+      query.processAllAvailable()
+      val sink = node("sink", "slow_sink")
+      assert((sink.min, sink.avg, sink.max) === ((Some(100), Some(800.0), Some(2000))))
+      val committed = sink.measure("commit").get
+      assert((committed.min, committed.avg, committed.max) === ((Some(500), Some(1200.0), Some(2400))))
+      assert(committed.long("p50").exists(p => math.abs(p - 700) <= 7))
+      assert(commit("source", "slow_sink") === None, "only the last nodes have one")
+    } finally query.stop()
+  }
+
+  test("a batch query's results can be seen when it ends") {
+    val id = freshNode()
+    run(spark.range(0, 3, 1, 1).select(col("id"), timestamp_millis(lit(Start) - col("id")).as("ts"))
+      .withE2ELatency(id, "ts").select(slow(50)(col("id"))))
+    val figures = node(id)
+    assert(figures.min === Some(0) && figures.measure("commit").flatMap(_.max) === Some(152))
+  }
+
+  test("records without a timestamp have no commit latency, those ahead of the clock a negative one") {
+    val id = freshNode()
+    val micros = when(col("id") === 0, lit(null)).otherwise(lit((Start + 700) * 1000))
+    run(spark.range(0, 2, 1, 1).select(timestamp_micros(micros.cast("long")).as("ts")).withE2ELatency(id, "ts"))
+    assert(commit(id).map(_.max) === Some(Some(-700)))
+  }
+
+  test("each branch that ends has its commit latency") {
+    val ids = Seq.fill(2)(freshNode())
+    val one = spark.range(1).select(timestamp_millis(lit(Start - 5)).as("ts"))
+    run(ids.map(id => one.withE2ELatency(id, "ts")).reduce(_ union _))
+    assert(ids.map(commit(_).flatMap(_.max)) === Seq(Some(5), Some(5)))
+  }
+
+  test("it is the same with adaptive execution, whose last stage is planned last") {
+    withSettings("spark.sql.adaptive.enabled" -> "true") {
+      val (below, end) = (freshNode(), freshNode())
+      val rows = spark.range(0, 100, 1, 4).select(col("id"), timestamp_millis(lit(Start) - col("id")).as("ts"))
+      run(rows.withE2ELatency(below, "ts").repartition(3, col("id")).withE2ELatency(end, "ts"))
+      assert(commit(below) === None)
+      assert(commit(end).map(figures => (figures.min, figures.avg, figures.max)) ===
+        Some((Some(0), Some(49.5), Some(99))))
+    }
+  }
+
+  test("a mark inside foreachBatch counts once, whatever is done with its batch") {
+    val input = stream
+    val query = marked(input).writeStream.queryName("inside").foreachBatch { (batch: DataFrame, _: Long) =>
+      val marked = batch.withE2ELatency("inside", "value")
+      marked.count()
+      marked.limit(1).collect()
+      marked.collect()
+      clock.advance(30)
+    }.start()
+    try {
+      input.addData(ago(1, 2, 3))
+      query.processAllAvailable()
+      val inside = node("inside", "inside")
+      assert((inside.records, inside.max) === ((3, Some(3))))
+      assert(inside.toString.contains("\"upstream\":[\"source\"]"))
+      assert(inside.measure("commit").flatMap(_.max) === Some(33))
+      input.addData(Seq(new Timestamp(clock.millis() - 7)))
+      query.processAllAvailable()
+      assert(node("inside", "inside").records === 4)
+    } finally query.stop()
+  }
+
+  test("a batch that failed leaves nothing of what its function did") {
+    val input = stream
+    val attempts = new AtomicInteger
+    def start(checkpoint: String) = marked(input).writeStream.queryName("failing")
+      .option("checkpointLocation", checkpoint).foreachBatch { (batch: DataFrame, _: Long) =>
+        batch.withE2ELatency("inside", "value").collect()
+        if (attempts.incrementAndGet() == 1) throw new IllegalStateException("on purpose")
+      }.start()
+    val checkpoint = java.nio.file.Files.createTempDirectory("checkpoint").toString
+    input.addData(ago(1, 2))
+    intercept[Exception](start(checkpoint).processAllAvailable())
+    val again = start(checkpoint)
+    try {
+      again.processAllAvailable()
+      assert(Seq("source", "inside").map(node(_, "failing").records) === Seq(2, 2))
+    } finally again.stop()
+  }
+}
