@@ -39,7 +39,10 @@ class CommitLatencySuite extends StreamingTest {
   test("records without a timestamp have no commit latency, those ahead of the clock a negative one") {
     val id = freshNode()
     val micros = when(col("id") === 0, lit(null)).otherwise(lit((Start + 700) * 1000))
-    run(spark.range(0, 2, 1, 1).select(timestamp_micros(micros.cast("long")).as("ts")).withE2ELatency(id, "ts"))
+    run(spark.range(0, 2, 1, 1).select(timestamp_micros(micros.cast("long")).as("ts")).withE2ELatency(
+      id,
+      "ts"
+    ))
     assert(commit(id).map(_.max) === Some(Some(-700)))
   }
 
@@ -53,7 +56,8 @@ class CommitLatencySuite extends StreamingTest {
   test("it is the same with adaptive execution, whose last stage is planned last") {
     withSettings("spark.sql.adaptive.enabled" -> "true") {
       val (below, end) = (freshNode(), freshNode())
-      val rows = spark.range(0, 100, 1, 4).select(col("id"), timestamp_millis(lit(Start) - col("id")).as("ts"))
+      val rows =
+        spark.range(0, 100, 1, 4).select(col("id"), timestamp_millis(lit(Start) - col("id")).as("ts"))
       run(rows.withE2ELatency(below, "ts").repartition(3, col("id")).withE2ELatency(end, "ts"))
       assert(commit(below) === None)
       assert(commit(end).map(figures => (figures.min, figures.avg, figures.max)) ===

@@ -98,7 +98,8 @@ class QueryFiguresSuite extends SparkTest {
 
   test("nodes show in the order of their plan, and those of other plans where they were") {
     val source = new LatencySource(clock, FiguresSettings())(_.stopped)
-    def batch(marks: PlannedMark*): Unit = source.update(owner("any"))(query => query.add(marks, query.batch(0)))
+    def batch(marks: PlannedMark*): Unit =
+      source.update(owner("any"))(query => query.add(marks, query.batch(0)))
     batch(mark("other", 0)(1))
     batch(mark("sink", 1)(1))
     batch(mark("last", 0)(1))

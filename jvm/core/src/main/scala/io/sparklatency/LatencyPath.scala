@@ -10,7 +10,8 @@ final class LatencyPath(nodes: Seq[NodeRecord]) {
   private val passedOn = nodes.flatMap(_.upstream).toSet
 
   /** Where records are first seen, if they are seen again. */
-  val sources: Seq[NodeRecord] = nodes.filter(node => known(node.upstream).isEmpty && passedOn.contains(node.id))
+  val sources: Seq[NodeRecord] =
+    nodes.filter(node => known(node.upstream).isEmpty && passedOn.contains(node.id))
 
   /** Where they are last seen. */
   val terminals: Seq[NodeRecord] = nodes.filterNot(node => passedOn.contains(node.id))

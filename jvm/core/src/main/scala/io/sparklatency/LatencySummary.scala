@@ -59,7 +59,8 @@ final class LatencySummary private (
     else {
       val (now, moved) = (decoded, new Histogram(Digits))
       now.recordedValues().forEach { bucket =>
-        val least = now.lowestEquivalentValue(bucket.getValueIteratedTo) // the highest would add its error to the next
+        val least =
+          now.lowestEquivalentValue(bucket.getValueIteratedTo) // the highest would add its error to the next
         moved.recordValueWithCount((least + ms).max(0L), bucket.getCountAtValueIteratedTo)
       }
       val stillAhead = if (lowest + ms < 0) aheadOfClock else 0L

@@ -71,7 +71,11 @@ object Metric {
 
   private val ofCommit: Seq[Metric] =
     extremes(Measure.Commit, "age of a record when the results of its batch were committed") ++
-      gaugesOf(Measure.Commit, percentiles, "the age at the commit that %s %% of the records do not exceed, within 1 %%")
+      gaugesOf(
+        Measure.Commit,
+        percentiles,
+        "the age at the commit that %s %% of the records do not exceed, within 1 %%"
+      )
 
   private val ofStaleness: Seq[Metric] =
     extremes(Measure.Staleness, "age of a record when the operator takes it in")

@@ -32,7 +32,11 @@ final case class QuerySnapshot(
 
   /** The window's figures of every node, as those of a batch. */
   def window: Seq[NodeRecord] = nodes.map { node =>
-    NodeRecord(node.id, node.upstream, node.measures.map { case (measure, figures) => measure -> figures.window })
+    NodeRecord(
+      node.id,
+      node.upstream,
+      node.measures.map { case (measure, figures) => measure -> figures.window }
+    )
   }
 }
 

@@ -103,7 +103,16 @@ object LatencyConf extends Logging {
   )(whole(1, 100000))
 
   val keys: Seq[Key[_]] =
-    Seq(RecordingLevelKey, Auto, NumSamples, SampleWindow, GranularityKey, MaxNodes, PublishAfter, HistoryBatches)
+    Seq(
+      RecordingLevelKey,
+      Auto,
+      NumSamples,
+      SampleWindow,
+      GranularityKey,
+      MaxNodes,
+      PublishAfter,
+      HistoryBatches
+    )
 
   private def whole(from: Int, to: Int)(value: String): Option[Int] =
     value.trim.toIntOption.filter(n => n >= from && n <= to)

@@ -14,7 +14,8 @@ final class LatencyHistory extends AppHistoryServerPlugin {
     Seq(new StoredBatches(store, LatencyConf(conf).historyBatches))
 
   /** Only where there is something to see. */
-  override def setupUI(ui: SparkUI): Unit = if (LatencyStore.of(ui).queries.nonEmpty) new LatencyTab(ui).attach()
+  override def setupUI(ui: SparkUI): Unit =
+    if (LatencyStore.of(ui).queries.nonEmpty) new LatencyTab(ui).attach()
 
   /** After Structured Streaming's tab. */
   override def displayOrder: Int = 100

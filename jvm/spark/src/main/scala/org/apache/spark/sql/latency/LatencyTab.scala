@@ -20,5 +20,10 @@ private[spark] final class LatencyTab(ui: SparkUI) extends SparkUITab(ui, "laten
 
 private[spark] final class LatencyQueriesPage(tab: LatencyTab) extends WebUIPage("") {
   override def render(request: HttpServletRequest): Seq[Node] =
-    UIUtils.headerSparkPage(request, "Latency", <ul>{tab.store.queries.map(query => <li>{query.name}</li>)}</ul>, tab)
+    UIUtils.headerSparkPage(
+      request,
+      "Latency",
+      <ul>{tab.store.queries.map(query => <li>{query.name}</li>)}</ul>,
+      tab
+    )
 }

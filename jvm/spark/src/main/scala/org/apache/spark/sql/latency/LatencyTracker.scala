@@ -146,7 +146,8 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
         startMs = Instant.parse(progress.timestamp).toEpochMilli,
         inputRows = progress.numInputRows,
         durationsMs = progress.durationMs.asScala.view.mapValues(_.toLong).toMap,
-        watermarkMs = Option(progress.eventTime.get("watermark")).map(Instant.parse(_).toEpochMilli).filter(_ > 0),
+        watermarkMs =
+          Option(progress.eventTime.get("watermark")).map(Instant.parse(_).toEpochMilli).filter(_ > 0),
         droppedLate = progress.stateOperators.map(_.numRowsDroppedByWatermark).sum
       )
     }).flatten.foreach(post)

@@ -57,7 +57,8 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
   def release(own: Seq[PlannedMark]): Seq[PlannedMark] = {
     val passedOn = own.flatMap(_.upstream).toSet
     val ends = own.filter(_.measure == Measure.E2ELatency).map(_.node).toSet -- passedOn
-    val released = held.map(mark => if (mark.upstream.isEmpty) mark.copy(upstream = ends - mark.node) else mark)
+    val released =
+      held.map(mark => if (mark.upstream.isEmpty) mark.copy(upstream = ends - mark.node) else mark)
     held = Nil
     released
   }

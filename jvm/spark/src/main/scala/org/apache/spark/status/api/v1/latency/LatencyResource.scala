@@ -36,9 +36,13 @@ private[v1] abstract class LatencyResource extends BaseAppResource {
   /** The last batches of that run, oldest first. */
   @GET
   @Path("queries/{query}/batches")
-  def batches(@PathParam("query") key: String, @QueryParam("limit") @DefaultValue("100") limit: Int): JsonNode =
+  def batches(
+      @PathParam("query") key: String,
+      @QueryParam("limit") @DefaultValue("100") limit: Int
+  ): JsonNode =
     withUI { ui =>
-      if (limit < 1) throw new BadParameterException(s"limit=$limit is not valid: a whole number from 1 is allowed")
+      if (limit < 1)
+        throw new BadParameterException(s"limit=$limit is not valid: a whole number from 1 is allowed")
       val store = LatencyStore.of(ui)
       LatencyJson.history(store.history(find(store, key), limit))
     }
@@ -46,7 +50,9 @@ private[v1] abstract class LatencyResource extends BaseAppResource {
   private def find(store: LatencyStore, key: String): QuerySnapshot = store.query(key).getOrElse {
     val known = store.queries.map(_.name).distinct
     val others = if (known.isEmpty) "" else s"; there are figures of ${known.mkString("'", "', '", "'")}"
-    throw new NotFoundException(s"no figures of a query '$key': no batch of it with a marked node has ended$others")
+    throw new NotFoundException(
+      s"no figures of a query '$key': no batch of it with a marked node has ended$others"
+    )
   }
 }
 
