@@ -9,6 +9,7 @@ val spark = SparkLine.current
 /** Tests live beside one another in `tests/jvm`, not inside the modules. */
 def testsIn(folder: String) = Seq(
   Test / scalaSource := (LocalRootProject / baseDirectory).value / "tests" / "jvm" / folder,
+  Test / resourceDirectory := (LocalRootProject / baseDirectory).value / "tests" / "jvm" / "resources",
   libraryDependencies ++= Seq(
     "org.scalatest" %% "scalatest" % "3.2.19" % Test,
     "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test
@@ -50,7 +51,10 @@ lazy val core = project
   .settings(testsIn("core"))
   .settings(
     name := "sparklatency-core",
-    libraryDependencies += "org.hdrhistogram" % "HdrHistogram" % "2.2.2"
+    libraryDependencies ++= Seq(
+      "org.hdrhistogram" % "HdrHistogram" % "2.2.2",
+      "io.prometheus" % "prometheus-metrics-exposition-textformats" % "1.8.0"
+    )
   )
 
 /** The extension of Spark: façades and bridge, one jar for each Spark line. */
@@ -65,7 +69,8 @@ lazy val bridge = project
     assemblyPackageScala / assembleArtifact := false,
     assembly / assemblyExcludedJars := (Compile / unmanagedJars).value,
     assembly / assemblyShadeRules := Seq(
-      ShadeRule.rename("org.HdrHistogram.**" -> "io.sparklatency.shaded.hdrhistogram.@1").inAll
+      ShadeRule.rename("org.HdrHistogram.**" -> "io.sparklatency.shaded.hdrhistogram.@1").inAll,
+      ShadeRule.rename("io.prometheus.**" -> "io.sparklatency.shaded.prometheus.@1").inAll
     ),
     assembly / test := {},
     Compile / resourceGenerators += Def.task {

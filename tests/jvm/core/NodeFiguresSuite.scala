@@ -18,7 +18,7 @@ class NodeFiguresSuite extends AnyFunSuite {
 
   private def shown(figures: NodeFigures): (Long, Long, Option[Long]) = {
     val now = figures.snapshot()
-    (now.records, now.window.count, now.window.max)
+    (now.total.records, now.window.count, now.window.max)
   }
 
   test("what a running task publishes shows at once") {

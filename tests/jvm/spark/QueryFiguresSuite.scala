@@ -53,7 +53,7 @@ class QueryFiguresSuite extends SparkTest {
   private var beans = Set.empty[String]
 
   private def counts(snapshot: QuerySnapshot): Seq[(String, Long)] =
-    snapshot.nodes.map(node => node.id -> node.measures(Measure.E2ELatency).records)
+    snapshot.nodes.map(node => node.id -> node.measures(Measure.E2ELatency).total.records)
 
   private def pipeline =
     Seq(mark("source", 0)(1, 2), mark("middle", 0, "source")(3, 4), mark("sink", 1, "middle")(5, 6, 7))

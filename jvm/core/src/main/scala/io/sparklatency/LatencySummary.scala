@@ -49,6 +49,14 @@ final class LatencySummary private (
       percents.map(p => Some(histogram.getValueAtPercentile(p).min(highest).max(lowest)))
     }
 
+  /** How many of the measured records have at most each of these latencies, to within 1 % of the latency; those ahead of the clock have. */
+  def countsUpTo(latencies: Seq[Long]): Seq[Long] =
+    if (count == 0) latencies.map(_ => 0L)
+    else {
+      val histogram = decoded
+      latencies.map(ms => if (ms < 0) 0L else histogram.getCountBetweenValues(0, ms))
+    }
+
   /**
    * The ages of the same records `ms` milliseconds later, where this is their ages at one time. Count, minimum, maximum and sum
    * are exact; percentiles may then also be too low, by 1 % at most. How many records are still ahead of the clock then is known

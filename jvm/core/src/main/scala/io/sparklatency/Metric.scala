@@ -125,6 +125,6 @@ object Metric {
       name: String,
       field: String,
       help: String
-  )(read: NodeSnapshot => Long): Metric =
-    Metric(measure, name, field, Records, Counter, help)(snapshot => Some(read(snapshot).toDouble))
+  )(read: LatencySummary => Long): Metric =
+    Metric(measure, name, field, Records, Counter, help)(snapshot => Some(read(snapshot.total).toDouble))
 }

@@ -1,12 +1,12 @@
 package io.sparklatency
 
 /**
- * The running figures of one measure of one node: cumulative counters, and a window for what must forget. Written by whatever
+ * The running figures of one measure of one node: what only grows, and a window for what must forget. Written by whatever
  * finishes a task or a batch and read by gauges, from any thread.
  */
 final class NodeFigures(clock: Clock, settings: WindowSettings) {
   private val window = new LatencyWindow(settings.samples, settings.sampleMs)
-  private var counted = LatencyCounts.none
+  private var total = LatencySummary.empty
   private var running = Map.empty[ReadingId, Running]
   private var last: Option[(Long, NodeSnapshot)] = None
 
@@ -15,7 +15,7 @@ final class NodeFigures(clock: Clock, settings: WindowSettings) {
 
   /** The same, all of which but `rest` the `readings` among them have published: that stands where it is in the window. */
   def add(summary: LatencySummary, rest: LatencySummary, readings: Iterable[ReadingId]): Unit = synchronized {
-    counted += LatencyCounts.of(summary)
+    total += summary
     readings.flatMap(running.get).foreach(published => window.absorb(published.window))
     running --= readings
     if (!rest.isEmpty) window.record(rest, clock.millis())
@@ -32,7 +32,7 @@ final class NodeFigures(clock: Clock, settings: WindowSettings) {
    */
   def publish(reading: ReadingId, part: LatencySummary, endless: Boolean = false): Unit = synchronized {
     val published = running.getOrElse(reading, new Running(endless))
-    published.counts += LatencyCounts.of(part)
+    published.total += part
     published.window.record(part, clock.millis())
     running += reading -> published
     changed()
@@ -56,7 +56,7 @@ final class NodeFigures(clock: Clock, settings: WindowSettings) {
   def keep(task: Long): Unit = synchronized {
     val (kept, others) = running.partition { case (reading, _) => reading.task == task }
     kept.values.foreach { published =>
-      counted += published.counts
+      total += published.total
       window.absorb(published.window)
     }
     running = others
@@ -74,34 +74,19 @@ final class NodeFigures(clock: Clock, settings: WindowSettings) {
   private def changed(): Unit = last = None
 
   private def compute(now: Long): NodeSnapshot = {
-    val all = running.values.map(_.counts).foldLeft(counted)(_ + _)
+    val all = LatencySummary.merge(Iterable(total) ++ running.values.map(_.total))
     val shown = LatencySummary.merge((Iterable(window) ++ running.values.map(_.window)).map(_.measure(now)))
-    NodeSnapshot(all.records, all.withoutTimestamp, all.aheadOfClock, shown)
+    NodeSnapshot(all, shown)
   }
 
   private final class Running(val endless: Boolean) {
     val window = new LatencyWindow(settings.samples, settings.sampleMs)
-    var counts: LatencyCounts = LatencyCounts.none
+    var total: LatencySummary = LatencySummary.empty
   }
 }
 
 /** A reading of a partition: the `number`th that a task began at one planning of a node. */
 final case class ReadingId(planning: Long, task: Long, number: Int)
-
-/** What only grows. */
-private final case class LatencyCounts(records: Long, withoutTimestamp: Long, aheadOfClock: Long) {
-  def +(other: LatencyCounts): LatencyCounts = LatencyCounts(
-    records + other.records,
-    withoutTimestamp + other.withoutTimestamp,
-    aheadOfClock + other.aheadOfClock
-  )
-}
-
-private object LatencyCounts {
-  val none: LatencyCounts = LatencyCounts(0, 0, 0)
-  def of(summary: LatencySummary): LatencyCounts =
-    LatencyCounts(summary.records, summary.withoutTimestamp, summary.aheadOfClock)
-}
 
 /** How figures are kept: the window of gauges, how finely, and for how many nodes (and as many tasks) of a process. */
 final case class FiguresSettings(
@@ -120,22 +105,14 @@ final case class WindowSettings(samples: Int = 2, sampleMs: Long = 30000)
 /**
  * The figures of one measure of a node at one instant.
  *
- * @param records          records that ever passed the node
- * @param withoutTimestamp those among them with no timestamp, or one before the epoch
- * @param aheadOfClock     those among them with a timestamp in the future
- * @param window           the records of the last window
+ * @param total  the records that ever passed the node
+ * @param window those of the last window
  */
-final case class NodeSnapshot(
-    records: Long,
-    withoutTimestamp: Long,
-    aheadOfClock: Long,
-    window: LatencySummary
-)
+final case class NodeSnapshot(total: LatencySummary, window: LatencySummary)
 
 object NodeSnapshot {
   val empty: NodeSnapshot = of(LatencySummary.empty)
 
   /** The figures of some records and no others. */
-  def of(records: LatencySummary): NodeSnapshot =
-    NodeSnapshot(records.records, records.withoutTimestamp, records.aheadOfClock, records)
+  def of(records: LatencySummary): NodeSnapshot = NodeSnapshot(records, records)
 }

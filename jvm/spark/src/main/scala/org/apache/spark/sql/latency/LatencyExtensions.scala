@@ -17,8 +17,8 @@ import org.apache.spark.sql.types.StringType
 
 /**
  * What a session gains: the hint `E2E_LATENCY('node' [, timestamp [, level]])` (a NULL timestamp is the watermarked column), the
- * plan of a mark, the check that node ids are unique, automatic nodes, and `e2e_latency_version()`, by which a client finds out
- * that all this is there. Found through `META-INF/services` by every session whose class path has the jar, so that no
+ * plan of a mark, the check that node ids are unique, automatic nodes, the table `e2e_latency()` of figures, and
+ * `e2e_latency_version()`, by which a client finds out that all this is there. Found through `META-INF/services` by every session whose class path has the jar, so that no
  * configuration is needed.
  */
 final class LatencyExtensions extends SparkSessionExtensionsProvider {
@@ -32,6 +32,11 @@ final class LatencyExtensions extends SparkSessionExtensionsProvider {
       FunctionIdentifier("e2e_latency_version"),
       new ExpressionInfo(classOf[LatencyExtensions].getName, "e2e_latency_version"),
       (_: Seq[Expression]) => Literal(Version.current)
+    ))
+    extensions.injectTableFunction((
+      LatencyTable.name,
+      new ExpressionInfo(LatencyTable.getClass.getName, LatencyTable.name.funcName),
+      LatencyTable(_)
     ))
   }
 }

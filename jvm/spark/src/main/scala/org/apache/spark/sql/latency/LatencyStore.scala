@@ -53,24 +53,22 @@ private[spark] final class LatencyStore(store: KVStore, settings: LatencyConf, l
       Option(query.queryId),
       Option(query.runId),
       query.batches,
-      query.nodes.toSeq.map(node => view(node, recent.flatMap(_.nodes).filter(_.id == node.id))),
+      query.nodes.toSeq.map(_.node).map(node => view(node, recent.flatMap(_.nodes).filter(_.id == node.id))),
       folded = 0,
       recent.headOption
     )
   }
 
-  /** @param recent newest first */
-  private def view(node: StoredNode, recent: Seq[NodeRecord]): NodeView = {
-    val measures =
-      for (counts <- node.counts.toSeq; measure <- Measure.all.find(_.name == counts.measure))
-        yield measure -> NodeSnapshot(
-          counts.records,
-          counts.withoutTimestamp,
-          counts.aheadOfClock,
-          LatencySummary.merge(recent.map(_(measure)))
-        )
+  /**
+   * @param node   with the totals of its measures
+   * @param recent the batches of the window, newest first
+   */
+  private def view(node: NodeRecord, recent: Seq[NodeRecord]): NodeView = {
+    val measures = node.measures.map { case (measure, total) =>
+      measure -> NodeSnapshot(total, LatencySummary.merge(recent.map(_(measure))))
+    }
     val latest = recent.map(_(Measure.E2ELatency)).find(!_.isEmpty)
-    NodeView(node.id, node.upstream.toSeq, measures.toMap, latest.getOrElse(LatencySummary.empty))
+    NodeView(node.id, node.upstream, measures, latest.getOrElse(LatencySummary.empty))
   }
 }
 

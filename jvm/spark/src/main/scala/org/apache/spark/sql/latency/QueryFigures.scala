@@ -80,7 +80,7 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
       val place = if (nodes.contains(node)) node else Other
       batch.add(place, measure, total)
       batch.add(place, readings.flatMap(_.ages))
-      if (measure == Measure.E2ELatency && readings.nonEmpty) latest += node -> batch.latency(node)
+      if (measure == Measure.E2ELatency && !total.isEmpty) latest += node -> batch.latency(node)
       if (granularity == Granularity.Subtask && measure == Measure.E2ELatency)
         addToTasks(plannings.head, marks, readings)
     }

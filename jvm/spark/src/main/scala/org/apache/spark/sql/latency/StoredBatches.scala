@@ -51,7 +51,11 @@ private[spark] object StoredBatch {
   def key(query: String, number: Long): String = f"$query/$number%019d"
 }
 
-/** A run of a query: what only grows, over all of its batches. */
+/**
+ * A run of a query: what only grows, over all of its batches.
+ *
+ * @param nodes with the sums of what the batches recorded
+ */
 private[spark] final class StoredQuery(
     @KVIndexParam val key: String,
     val name: String,
@@ -59,7 +63,7 @@ private[spark] final class StoredQuery(
     val runId: String,
     val batches: Long,
     val committedMs: Long,
-    val nodes: Array[StoredNode]
+    val nodes: Array[NodeFields]
 )
 
 private[spark] object StoredQuery {
@@ -68,8 +72,14 @@ private[spark] object StoredQuery {
   def key(runId: Option[String], name: String): String = runId.getOrElse(name)
 
   def apply(key: String, batch: SparkListenerLatencyBatch, before: Option[StoredQuery]): StoredQuery = {
-    val known = before.toSeq.flatMap(_.nodes).map(node => node.id -> node).toMap
-    val seen = batch.nodes.map(node => StoredNode(node, known.get(node.id)))
+    val known = before.toSeq.flatMap(_.nodes).map(node => node.id -> node.node).toMap
+    val seen = batch.nodes.map { fields =>
+      val node = fields.node
+      val sums = node.measures ++ known.get(node.id).toSeq.flatMap(_.measures).map { case (measure, sum) =>
+        measure -> (sum + node(measure))
+      }
+      NodeFields(node.copy(measures = sums))
+    }
     new StoredQuery(
       key,
       batch.query,
@@ -81,27 +91,3 @@ private[spark] object StoredQuery {
     )
   }
 }
-
-private[spark] final case class StoredNode(id: String, upstream: Array[String], counts: Array[StoredCounts])
-
-private[spark] object StoredNode {
-  def apply(fields: NodeFields, before: Option[StoredNode]): StoredNode = {
-    val counts = fields.node.measures.map { case (measure, summary) =>
-      val known = before.flatMap(_.counts.find(_.measure == measure.name))
-      StoredCounts(
-        measure.name,
-        known.fold(0L)(_.records) + summary.records,
-        known.fold(0L)(_.withoutTimestamp) + summary.withoutTimestamp,
-        known.fold(0L)(_.aheadOfClock) + summary.aheadOfClock
-      )
-    }
-    StoredNode(fields.id, fields.upstream, counts.toArray)
-  }
-}
-
-private[spark] final case class StoredCounts(
-    measure: String,
-    records: Long,
-    withoutTimestamp: Long,
-    aheadOfClock: Long
-)

@@ -1,19 +1,23 @@
 package org.apache.spark.status.api.v1.latency
 
 import com.fasterxml.jackson.databind.JsonNode
+import io.sparklatency.PrometheusText
 import io.sparklatency.QuerySnapshot
 import io.sparklatency.spark.LatencyJson
 import jakarta.ws.rs.DefaultValue
 import jakarta.ws.rs.GET
+import jakarta.ws.rs.HeaderParam
 import jakarta.ws.rs.Path
 import jakarta.ws.rs.PathParam
 import jakarta.ws.rs.Produces
 import jakarta.ws.rs.QueryParam
 import jakarta.ws.rs.core.MediaType
+import jakarta.ws.rs.core.Response
 import org.apache.spark.sql.latency.LatencyStore
 import org.apache.spark.status.api.v1.BadParameterException
 import org.apache.spark.status.api.v1.BaseAppResource
 import org.apache.spark.status.api.v1.NotFoundException
+import org.apache.spark.ui.SparkUI
 
 /**
  * Figures over HTTP, beside Spark's own under `/api/v1/applications/[app-id]`. Spark finds the resources of this package, and
@@ -47,12 +51,32 @@ private[v1] abstract class LatencyResource extends BaseAppResource {
       LatencyJson.history(store.history(find(store, key), limit))
     }
 
+  /** The same for Prometheus to scrape. */
+  @GET
+  @Path("prometheus")
+  @Produces(Array(MediaType.WILDCARD))
+  def prometheus(@HeaderParam("Accept") accept: String): Response = withUI { ui =>
+    val answer = PrometheusText(ui.appName, LatencyStore.of(ui).queries, Option(accept))
+    Response.ok(answer.text, answer.contentType).build()
+  }
+
   private def find(store: LatencyStore, key: String): QuerySnapshot = store.query(key).getOrElse {
     val known = store.queries.map(_.name).distinct
     val others = if (known.isEmpty) "" else s"; there are figures of ${known.mkString("'", "', '", "'")}"
     throw new NotFoundException(
       s"no figures of a query '$key': no batch of it with a marked node has ended$others"
     )
+  }
+}
+
+/** At an address that stays the same from one run of an application to the next: that of the driver whose UI this is. */
+@Path("/v1/latency")
+private[v1] class LatencyOfDriver extends LatencyResource {
+  override def withUI[T](read: SparkUI => T): T = uiRoot match {
+    case driver: SparkUI =>
+      appId = driver.appId
+      super.withUI(read)
+    case _ => throw new NotFoundException("this is no driver: ask for an application, at applications/[app-id]/latency")
   }
 }
 

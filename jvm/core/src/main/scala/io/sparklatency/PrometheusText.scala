@@ -1,0 +1,109 @@
+package io.sparklatency
+
+import java.io.ByteArrayOutputStream
+import java.nio.charset.StandardCharsets.UTF_8
+
+import scala.jdk.CollectionConverters._
+
+import io.prometheus.metrics.expositionformats.ExpositionFormatWriter
+import io.prometheus.metrics.expositionformats.OpenMetricsTextFormatWriter
+import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter
+import io.prometheus.metrics.config.EscapingScheme
+import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets
+import io.prometheus.metrics.model.snapshots.CounterSnapshot
+import io.prometheus.metrics.model.snapshots.Exemplars
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot
+import io.prometheus.metrics.model.snapshots.HistogramSnapshot
+import io.prometheus.metrics.model.snapshots.Labels
+import io.prometheus.metrics.model.snapshots.MetricSnapshot
+import io.prometheus.metrics.model.snapshots.MetricSnapshots
+
+/**
+ * Figures for Prometheus: seconds, labels `app`, `query` and `node`, latencies as classic histograms that can be summed over nodes
+ * and applications and that never go down while a query runs. What is unknown has no line.
+ */
+object PrometheusText {
+
+  /** Upper bounds in milliseconds, the same for every latency, so that sums over applications are sums. */
+  val Buckets: Seq[Long] =
+    Seq(5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000, 60000, 120000, 300000, 600000, 1800000, 3600000)
+
+  /** A text and what kind of text it is. */
+  final case class Answer(contentType: String, text: String)
+
+  /** @param accept what the scraper takes, as in HTTP; the classic text format where it does not say */
+  def apply(app: String, queries: Seq[QuerySnapshot], accept: Option[String]): Answer = {
+    val writer = accept.flatMap(accepted => writers.find(_.accepts(accepted))).getOrElse(writers.last)
+    val out = new ByteArrayOutputStream
+    writer.write(out, snapshots(app, queries), EscapingScheme.UNDERSCORE_ESCAPING)
+    Answer(writer.getContentType, out.toString(UTF_8))
+  }
+
+  private val writers: Seq[ExpositionFormatWriter] =
+    Seq(OpenMetricsTextFormatWriter.create(), PrometheusTextFormatWriter.create())
+
+  private def snapshots(app: String, queries: Seq[QuerySnapshot]): MetricSnapshots = {
+    // An application may still know an earlier run of a query, and a name stands for one series.
+    val shown = queries.distinctBy(_.name)
+    val nodes = for (query <- shown; node <- query.nodes; (measure, figures) <- node.measures.toSeq)
+      yield Shown(Labels.of("app", app, "query", query.name, "node", node.id), measure, figures)
+    val lags = for (query <- shown; batch <- query.lastBatch; lag <- batch.watermarkLagMs)
+      yield Labels.of("app", app, "query", query.name) -> lag
+    val all = Measure.all.map(histogram(_, nodes)) ++ Metric.all.flatMap(single(_, nodes)) :+ watermarkLag(lags)
+    new MetricSnapshots(all.filterNot(_.getDataPoints.isEmpty).asJava)
+  }
+
+  /** Unknown. */
+  private val Created = 0L
+
+  private final case class Shown(labels: Labels, measure: Measure, figures: NodeSnapshot)
+
+  private def histogram(measure: Measure, nodes: Seq[Shown]): MetricSnapshot = {
+    val histogram = HistogramSnapshot.builder.name(s"sparklatency_${plain(measure.name)}_seconds").help(measure.help)
+    nodes.filter(shown => shown.measure == measure && shown.figures.total.count > 0).foreach { shown =>
+      val total = shown.figures.total
+      val upTo = total.countsUpTo(Buckets) :+ total.count
+      val each = upTo.zip(0L +: upTo).map { case (here, before) => here - before }
+      val bounds = Buckets.map(_ / 1000.0) :+ Double.PositiveInfinity
+      val buckets = ClassicHistogramBuckets.of(bounds.toArray, each.toArray)
+      val sum = total.sum.toDouble / 1000
+      histogram.dataPoint(
+        new HistogramSnapshot.HistogramDataPointSnapshot(buckets, sum, shown.labels, Exemplars.EMPTY, Created)
+      )
+    }
+    histogram.build()
+  }
+
+  /** Counts, and what a histogram does not tell: its extremes. */
+  private def single(metric: Metric, nodes: Seq[Shown]): Option[MetricSnapshot] = {
+    val points = for (shown <- nodes if shown.measure == metric.measure; value <- metric.read(shown.figures))
+      yield shown.labels -> value
+    metric.kind match {
+      case Metric.Counter =>
+        val counter = CounterSnapshot.builder.name(s"sparklatency_${plain(metric.name)}").help(metric.help)
+        points.foreach { case (labels, value) =>
+          counter.dataPoint(CounterSnapshot.CounterDataPointSnapshot.builder.labels(labels).value(value).build())
+        }
+        Some(counter.build())
+      case Metric.Gauge if Seq("min", "max", "maxLead").contains(metric.field) =>
+        Some(gauge(s"${plain(metric.name)}_seconds", metric.help, points))
+      case Metric.Gauge => None
+    }
+  }
+
+  private def watermarkLag(lags: Seq[(Labels, Long)]): MetricSnapshot = gauge(
+    "watermark_lag_seconds",
+    "how far the watermark was behind the clock when the last batch was committed",
+    lags.map { case (labels, ms) => labels -> ms.toDouble }
+  )
+
+  private def gauge(name: String, help: String, points: Seq[(Labels, Double)]): MetricSnapshot = {
+    val gauge = GaugeSnapshot.builder.name(s"sparklatency_$name").help(help)
+    points.foreach { case (labels, ms) =>
+      gauge.dataPoint(GaugeSnapshot.GaugeDataPointSnapshot.builder.labels(labels).value(ms / 1000).build())
+    }
+    gauge.build()
+  }
+
+  private def plain(name: String): String = name.replace('-', '_')
+}

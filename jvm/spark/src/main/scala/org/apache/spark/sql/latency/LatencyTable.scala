@@ -1,0 +1,66 @@
+package org.apache.spark.sql.latency
+
+import io.sparklatency.LatencyPath
+import io.sparklatency.Metric
+import io.sparklatency.NodeSnapshot
+import io.sparklatency.QuerySnapshot
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.types.ArrayType
+import org.apache.spark.sql.types.DoubleType
+import org.apache.spark.sql.types.LongType
+import org.apache.spark.sql.types.StringType
+import org.apache.spark.sql.types.StructField
+import org.apache.spark.sql.types.StructType
+
+/**
+ * `e2e_latency()`: a row for each node of each query that this application knows, with the figures that the gauges have at the
+ * moment when the statement is analyzed. Columns of figures have the names of the metrics, with `_` for `-`.
+ */
+private[latency] object LatencyTable {
+  val name: FunctionIdentifier = FunctionIdentifier("e2e_latency")
+
+  private val schema = StructType(
+    Seq("query", "query_id", "run_id", "node").map(StructField(_, StringType)) ++ Seq(
+      StructField("upstream", ArrayType(StringType, containsNull = false)),
+      StructField("own", DoubleType),
+      StructField("share", DoubleType)
+    ) ++ Metric.all.map(metric => StructField(metric.name.replace('-', '_'), typeOf(metric)))
+  )
+
+  def apply(arguments: Seq[Expression]): LogicalPlan = {
+    if (arguments.nonEmpty) throw new IllegalArgumentException(
+      s"e2e_latency(${arguments.map(_.sql).mkString(", ")}): it takes no arguments; select with WHERE query = '…'"
+    )
+    val tracker = LatencyTracker.of(SparkSession.active.sparkContext)
+    tracker.settle()
+    LocalRelation.fromExternalRows(DataTypeUtils.toAttributes(schema), tracker.snapshot().flatMap(rows))
+  }
+
+  private def rows(query: QuerySnapshot): Seq[Row] = {
+    val path = new LatencyPath(query.window)
+    query.nodes.zip(query.window).map { case (node, record) =>
+      val figures = Metric.all.map(metric => value(metric, node.measures.getOrElse(metric.measure, NodeSnapshot.empty)))
+      Row.fromSeq(
+        Seq[Any](query.name, query.id.orNull, query.runId.orNull, node.id, node.upstream) ++
+          Seq(path.own(record), path.share(record)).map(_.map(Double.box).orNull) ++ figures
+      )
+    }
+  }
+
+  private def value(metric: Metric, figures: NodeSnapshot): Any = (metric.kind, metric.read(figures)) match {
+    case (_, None) => null
+    case (Metric.Counter, Some(count)) => count.toLong
+    case (Metric.Gauge, Some(value)) => value
+  }
+
+  private def typeOf(metric: Metric) = metric.kind match {
+    case Metric.Counter => LongType
+    case Metric.Gauge => DoubleType
+  }
+}

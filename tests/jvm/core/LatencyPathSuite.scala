@@ -1,0 +1,59 @@
+package io.sparklatency
+
+import org.scalatest.funsuite.AnyFunSuite
+
+class LatencyPathSuite extends AnyFunSuite {
+  private val Now = 1000000L
+
+  private def summary(latencies: Seq[Long]): LatencySummary = {
+    val recorder = new LatencyRecorder(new ManualClock(Now))
+    latencies.foreach(ms => recorder.record((Now - ms) * 1000))
+    recorder.summary()
+  }
+
+  private def node(id: String, upstream: String*)(latencies: Long*) =
+    NodeRecord(id, upstream, Map(Measure.E2ELatency -> summary(latencies)))
+
+  private val source = node("source")(100, 300)
+  private val fast = node("fast", "source")(150, 350)
+  private val slow = node("slow", "source")(1100, 1300)
+  private val sink = node("sink", "fast", "slow")(1200, 1400)
+  private val path = new LatencyPath(Seq(source, fast, slow, sink))
+
+  test("a node's own time is what it adds to the slowest before it, a source's the age that records come with") {
+    assert(Seq(source, fast, slow, sink).map(path.own) === Seq(200, 50, 1000, 100).map(ms => Some(ms.toDouble)))
+    assert(path.share(slow) === Some(1000 / 1300.0))
+  }
+
+  test("the critical path follows the slowest nodes, and the slowest step is the one on it that adds most") {
+    assert(path.critical === Seq("source", "slow", "sink"))
+    assert(path.slowestStep.map(_.id) === Some("slow"))
+  }
+
+  test("the split names queuing, processing and commit, which add up to the age at the commit") {
+    val committed = sink.copy(measures = sink.measures + (Measure.Commit -> summary(Seq(1500, 1700))))
+    val split = new LatencyPath(Seq(source, slow, committed)).split
+    assert(split.queuing.avg === Some(200.0))
+    assert(split.processing.flatMap(_.avg) === Some(1100.0) && split.processing.exists(_.sameRecords))
+    assert(split.commit.flatMap(_.avg) === Some(300.0))
+    assert(split.committed.avg === Some(1600.0))
+  }
+
+  test("of a lone node only the whole is known") {
+    val split = new LatencyPath(Seq(node("sink")(5))).split
+    assert(split.queuing.isEmpty && split.processing.isEmpty && split.commit.isEmpty)
+    assert(new LatencyPath(Seq(node("sink")(5))).slowestStep.map(_.id) === Some("sink"))
+  }
+
+  test("without records nothing is known, and nothing fails") {
+    val path = new LatencyPath(Seq(node("source")(), node("sink", "source", "gone")()))
+    assert(path.critical.isEmpty && path.slowestStep.isEmpty && path.split.queuing.isEmpty)
+    assert(new LatencyPath(Nil).critical.isEmpty)
+  }
+
+  test("fewer or younger records downstream make a negative time, and no share") {
+    val path = new LatencyPath(Seq(node("source")(100), node("sink", "source")(40)))
+    val last = node("sink", "source")(40)
+    assert(path.own(last) === Some(-60.0) && path.share(last) === Some(0.0))
+  }
+}

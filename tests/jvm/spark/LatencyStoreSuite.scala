@@ -1,0 +1,164 @@
+package org.apache.spark.sql.latency
+
+import java.nio.file.Files
+import java.nio.file.Paths
+import java.sql.Timestamp
+
+import io.sparklatency.LatencySummary
+import io.sparklatency.Measure
+import io.sparklatency.QuerySnapshot
+import io.sparklatency.spark.LatencyConf
+import io.sparklatency.spark.LatencyJson
+import io.sparklatency.spark.StreamingTest
+import io.sparklatency.spark.syntax._
+import org.apache.spark.status.KVUtils
+import org.apache.spark.util.JsonProtocol
+import org.apache.spark.util.kvstore.InMemoryStore
+import org.apache.spark.util.kvstore.KVStore
+import org.apache.spark.sql.functions._
+
+/** What surfaces show is made from events. In Spark's own package for its store and its event log's format. */
+class LatencyStoreSuite extends StreamingTest {
+
+  private def store(kv: KVStore, live: Boolean): LatencyStore = {
+    ListenerBus.awaitEmpty(spark.sparkContext)
+    val tracker = LatencyTracker.of(spark.sparkContext)
+    new LatencyStore(kv, LatencyConf(spark.sparkContext.conf), Option.when(live)(tracker))
+  }
+
+  private def live = store(spark.sparkContext.statusStore.store, live = true)
+  private def fromEvents = store(spark.sparkContext.statusStore.store, live = false)
+
+  private def json(query: Option[QuerySnapshot]) = LatencyJson.queries(query.toSeq).toPrettyString
+
+  /** Two batches of a query with a window, a commit and a late record. */
+  private def runTwoBatches(name: String): Unit = {
+    val input = stream
+    val windows = marked(input).groupBy(window(col("value"), "1 second")).agg(max("value").as("last"))
+    val query = start(windows.withE2ELatency("sink", "last"), name, "update")
+    try {
+      input.addData(ago(100, 300, 2000))
+      query.processAllAvailable()
+      clock.advance(1000)
+      input.addData(ago(50, 60000))
+      query.processAllAvailable()
+      ListenerBus.awaitEmpty(spark.sparkContext)
+    } finally query.stop()
+  }
+
+  test("the events of a query make the figures that its application shows") {
+    runTwoBatches("from_events")
+    val (running, read) = (live.query("from_events"), fromEvents.query("from_events"))
+    assert(running.exists(_.nodes.map(_.measures(Measure.E2ELatency).total.records) == Seq(5, 3)))
+    assert(json(read) === json(running))
+  }
+
+  test("an event reads from the event log as it was written") {
+    runTwoBatches("logged")
+    val batches = live.query("logged").map(live.history(_)).get
+    assert(batches.size >= 2)
+    val read = batches.map { batch =>
+      val text = JsonProtocol.sparkEventToJsonString(SparkListenerLatencyBatch(batch))
+      JsonProtocol.sparkEventFromJson(text).asInstanceOf[SparkListenerLatencyBatch].record
+    }
+    assert(LatencyJson.history(read) === LatencyJson.history(batches))
+  }
+
+  test("a batch tells its watermarks, what was dropped late, and where its time went") {
+    runTwoBatches("joined")
+    val history = live.history(live.query("joined").get)
+    val second = history.filter(_.inputRows > 0).last
+    assert(second.watermarkMs === Some(Start - 100 - 10000))
+    assert(second.watermarks.map(w => (w.source, w.column, w.delayMs, w.watermarkMs, w.holdsBack)) ===
+      Seq(("memory", "value", 10000, Some(Start - 50 - 10000), true)))
+    assert(second.droppedLate === 1)
+    assert(second.durationsMs.contains("addBatch"))
+    assert(second.nodes.map(node => node.id -> node(Measure.E2ELatency).records) === Seq("source" -> 2, "sink" -> 1))
+    assert(second.nodes.last(Measure.Commit).max === Some(1050))
+  }
+
+  test("of two watermarked columns the one that is behind holds the query back") {
+    val (orders, clicks) = (stream, stream)
+    def side(input: org.apache.spark.sql.execution.streaming.runtime.MemoryStream[Timestamp], name: String) =
+      input.toDF().toDF(name).withWatermark(name, "1 second")
+    val joined = side(orders, "ordered").withE2ELatency("orders").join(side(clicks, "clicked"), expr("ordered = clicked"))
+    val query = start(joined, "two_watermarks")
+    try {
+      orders.addData(ago(9000))
+      clicks.addData(ago(100))
+      query.processAllAvailable()
+      val batch = live.history(live.query("two_watermarks").get).filter(_.inputRows > 0).last
+      assert(batch.watermarks.map(w => (w.column, w.watermarkMs, w.holdsBack)) === Seq(
+        ("ordered", Some(Start - 10000), true),
+        ("clicked", Some(Start - 1100), false)
+      ))
+    } finally query.stop()
+  }
+
+  private def batch(run: String, number: Long, records: Int = 1): SparkListenerLatencyBatch = {
+    val recorder = new io.sparklatency.LatencyRecorder(clock)
+    (1 to records).foreach(_ => recorder.record((Start - 5) * 1000))
+    val node = io.sparklatency.NodeRecord("sink", Nil, Map(Measure.E2ELatency -> recorder.summary()))
+    SparkListenerLatencyBatch(io.sparklatency.BatchRecord(
+      "q", Some("id"), Some(run), number, Start, Start + number, 0, Map.empty, None, Nil, 0, Seq(node)
+    ))
+  }
+
+  test("of a run so many batches are kept, and the counts of all") {
+    val kv = new InMemoryStore
+    val stored = new StoredBatches(kv, kept = 3)
+    (0L until 10L).foreach(n => stored.onOtherEvent(batch("run", n)))
+    val query = store(kv, live = false).query("run").get
+    assert((query.batches, query.nodes.head.measures(Measure.E2ELatency).total.records) === ((10, 10)))
+    assert(store(kv, live = false).history(query).map(_.batch) === Seq(7, 8, 9))
+    assert(store(kv, live = false).history(query, limit = 2).map(_.batch) === Seq(8, 9))
+  }
+
+  test("of so many runs the oldest go, with their batches") {
+    val kv = new InMemoryStore
+    val stored = new StoredBatches(kv, kept = 3)
+    val runs = StoredBatches.RunsKept + 2
+    for (run <- 0 until runs; n <- 0 until 5) stored.onOtherEvent(batch(s"run-$run", run * 5L + n))
+    val all = store(kv, live = false).queries
+    assert(all.size === StoredBatches.RunsKept && all.head.runId.contains(s"run-${runs - 1}"))
+    assert(kv.count(classOf[StoredBatch]) === StoredBatches.RunsKept * 3)
+  }
+
+  test("a disk store gives back what it was given") {
+    val disk = KVUtils.createKVStore(Some(Files.createTempDirectory("store").toFile), live = false, spark.sparkContext.conf)
+    try {
+      val (stored, memory) = (new StoredBatches(disk, 5), new InMemoryStore)
+      val inMemory = new StoredBatches(memory, 5)
+      (0L until 7L).foreach { n =>
+        stored.onOtherEvent(batch("run", n, records = 3))
+        inMemory.onOtherEvent(batch("run", n, records = 3))
+      }
+      assert(json(store(disk, live = false).query("run")) === json(store(memory, live = false).query("run")))
+      assert(store(disk, live = false).query("run").exists(_.nodes.head.measures(Measure.E2ELatency).total.records == 21))
+    } finally disk.close()
+  }
+
+  for (version <- 1 to SparkListenerLatencyBatch.Version)
+    test(s"an event of format $version is read") {
+      val text = Files.readString(Paths.get(getClass.getResource(s"/latency-batch-$version.json").toURI))
+      val record = JsonProtocol.sparkEventFromJson(text).asInstanceOf[SparkListenerLatencyBatch].record
+      assert((record.query, record.batch, record.inputRows) === (("orders", 7, 5)))
+      assert(record.watermarks.map(_.source) === Seq("kafka[orders]"))
+      assert(record.durationsMs === Map("addBatch" -> 412L, "triggerExecution" -> 530L))
+      val figures = record.nodes.map(node => node.id -> node.measures.map { case (m, s) => m -> (s.min, s.avg, s.max, s.percentile(50)) })
+      assert(figures === Seq(
+        "source" -> Map(Measure.E2ELatency -> ((Some(100), Some(220.0), Some(500), Some(200)))),
+        "sink" -> Map(
+          Measure.E2ELatency -> ((Some(-30), Some(254.0), Some(700), Some(200))),
+          Measure.Commit -> ((Some(170), Some(454.0), Some(900), Some(401)))
+        )
+      ))
+    }
+
+  test("an event of a later format is read as far as it is known") {
+    val text = JsonProtocol.sparkEventToJsonString(batch("run", 3)).replaceFirst("\\{", "{\"unheardOf\":{\"a\":[1]},")
+      .replace("\"record-e2e-latency\"", "\"record-unheard-of\"")
+    val record = JsonProtocol.sparkEventFromJson(text).asInstanceOf[SparkListenerLatencyBatch].record
+    assert(record.batch === 3 && record.nodes.head(Measure.E2ELatency) === LatencySummary.empty)
+  }
+}
