@@ -117,10 +117,16 @@ def agreement(run: Run) -> str:
         "p50": (run.driver("sink", "record-e2e-latency-p50"), median_low(run.observed)),
         "avg": (run.driver("sink", "record-e2e-latency-avg"), fmean(run.observed)),
     }
+    committed = run.driver("sink", "record-commit-latency-avg")
     return "; ".join(
-        f"driver {name} {driver:.1f} ms, observer {name} {observer:.1f} ms, "
-        f"difference {observer - driver:.1f} ms"
-        for name, (driver, observer) in pairs.items()
+        [
+            *(
+                f"driver {name} {driver:.1f} ms, observer {name} {observer:.1f} ms, "
+                f"difference {observer - driver:.1f} ms"
+                for name, (driver, observer) in pairs.items()
+            ),
+            f"committed avg {committed:.1f} ms, {committed - fmean(run.observed):.1f} ms after the observer",
+        ]
     )
 
 
@@ -139,6 +145,13 @@ def test_the_driver_is_never_above_the_observer(
     run: Run, metric: str, of_rows: Callable[[list[int]], float]
 ) -> None:
     assert run.driver("sink", f"record-e2e-latency-{metric}") <= of_rows(run.observed)
+
+
+@pytest.mark.parametrize(("metric", "of_rows"), [("min", min), ("avg", fmean), ("max", max)])
+def test_a_batch_is_committed_when_the_broker_has_its_records(
+    run: Run, metric: str, of_rows: Callable[[list[int]], float]
+) -> None:
+    assert of_rows(run.observed) <= run.driver("sink", f"record-commit-latency-{metric}")
 
 
 def test_the_driver_median_is_at_most_a_few_ms_below_the_observer(run: Run) -> None:
