@@ -1,6 +1,7 @@
 package io.sparklatency
 
 import java.nio.ByteBuffer
+import java.util.Arrays
 
 import org.HdrHistogram.Histogram
 
@@ -45,7 +46,10 @@ final class LatencySummary private (
   def percentiles(percents: Seq[Double]): Seq[Option[Long]] =
     if (count == 0) percents.map(_ => None)
     else {
-      val histogram = decoded
+      val histogram = new Histogram(Digits)
+      val cursor = new BucketCounts.Cursor(encoded)
+      while (cursor.next())
+        histogram.recordValueWithCount(LatencyRecorder.lowestOf(cursor.bucket), cursor.count)
       percents.map(p => Some(histogram.getValueAtPercentile(p).min(highest).max(lowest)))
     }
 
@@ -60,7 +64,6 @@ final class LatencySummary private (
   def +(other: LatencySummary): LatencySummary = merge(Seq(this, other))
 
   private def measured[A](value: => A): Option[A] = if (count == 0) None else Some(value)
-  private def decoded: Histogram = Histogram.decodeFromByteBuffer(ByteBuffer.wrap(encoded), 0)
 }
 
 object LatencySummary {
@@ -86,14 +89,12 @@ object LatencySummary {
     case Seq(one) => one
     case many =>
       LatencySummary(
-        many.map(_.count).sum,
+        many.foldLeft(Array.emptyLongArray)((counts, part) => BucketCounts.add(part.encoded, counts)),
         many.map(_.lowest).min,
         many.map(_.highest).max,
         many.map(_.sum).sum,
         many.map(_.withoutTimestamp).sum,
-        many.map(_.aheadOfClock).sum,
-        many.iterator.filter(_.count > 0).map(_.decoded).reduceOption { (all, one) => all.add(one); all }
-          .fold(Array.emptyByteArray)(encode)
+        many.map(_.aheadOfClock).sum
       )
   }
 
@@ -104,14 +105,16 @@ object LatencySummary {
       sum: BigInt,
       withoutTimestamp: Long,
       aheadOfClock: Long
-  ): LatencySummary = {
-    val histogram = new Histogram(Digits)
-    for (bucket <- buckets.indices if buckets(bucket) > 0)
-      histogram.recordValueWithCount(LatencyRecorder.lowestOf(bucket), buckets(bucket))
-    val count = histogram.getTotalCount
-    val encoded = if (count == 0) Array.emptyByteArray else encode(histogram)
-    LatencySummary(count, min, max, sum, withoutTimestamp, aheadOfClock, encoded)
-  }
+  ): LatencySummary =
+    LatencySummary(
+      Arrays.stream(buckets).sum(),
+      min,
+      max,
+      sum,
+      withoutTimestamp,
+      aheadOfClock,
+      BucketCounts.encode(buckets)
+    )
 
   /** A driver keeps many of these, and hardly ever a sum that a Long does not hold. */
   private def apply(
@@ -125,10 +128,5 @@ object LatencySummary {
   ): LatencySummary = {
     val (plain, huge) = if (sum.isValidLong) (sum.toLong, None) else (0L, Some(sum))
     new LatencySummary(count, lowest, highest, plain, huge, withoutTimestamp, aheadOfClock, encoded)
-  }
-
-  private def encode(histogram: Histogram): Array[Byte] = {
-    val buffer = ByteBuffer.allocate(histogram.getNeededByteBufferCapacity)
-    java.util.Arrays.copyOf(buffer.array, histogram.encodeIntoByteBuffer(buffer))
   }
 }
