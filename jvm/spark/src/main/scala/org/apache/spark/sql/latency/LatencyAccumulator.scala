@@ -91,7 +91,7 @@ final class LatencyAccumulator(
       RunningTasks.closed(recorder)
       try {
         val (summary, rest) = recorder.seal()
-        add(Reading(partition, TaskAttempt(task), readingId(task, number), summary, rest))
+        add(Reading(partition, TaskAttempt(task), id, number, summary, rest))
         ExecutorFigures.add(owner, rest)
       } catch {
         case NonFatal(e) =>
@@ -126,17 +126,22 @@ final case class MarkOwner(
 )
 
 /**
- * What one attempt at a task recorded while it read a partition of the node once.
+ * What one attempt at a task recorded while it read a partition of the node once. A driver keeps many of these: what can be told
+ * from the rest is not in it.
  *
- * @param rest what of it the task had not published while it ran
+ * @param planning the id of the accumulator
+ * @param number   which reading of that task's it is
+ * @param rest     what of it the task had not published while it ran
  */
 final case class Reading(
     partition: Int,
     attempt: TaskAttempt,
-    id: ReadingId,
+    planning: Long,
+    number: Int,
     summary: LatencySummary,
     rest: LatencySummary
 ) {
+  def id: ReadingId = ReadingId(planning, attempt.id, number)
 
   /**
    * Of two attempts at one task the newer stands. Otherwise, as between the actions of one foreachBatch, or a sort and the job
