@@ -53,6 +53,21 @@ class Spark:
 
 
 @dataclass(frozen=True)
+class LinkedSpark(Spark):
+    """The same with a home of links in `folder`: a cluster within the driver writes into Spark's home."""
+
+    folder: Path
+
+    def __post_init__(self) -> None:
+        for part in super().home.iterdir():
+            (self.folder / part.name).symlink_to(part)
+
+    @property
+    def home(self) -> Path:
+        return self.folder
+
+
+@dataclass(frozen=True)
 class Application:
     """A running PySpark application whose executors have registered."""
 
@@ -87,8 +102,13 @@ class Cluster:
             yield Application(driver, app, jmx)
 
     def _executors(self, application: str) -> int:
-        logs = self.folder.glob(f"worker-*/{application}/*/stderr")
+        logs = self.folder.glob(f"*/{application}/*/stderr")
         return sum("Successfully registered with driver" in log.read_text() for log in logs)
+
+
+def cluster_in_driver(line: str, folder: Path) -> Cluster:
+    """The one that Spark starts within a driver and for it alone; it comes and goes with the application."""
+    return Cluster(LinkedSpark(line, folder), f"local-cluster[{WORKERS},1,1024]", folder)
 
 
 @contextmanager

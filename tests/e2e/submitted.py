@@ -8,11 +8,11 @@ from pathlib import Path
 
 from broker import Broker, java, resolved
 from children import Child
-from cluster import Cluster
+from cluster import Application, Cluster
 
 _SCRIPT = Path(__file__).parent / "pipeline.py"
 
-_CONF = {
+CONF = {
     "spark.metrics.conf.*.sink.jmx.class": "org.apache.spark.metrics.sink.JmxSink",
     "spark.metrics.namespace": "e2e",
     "spark.sql.shuffle.partitions": "2",
@@ -31,11 +31,7 @@ class Pipeline:
 
     def gauges(self) -> dict[str, float]:
         """What JMX shows at this moment, in the driver and in every executor: gauges by full name."""
-        seen = len(self._probe.lines())
-        self._probe.say("")
-        answer = self._probe.until(lambda: self._probe.lines()[seen:], "it answers", within=30, every=0.02)
-        gauges: dict[str, float] = json.loads(answer[0])
-        return gauges
+        return gauges(self._probe)
 
 
 @contextmanager
@@ -48,7 +44,28 @@ def running_pipeline(
     jars = [str(cluster.spark.jar), *resolved("connector")]
     arguments = (broker.address, records, results, str(folder / "checkpoint"))
     with (
-        cluster.running(folder, _SCRIPT, *arguments, jars=jars, conf={**_CONF, **conf}) as app,
-        Child("jmxprobe", java("io.sparklatency.e2e.JmxProbe", app.jmx, app.id), folder) as probe,
+        cluster.running(folder, _SCRIPT, *arguments, jars=jars, conf={**CONF, **conf}) as app,
+        probing(app, folder) as probe,
     ):
         yield Pipeline(app.driver, records, results, probe)
+
+
+def gauge(instance: str, node: str, metric: str) -> str:
+    """The full name of a gauge of the query ``orders``."""
+    return f"e2e.{instance}.sparklatency.query.orders.node.{node}.{metric}"
+
+
+@contextmanager
+def probing(app: Application, folder: Path) -> Iterator[Child]:
+    """A JMX client connected to the driver and to all executors, for as long as the block runs."""
+    with Child("jmxprobe", java("io.sparklatency.e2e.JmxProbe", app.jmx, app.id), folder) as probe:
+        yield probe
+
+
+def gauges(probe: Child) -> dict[str, float]:
+    """What JMX shows at this moment, in the driver and in every executor: gauges by full name."""
+    seen = len(probe.lines())
+    probe.say("")
+    answer = probe.until(lambda: probe.lines()[seen:], "it answers", within=30, every=0.02)
+    shown: dict[str, float] = json.loads(answer[0])
+    return shown

@@ -13,28 +13,37 @@ RECORDS = 300
 RATE = 300
 
 
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def topic(broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The name of a topic that holds all records; that of the results begins with it."""
+    folder = tmp_path_factory.mktemp("unmarked")
+    broker.create_topics(folder, {folder.name: "CreateTime", f"{folder.name}-results": "LogAppendTime"})
+    with broker.program(folder, "Producer", folder.name, str(RECORDS), str(RATE)) as producer:
+        producer.finish(within=30)
+    return folder.name
+
+
 @pytest.fixture(scope="module")
 def runs(
-    cluster: Cluster, broker: Broker, tmp_path_factory: pytest.TempPathFactory
+    cluster: Cluster, broker: Broker, topic: str, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, dict[str, Any]]:
     """What the application says of the query without automatic nodes, and with them."""
-    folder = tmp_path_factory.mktemp("unmarked")
-    records, results = f"{folder.name}-records", f"{folder.name}-results"
-    broker.create_topics(folder, {records: "CreateTime", results: "LogAppendTime"})
-    with broker.program(folder, "Producer", records, str(RECORDS), str(RATE)) as producer:
-        producer.finish(within=30)
-    conf = {"spark.sparklatency.recording.level": "TRACE", "spark.sql.shuffle.partitions": "2"}
-    jars = [str(cluster.spark.jar), *resolved("connector")]
-    script = Path(__file__).parent / "unmarked.py"
-    arguments = (broker.address, records, results, str(folder / "checkpoint"))
-    with cluster.running(folder, script, *arguments, jars=jars, conf=conf) as app:
-        said = [json.loads(line) for line in app.driver.finish(within=120) if line.startswith("{")]
-    return {"topic": {"name": records}, **dict(zip(("plain", "automatic"), said, strict=True))}
+    folder = tmp_path_factory.mktemp("streaming")
+    arguments = (broker.address, topic, f"{topic}-results", str(folder / "checkpoint"))
+    said = _said(
+        cluster, folder, "unmarked.py", *arguments, conf={"spark.sparklatency.recording.level": "TRACE"}
+    )
+    return dict(zip(("plain", "automatic"), said, strict=True))
 
 
-def test_a_kafka_topic_and_the_operators_behind_it_are_nodes(runs: dict[str, dict[str, Any]]) -> None:
+def test_a_kafka_topic_and_the_operators_behind_it_are_nodes(
+    topic: str, runs: dict[str, dict[str, Any]]
+) -> None:
     nodes = runs["automatic"]["nodes"]
-    source = f"source-0-kafka[{runs['topic']['name']}]"
+    source = f"source-0-kafka[{topic}]"
     assert list(nodes) == [source, "deduplicate-1", "aggregate-1"]
     assert nodes[source] == nodes["deduplicate-1"] == RECORDS
     # What the aggregation gives out holds no timestamp any more: it tells only what it took in.
@@ -45,6 +54,26 @@ def test_a_kafka_topic_and_the_operators_behind_it_are_nodes(runs: dict[str, dic
 def test_the_plan_is_that_of_the_query_without_them(runs: dict[str, dict[str, Any]]) -> None:
     assert "record_e2e_latency" in runs["automatic"]["plan"]
     assert _operators(runs["automatic"]["plan"]) == _operators(runs["plain"]["plan"])
+
+
+def test_a_batch_read_of_a_topic_is_a_node_through_either_of_sparks_interfaces(
+    cluster: Cluster, broker: Broker, topic: str, tmp_path: Path
+) -> None:
+    conf = {"spark.sparklatency.auto": "source,terminal", "spark.sparklatency.auto.batch": "true"}
+    said = _said(cluster, tmp_path, "unmarked_batch.py", broker.address, topic, conf=conf)
+    assert said == [
+        {f"source-0-kafka[{topic}]": RECORDS * reads, "sink": RECORDS * reads} for reads in (1, 2)
+    ]
+
+
+def _said(
+    cluster: Cluster, folder: Path, script: str, *arguments: str, conf: dict[str, str]
+) -> list[dict[str, Any]]:
+    """Submits an application and returns the lines of JSON that it prints until it ends."""
+    jars = [str(cluster.spark.jar), *resolved("connector")]
+    conf = {"spark.sql.shuffle.partitions": "2", **conf}
+    with cluster.running(folder, HERE / script, *arguments, jars=jars, conf=conf) as app:
+        return [json.loads(line) for line in app.driver.finish(within=120) if line.startswith("{")]
 
 
 def _operators(plan: str) -> list[str]:

@@ -16,7 +16,7 @@ from statistics import fmean, median_low
 import pytest
 from broker import Broker
 from cluster import WORKERS, Cluster
-from submitted import running_pipeline
+from submitted import gauge, running_pipeline
 
 RATE = 200
 WARM_UP = 20
@@ -71,10 +71,6 @@ class Run:
         """Of each executor that has seen the node: which one reads which partition is Spark's to decide."""
         names = (gauge(str(executor), node, metric) for executor in range(WORKERS))
         return [self.final[name] for name in names if name in self.final]
-
-
-def gauge(instance: str, node: str, metric: str) -> str:
-    return f"e2e.{instance}.sparklatency.query.orders.node.{node}.{metric}"
 
 
 @pytest.fixture(scope="module", params=VARIANTS, ids=lambda variant: variant.name)

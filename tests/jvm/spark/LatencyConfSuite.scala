@@ -12,9 +12,10 @@ class LatencyConfSuite extends AnyFunSuite {
   private def conf(settings: (String, String)*): LatencyConf =
     LatencyConf(new SparkConf(false).setAll(settings))
 
-  test("without settings: INFO, and Kafka's two samples of thirty seconds") {
+  test("without settings: INFO, no automatic nodes, and Kafka's two samples of thirty seconds") {
     assert(conf().recordingLevel === RecordingLevel.Info)
     assert(conf().figures.window === WindowSettings(2, 30000))
+    assert((conf().auto, conf().autoBatch) === ((Set(), false)))
   }
 
   test("settings are read with their units") {
@@ -23,11 +24,12 @@ class LatencyConfSuite extends AnyFunSuite {
       "spark.sparklatency.num.samples" -> "6",
       "spark.sparklatency.sample.window" -> "10s",
       "spark.sparklatency.auto" -> "Source, stateful",
+      "spark.sparklatency.auto.batch" -> "True",
       "spark.sparklatency.granularity" -> "SINGLE",
       "spark.sparklatency.nodes.max" -> "7"
     )
-    assert((set.auto, set.figures.granularity, set.figures.maxNodes) ===
-      ((Set(NodeRole.Source, NodeRole.Stateful), Granularity.Single, 7)))
+    assert((set.auto, set.autoBatch, set.figures.granularity, set.figures.maxNodes) ===
+      ((Set(NodeRole.Source, NodeRole.Stateful), true, Granularity.Single, 7)))
     assert((set.recordingLevel, set.figures.window) === ((RecordingLevel.Debug, WindowSettings(6, 10000))))
   }
 
@@ -40,6 +42,7 @@ class LatencyConfSuite extends AnyFunSuite {
         "sample.window" -> "0s",
         "sample.window" -> "soon",
         "auto" -> "sources",
+        "auto.batch" -> "yes",
         "granularity" -> "task",
         "nodes.max" -> "0"
       )

@@ -12,7 +12,6 @@ import io.sparklatency.ManualClock
 import io.sparklatency.Measure
 import io.sparklatency.NodeKey
 import io.sparklatency.QuerySnapshot
-import io.sparklatency.ReadingId
 import io.sparklatency.spark.SparkTest
 
 /** What the driver keeps of a batch, by granularity and up to a limit. In Spark's own package for what it is made of. */
@@ -26,11 +25,11 @@ class QueryFiguresSuite extends SparkTest {
     for ((age, partition) <- ages.zipWithIndex) {
       val recorder = new LatencyRecorder(new ManualClock(Start))
       recorder.record((Start - age) * 1000)
-      val task = partition.toLong
       figures.add(Reading(
         partition,
-        TaskAttempt(0, partition, task),
-        ReadingId(0, task, 0),
+        TaskAttempt(0, partition, partition.toLong),
+        planning = 0,
+        number = 0,
         recorder.summary(),
         recorder.unpublished
       ))

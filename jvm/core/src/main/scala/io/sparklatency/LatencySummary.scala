@@ -1,6 +1,7 @@
 package io.sparklatency
 
 import java.nio.ByteBuffer
+import java.util.Arrays
 
 import org.HdrHistogram.Histogram
 
@@ -45,16 +46,16 @@ final class LatencySummary private (
   def percentiles(percents: Seq[Double]): Seq[Option[Long]] =
     if (count == 0) percents.map(_ => None)
     else {
-      val histogram = decoded
-      percents.map(p => Some(histogram.getValueAtPercentile(p).min(highest).max(lowest)))
+      val all = histogram
+      percents.map(p => Some(all.getValueAtPercentile(p).min(highest).max(lowest)))
     }
 
-  /** How many of the measured records have at most each of these latencies, to within 1 % of the latency; those ahead of the clock have. */
+  /** How many of the measured records have at most each of these latencies, give or take 1 % of it. Those ahead of the clock have. */
   def countsUpTo(latencies: Seq[Long]): Seq[Long] =
     if (count == 0) latencies.map(_ => 0L)
     else {
-      val histogram = decoded
-      latencies.map(ms => if (ms < 0) 0L else histogram.getCountBetweenValues(0, ms))
+      val all = histogram
+      latencies.map(ms => if (ms < 0) 0L else all.getCountBetweenValues(0, ms))
     }
 
   /**
@@ -65,18 +66,19 @@ final class LatencySummary private (
   def later(ms: Long): LatencySummary =
     if (count == 0 || ms == 0) this
     else {
-      val (now, moved) = (decoded, new Histogram(Digits))
-      now.recordedValues().forEach { bucket =>
-        val least =
-          now.lowestEquivalentValue(bucket.getValueIteratedTo) // the highest would add its error to the next
-        moved.recordValueWithCount((least + ms).max(0L), bucket.getCountAtValueIteratedTo)
+      val cursor = new BucketCounts.Cursor(encoded)
+      var moved = Array.emptyLongArray
+      while (cursor.next()) {
+        // Where the bucket begins: its end would add its error to that of the next bucket.
+        val age = (LatencyTally.lowestOf(cursor.bucket) + ms).max(0L)
+        moved = BucketCounts.add(LatencyTally.bucketOf(age), cursor.count, moved)
       }
       val stillAhead = if (lowest + ms < 0) aheadOfClock else 0L
       val total = sum + BigInt(ms) * count
-      LatencySummary(count, lowest + ms, highest + ms, total, withoutTimestamp, stillAhead, encode(moved))
+      LatencySummary(moved, lowest + ms, highest + ms, total, withoutTimestamp, stillAhead)
     }
 
-  /** For [[LatencySummary.fromBytes]] of the same release. */
+  /** What [[LatencySummary.fromBytes]] reads: tasks send it to the driver, and events carry it into the event log. */
   def toBytes: Array[Byte] = {
     val total = sum.toByteArray
     ByteBuffer.allocate(5 * 8 + 4 + total.length + encoded.length)
@@ -86,8 +88,15 @@ final class LatencySummary private (
 
   def +(other: LatencySummary): LatencySummary = merge(Seq(this, other))
 
+  private def histogram: Histogram = {
+    val histogram = new Histogram(Digits)
+    val cursor = new BucketCounts.Cursor(encoded)
+    while (cursor.next())
+      histogram.recordValueWithCount(LatencyTally.lowestOf(cursor.bucket), cursor.count)
+    histogram
+  }
+
   private def measured[A](value: => A): Option[A] = if (count == 0) None else Some(value)
-  private def decoded: Histogram = Histogram.decodeFromByteBuffer(ByteBuffer.wrap(encoded), 0)
 }
 
 object LatencySummary {
@@ -113,14 +122,12 @@ object LatencySummary {
     case Seq(one) => one
     case many =>
       LatencySummary(
-        many.map(_.count).sum,
+        many.foldLeft(Array.emptyLongArray)((counts, part) => BucketCounts.add(part.encoded, counts)),
         many.map(_.lowest).min,
         many.map(_.highest).max,
         many.map(_.sum).sum,
         many.map(_.withoutTimestamp).sum,
-        many.map(_.aheadOfClock).sum,
-        many.iterator.filter(_.count > 0).map(_.decoded).reduceOption { (all, one) => all.add(one); all }
-          .fold(Array.emptyByteArray)(encode)
+        many.map(_.aheadOfClock).sum
       )
   }
 
@@ -131,14 +138,16 @@ object LatencySummary {
       sum: BigInt,
       withoutTimestamp: Long,
       aheadOfClock: Long
-  ): LatencySummary = {
-    val histogram = new Histogram(Digits)
-    for (bucket <- buckets.indices if buckets(bucket) > 0)
-      histogram.recordValueWithCount(LatencyTally.lowestOf(bucket), buckets(bucket))
-    val count = histogram.getTotalCount
-    val encoded = if (count == 0) Array.emptyByteArray else encode(histogram)
-    LatencySummary(count, min, max, sum, withoutTimestamp, aheadOfClock, encoded)
-  }
+  ): LatencySummary =
+    LatencySummary(
+      Arrays.stream(buckets).sum(),
+      min,
+      max,
+      sum,
+      withoutTimestamp,
+      aheadOfClock,
+      BucketCounts.encode(buckets)
+    )
 
   /** A driver keeps many of these, and hardly ever a sum that a Long does not hold. */
   private def apply(
@@ -152,10 +161,5 @@ object LatencySummary {
   ): LatencySummary = {
     val (plain, huge) = if (sum.isValidLong) (sum.toLong, None) else (0L, Some(sum))
     new LatencySummary(count, lowest, highest, plain, huge, withoutTimestamp, aheadOfClock, encoded)
-  }
-
-  private def encode(histogram: Histogram): Array[Byte] = {
-    val buffer = ByteBuffer.allocate(histogram.getNeededByteBufferCapacity)
-    java.util.Arrays.copyOf(buffer.array, histogram.encodeIntoByteBuffer(buffer))
   }
 }

@@ -1,12 +1,12 @@
 package io.sparklatency
 
 /**
- * Adds up milliseconds, one record at a time: minimum, maximum, sum and a histogram. One writer, no locks, 16 KB at first and at
+ * Adds up milliseconds, one record at a time: minimum, maximum, sum and a histogram. One writer, no locks, 4 KB at first and at
  * most 64 KB.
  *
  * The histogram has HdrHistogram's layout at two significant digits (values below 256 exact, above them buckets of at most
  * 1/128 of the value), kept as a bare array: `recordValue` takes up to a nanosecond more a record, a quarter of the whole.
- * [[summary]] hands it over to HdrHistogram.
+ * [[LatencySummary]] hands it over to HdrHistogram.
  */
 private[sparklatency] final class LatencyTally {
   import LatencyTally._
@@ -60,8 +60,11 @@ private[sparklatency] final class LatencyTally {
 
 private[sparklatency] object LatencyTally {
 
-  /** Up to an hour and ten minutes. */
-  private val FirstBuckets = 2048
+  /** Up to a second. A task that coalesces thousands of partitions has a recorder for each of them. */
+  private val FirstBuckets = 512
+
+  /** Of all that a Long can hold. */
+  val Buckets: Int = bucketOf(Long.MaxValue) + 1
 
   def bucketOf(ms: Long): Int = {
     val shift = 56 - java.lang.Long.numberOfLeadingZeros(ms | 255L)

@@ -1,5 +1,7 @@
 package io.sparklatency.spark
 
+import java.util.Locale
+
 import scala.util.Try
 
 import io.sparklatency.FiguresSettings
@@ -21,6 +23,7 @@ final class LatencyConf(read: String => Option[String]) {
 
   def recordingLevel: RecordingLevel = get(RecordingLevelKey)
   def auto: Set[NodeRole] = get(Auto)
+  def autoBatch: Boolean = get(AutoBatch)
   def publishAfter: Long = get(PublishAfter)
   def historyBatches: Int = get(HistoryBatches)
   def figures: FiguresSettings =
@@ -59,6 +62,13 @@ object LatencyConf extends Logging {
     s"a list of ${NodeRole.all.mkString(", ")}, or nothing,",
     "Where a streaming query is marked without a change to its code. Read for every batch from the session of the query."
   )(rolesOf)
+
+  val AutoBatch: Key[Boolean] = Key(
+    s"${Prefix}auto.batch",
+    false,
+    "true, false",
+    "Whether batch queries are marked in the same way, at sources and ends. Read from the session when a query runs."
+  )(_.trim.toLowerCase(Locale.ROOT).toBooleanOption)
 
   val NumSamples: Key[Int] = Key(
     s"${Prefix}num.samples",
@@ -106,6 +116,7 @@ object LatencyConf extends Logging {
     Seq(
       RecordingLevelKey,
       Auto,
+      AutoBatch,
       NumSamples,
       SampleWindow,
       GranularityKey,

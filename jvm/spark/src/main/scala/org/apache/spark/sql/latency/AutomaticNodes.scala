@@ -10,27 +10,23 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.connector.read.streaming.SparkDataStream
 import org.apache.spark.sql.execution.CodegenSupport
 import org.apache.spark.sql.execution.ColumnarRule
 import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.LocalTableScanExec
 import org.apache.spark.sql.execution.ProjectExec
+import org.apache.spark.sql.execution.QueryExecution
+import org.apache.spark.sql.execution.SQLExecution
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.WholeStageCodegenExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
-import org.apache.spark.sql.execution.command.DataWritingCommandExec
-import org.apache.spark.sql.execution.datasources.v2.V2CommandExec
-import org.apache.spark.sql.execution.exchange.Exchange
-import org.apache.spark.sql.execution.streaming.continuous.WriteToContinuousDataSourceExec
 import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeWatermarkExec
 import org.apache.spark.sql.execution.streaming.operators.stateful.StateStoreWriter
-import org.apache.spark.sql.internal.SQLConf
 
 /**
  * Marks the plan of a streaming query by itself, where `spark.sparklatency.auto` asks for it: at its sources, at its end, above
- * each operator that keeps state.
+ * each operator that keeps state. With `spark.sparklatency.auto.batch` also that of a batch query.
  *
  * These marks go into the physical plan, when optimizer and planner have done all they do, and before operators are gathered
  * into stages of generated code. So the filters that were pushed, the columns that were pruned, joins, shuffles and stages are
@@ -52,17 +48,36 @@ private[latency] final case class AutomaticNodes(session: SparkSession) extends 
       }
   }
 
+  private def settings = LatencyConf(session)
+
   /** An adaptive plan comes by again, stage by stage. */
   private def marked(plan: SparkPlan): SparkPlan =
-    if (LatencyConf(session).auto.isEmpty || plan.exists(_.isInstanceOf[AdaptiveSparkPlanExec])) plan
+    if (settings.auto.isEmpty || plan.exists(_.isInstanceOf[AdaptiveSparkPlanExec])) plan
     else {
-      val sources = new StreamingSources(LatencyTracker.running(session))
+      val query = LatencyTracker.running(session)
+      val sources = new StreamingSources(query)
       if (StreamingPlan.isStateful(plan) || sources.areIn(plan)) new Marking(session, plan, sources).marked
+      else if (query.isEmpty && settings.autoBatch) execution.fold(plan)(markedBatch(plan, _))
       else plan
     }
+
+  private def markedBatch(plan: SparkPlan, execution: QueryExecution): SparkPlan = {
+    val sources = new BatchSources(execution)
+    for (source <- sources.withoutTimestamp(plan) if settings.auto.contains(NodeRole.Source))
+      LatencyTracker.of(session.sparkContext).tellOnce(
+        LatencyTracker.queryName(session),
+        s"reads of $source are left out: they have no record timestamp of their own; mark them by hand"
+      )
+    if (sources.areIn(plan)) new Marking(session, plan, sources).marked else plan
+  }
+
+  /** What this thread runs. A plan that is made at another time may be there to be cached, or to be shown. */
+  private def execution: Option[QueryExecution] =
+    Option(session.sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY))
+      .flatMap(id => Option(SQLExecution.getQueryExecution(id.toLong)))
 }
 
-private final class Marking(session: SparkSession, plan: SparkPlan, sources: StreamingSources)
+private final class Marking(session: SparkSession, plan: SparkPlan, sources: RecordSources)
     extends AdaptiveSparkPlanHelper {
   private val settings = LatencyConf(session)
   private val timestamps = new TimestampLineage(plan, sources, session.sessionState.conf.sessionLocalTimeZone)
@@ -78,17 +93,14 @@ private final class Marking(session: SparkSession, plan: SparkPlan, sources: Str
       same.zipWithIndex.map { case (operator, i) => operator -> s"$name-${i + 1}" }
     }
 
-  def marked: SparkPlan = plan match {
-    case stage: Exchange if isAdaptiveStage => marked(stage, Nil)
-    case write @ (_: V2CommandExec | _: DataWritingCommandExec | _: WriteToContinuousDataSourceExec) =>
-      write.withNewChildren(write.children.map(child => withSink(child, write :: Nil)))
-    case root => withSink(root, Nil)
-  }
+  def marked: SparkPlan = if (sources.endWith(plan)) withSink(plan, Nil) else marked(plan, Nil)
 
-  private def withSink(root: SparkPlan, above: List[SparkPlan]): SparkPlan = {
-    val below = marked(root, above)
-    if (!records(NodeRole.Terminal) || isMarkedBelow(root)) below
-    else latency("sink", root, root.output).fold(below)(insert(_, root, below, above))
+  private def withSink(root: SparkPlan, above: List[SparkPlan]): SparkPlan = root match {
+    case Written(rows) => root.withNewChildren(Seq(withSink(rows, root :: above)))
+    case rows =>
+      val below = marked(rows, above)
+      if (!records(NodeRole.Terminal) || isMarkedBelow(rows)) below
+      else latency("sink", rows, rows.output).fold(below)(insert(_, rows, below, above))
   }
 
   /** @param above what stands above `node`, nearest first */
@@ -104,8 +116,8 @@ private final class Marking(session: SparkSession, plan: SparkPlan, sources: Str
       .foldLeft(below)((below, mark) => insert(mark, node, below, above))
   }
 
-  private def atSource(stream: SparkDataStream, node: SparkPlan): Option[RecordExpression] = {
-    val id = s"source-${sources.ordinal(stream).getOrElse(sourcesSeen)}-${StreamingSources.name(stream)}"
+  private def atSource(source: RecordSource, node: SparkPlan): Option[RecordExpression] = {
+    val id = s"source-${source.ordinal.getOrElse(sourcesSeen)}-${source.name}"
     sourcesSeen += 1
     // What a source gives out has been worked for: no column needs to be computed first.
     if (records(NodeRole.Source)) latency(id, node, work = Nil) else None
@@ -182,14 +194,5 @@ private final class Marking(session: SparkSession, plan: SparkPlan, sources: Str
       codegen.supportCodegen && !codegen.expressions.exists(_.exists(_.isInstanceOf[CodegenFallback])) &&
       !(codegen +: codegen.children).exists(plan => WholeStageCodegenExec.isTooManyFields(conf, plan.schema))
     case other => other.supportsColumnar // its rows are made in a stage
-  }
-
-  /** Stateless queries are planned adaptively, and then only a stage ends in an exchange. */
-  private def isAdaptiveStage: Boolean = {
-    val conf = session.sessionState.conf
-    conf.adaptiveExecutionEnabled && conf.getConf(
-      SQLConf.ADAPTIVE_EXECUTION_ENABLED_IN_STATELESS_STREAMING
-    ) &&
-    !StreamingPlan.isStateful(plan)
   }
 }

@@ -98,7 +98,7 @@ final class LatencyAccumulator(
       try {
         val (summary, rest) = recorder.seal()
         val ages = reference.map(Ages(_, recorder.agesAtReference))
-        add(Reading(partition, TaskAttempt(task), readingId(task, number), summary, rest, ages))
+        add(Reading(partition, TaskAttempt(task), id, number, summary, rest, ages))
         ExecutorFigures.add(owner, rest)
       } catch {
         case NonFatal(e) =>
@@ -133,19 +133,24 @@ final case class MarkOwner(
 )
 
 /**
- * What one attempt at a task recorded while it read a partition of the node once.
+ * What one attempt at a task recorded while it read a partition of the node once. A driver keeps many of these: what can be told
+ * from the rest is not in it.
  *
- * @param rest what of it the task had not published while it ran
- * @param ages of the same records, where the node is one at the end of a query
+ * @param planning the id of the accumulator
+ * @param number   which reading of that task's it is
+ * @param rest     what of it the task had not published while it ran
+ * @param ages     of the same records, where the node is one at the end of a query
  */
 final case class Reading(
     partition: Int,
     attempt: TaskAttempt,
-    id: ReadingId,
+    planning: Long,
+    number: Int,
     summary: LatencySummary,
     rest: LatencySummary,
     ages: Option[Ages] = None
 ) {
+  def id: ReadingId = ReadingId(planning, attempt.id, number)
 
   /**
    * Of two attempts at one task the newer stands. Otherwise, as between the actions of one foreachBatch, or a sort and the job

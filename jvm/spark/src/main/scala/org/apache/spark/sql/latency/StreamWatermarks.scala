@@ -27,10 +27,10 @@ private[latency] object StreamWatermarks extends AdaptiveSparkPlanHelper {
   }
 
   private def of(watermark: EventTimeWatermarkExec, sources: StreamingSources): SourceWatermark = {
-    val source = find(watermark.child)(node => sources.of(node).nonEmpty).flatMap(sources.of)
+    val source = collectFirst(watermark.child)(Function.unlift(sources.of))
     val stats = watermark.eventTimeStats.value
     SourceWatermark(
-      source.fold("unknown")(StreamingSources.name),
+      source.fold("unknown")(_.name),
       watermark.eventTime.name,
       watermark.delayMs,
       Option.when(stats.count > 0)(stats.max - watermark.delayMs),

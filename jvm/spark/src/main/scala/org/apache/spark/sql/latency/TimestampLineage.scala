@@ -24,7 +24,7 @@ import org.apache.spark.sql.types.TimestampType
  * Follows record timestamps through a physical plan: a watermarked column, and the `timestamp` that Kafka's and the rate source
  * give each record, through renames, windows and `max`.
  */
-private[latency] final class TimestampLineage(plan: SparkPlan, sources: StreamingSources, timeZone: String) {
+private[latency] final class TimestampLineage(plan: SparkPlan, sources: RecordSources, timeZone: String) {
 
   /** Columns that are given a watermark. A column is the same below the operator that does it, back to its source. */
   private val watermarked = plan.collect { case watermark: EventTimeWatermarkExec =>
@@ -104,7 +104,5 @@ private[latency] final class TimestampLineage(plan: SparkPlan, sources: Streamin
 
   private def isOfSource(leaf: SparkPlan, column: Attribute): Boolean =
     column.name == "timestamp" && column.dataType == TimestampType &&
-      sources.of(leaf).map(StreamingSources.name).exists(name =>
-        name.startsWith("kafka") || name.startsWith("rate")
-      )
+      sources.of(leaf).exists(source => RecordSource.hasTimestamp(source.name))
 }
