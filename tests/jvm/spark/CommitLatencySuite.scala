@@ -3,6 +3,9 @@ package io.sparklatency.spark
 import java.sql.Timestamp
 import java.util.concurrent.atomic.AtomicInteger
 
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.ObjectMapper
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
@@ -84,6 +87,31 @@ class CommitLatencySuite extends StreamingTest {
       input.addData(Seq(new Timestamp(clock.millis() - 7)))
       query.processAllAvailable()
       assert(node("inside", "inside").records === 4)
+    } finally query.stop()
+  }
+
+  test("the oldest record that is not committed grows older while its batch hangs in the sink") {
+    val input = stream
+    var seen = Seq.empty[Option[Long]]
+    def oldest(): Unit = {
+      val json = new ObjectMapper().readTree(PythonApi.latencyJson(spark, null))
+      val query = json.get("queries").elements.asScala.find(_.get("query").asText == "hanging")
+      seen :+= query.map(_.get("oldestUncommitted")).filterNot(_.isNull).map(_.asLong)
+    }
+    val query = marked(input).writeStream.queryName("hanging").foreachBatch { (batch: DataFrame, id: Long) =>
+      batch.collect()
+      if (id == 1) for (_ <- 1 to 2) {
+        oldest()
+        clock.advance(60000)
+      }
+    }.start()
+    try {
+      Seq(ago(1), ago(100, 300)).foreach { batch =>
+        input.addData(batch)
+        query.processAllAvailable()
+      }
+      oldest()
+      assert(seen === Seq(Some(300), Some(60300), None))
     } finally query.stop()
   }
 

@@ -2,6 +2,9 @@ package io.sparklatency.spark
 
 import java.sql.Timestamp
 
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.ObjectMapper
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.Encoder
@@ -36,8 +39,9 @@ trait StreamingTest extends SparkTest {
     watermarked(input).withE2ELatency("source")
 
   protected def nodesOf(query: String): Seq[String] = {
-    val json = new com.fasterxml.jackson.databind.ObjectMapper().readTree(PythonApi.latencyJson(spark, query))
-    json.findValuesAsText("node").toArray(Array.empty[String]).toSeq
+    val json = new ObjectMapper().readTree(PythonApi.latencyJson(spark, query))
+    json.get("queries").elements.asScala.flatMap(_.get("nodes").elements.asScala)
+      .map(_.get("node").asText).toSeq
   }
 
   /** Automatic nodes of every role, at the level that records them all. */

@@ -34,6 +34,7 @@ final class NodeFigures(clock: Clock, settings: WindowSettings) {
     val published = running.getOrElse(reading, new Running(endless))
     published.total += part
     published.window.record(part, clock.millis())
+    published.oldestMs = (published.oldestMs ++ part.max.map(clock.millis() - _)).minOption
     running += reading -> published
     changed()
   }
@@ -63,6 +64,9 @@ final class NodeFigures(clock: Clock, settings: WindowSettings) {
     changed()
   }
 
+  /** No record that tasks have published and that was not added is known to be older, by its timestamp. */
+  def oldestRunning: Option[Long] = synchronized(running.values.flatMap(_.oldestMs).minOption)
+
   /** Made once for all gauges that are read within a tenth of a second, unless something changes. */
   def snapshot(): NodeSnapshot = synchronized {
     val now = clock.millis()
@@ -82,6 +86,7 @@ final class NodeFigures(clock: Clock, settings: WindowSettings) {
   private final class Running(val endless: Boolean) {
     val window = new LatencyWindow(settings.samples, settings.sampleMs)
     var total: LatencySummary = LatencySummary.empty
+    var oldestMs: Option[Long] = None
   }
 }
 

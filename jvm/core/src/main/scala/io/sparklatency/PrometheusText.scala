@@ -49,7 +49,12 @@ object PrometheusText {
       yield Shown(Labels.of("app", app, "query", query.name, "node", node.id), measure, figures)
     val lags = for (query <- shown; batch <- query.lastBatch; lag <- batch.watermarkLagMs)
       yield Labels.of("app", app, "query", query.name) -> lag
-    val all = Measure.all.map(histogram(_, nodes)) ++ Metric.all.flatMap(single(_, nodes)) :+ watermarkLag(lags)
+    val oldest = for (query <- shown; age <- query.oldestUncommittedMs)
+      yield Labels.of("app", app, "query", query.name) -> age
+    val all = Measure.all.map(histogram(_, nodes)) ++ Metric.all.flatMap(single(_, nodes)) ++ Seq(
+      ofQueries("watermark_lag", "how far the watermark was behind the clock when the last batch was committed", lags),
+      ofQueries("oldest_uncommitted", "age of the oldest record that was read and not committed", oldest)
+    )
     new MetricSnapshots(all.filterNot(_.getDataPoints.isEmpty).asJava)
   }
 
@@ -91,11 +96,8 @@ object PrometheusText {
     }
   }
 
-  private def watermarkLag(lags: Seq[(Labels, Long)]): MetricSnapshot = gauge(
-    "watermark_lag_seconds",
-    "how far the watermark was behind the clock when the last batch was committed",
-    lags.map { case (labels, ms) => labels -> ms.toDouble }
-  )
+  private def ofQueries(name: String, help: String, points: Seq[(Labels, Long)]): MetricSnapshot =
+    gauge(s"${name}_seconds", help, points.map { case (labels, ms) => labels -> ms.toDouble })
 
   private def gauge(name: String, help: String, points: Seq[(Labels, Double)]): MetricSnapshot = {
     val gauge = GaugeSnapshot.builder.name(s"sparklatency_$name").help(help)

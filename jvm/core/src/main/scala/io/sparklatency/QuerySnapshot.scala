@@ -8,6 +8,7 @@ import scala.annotation.tailrec
  * @param nodes     in plan order, upstream first
  * @param folded    how many nodes and tasks were too many and are in `__other__`
  * @param lastBatch the last batch whose results were committed
+ * @param oldestUncommittedMs how old the oldest record is that the query has read and not committed, as far as its tasks have told
  */
 final case class QuerySnapshot(
     name: String,
@@ -16,7 +17,8 @@ final case class QuerySnapshot(
     batches: Long,
     nodes: Seq[NodeView],
     folded: Int,
-    lastBatch: Option[BatchRecord]
+    lastBatch: Option[BatchRecord],
+    oldestUncommittedMs: Option[Long] = None
 ) {
 
   /** All nodes on the way to a node, nearest first. */

@@ -38,6 +38,7 @@ object LatencyJson {
   private def put(json: ObjectNode, query: QuerySnapshot): Unit = {
     json.put("query", query.name).put("id", query.id.orNull).put("run", query.runId.orNull)
       .put("batches", query.batches).put("folded", query.folded)
+    putLong(json, "oldestUncommitted", query.oldestUncommittedMs)
     val path = new LatencyPath(query.window)
     put(json, path)
     val nodes = json.putArray("nodes")

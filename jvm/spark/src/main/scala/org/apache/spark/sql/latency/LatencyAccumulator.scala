@@ -83,6 +83,10 @@ final class LatencyAccumulator(
     other
   }
 
+  /** The timestamp of the oldest record in what was not given out, where ages are taken. */
+  def oldest: Option[Long] =
+    readings.values.flatMap(_.ages).flatMap(ages => ages.summary.max.map(ages.atMs - _)).minOption
+
   /** The readings of partitions that were not given out before. What was given out is kept no longer than needed to know so. */
   private def take(): Iterable[Reading] = synchronized {
     val fresh = readings -- taken

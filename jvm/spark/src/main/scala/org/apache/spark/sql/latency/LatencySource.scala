@@ -96,7 +96,10 @@ final class LatencySource(clock: Clock, settings: FiguresSettings)(mayForget: Qu
   }
 
   /** In the order in which the queries were first seen. */
-  def snapshot(): Seq[QuerySnapshot] = synchronized(queries.values.map(_.snapshot()).toSeq)
+  def snapshot(): Seq[QuerySnapshot] = {
+    val now = clock.millis()
+    synchronized(queries.values.map(_.snapshot(now)).toSeq)
+  }
 
   /** The gauges and beans of a stopped query are gone. */
   private def shownQueries: Iterable[QueryFigures] = queries.values.filterNot(_.stopped)

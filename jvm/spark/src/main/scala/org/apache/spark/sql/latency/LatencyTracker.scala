@@ -59,6 +59,7 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
     case end: QueryProgressEvent => committed(end.progress)
     case end: QueryTerminatedEvent =>
       forget(end.runId)
+      OpenPlannings.closed(end.runId.toString)
       source.stopped(end.runId.toString)
     case _ =>
   }
@@ -93,6 +94,7 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
     val added = end.qe match {
       case batch: IncrementalExecution =>
         val run = batch.runId.toString
+        OpenPlannings.closed(run)
         val (own, others) = marks.partition(_.figures.owner.runId.contains(run))
         own.headOption.foreach(mark => source.update(mark.figures.owner)(_ => ()))
         val all = own ++ source.ofRun(run)(_.release(own)).getOrElse(Nil)
@@ -212,6 +214,7 @@ object LatencyTracker extends Logging {
     val accumulator =
       new LatencyAccumulator(owner(session, node).copy(measure = measure), publishMs(session), watermark)
     accumulator.register(session.sparkContext)
+    OpenPlannings.opened(accumulator)
     accumulator
   }
 

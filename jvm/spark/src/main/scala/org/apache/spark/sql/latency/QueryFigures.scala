@@ -125,7 +125,7 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
   def forget(task: Long): Unit = all.foreach(_.forget(task))
   def keep(task: Long): Unit = all.foreach(_.keep(task))
 
-  def snapshot(): QuerySnapshot = QuerySnapshot(
+  def snapshot(nowMs: Long): QuerySnapshot = QuerySnapshot(
     name,
     id,
     runId,
@@ -135,8 +135,12 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
       NodeView(node, upstream.getOrElse(node, Nil), figures, latest.getOrElse(node, LatencySummary.empty))
     },
     folded.count,
-    lastBatch
+    lastBatch,
+    oldestUncommitted(nowMs)
   )
+
+  private def oldestUncommitted(nowMs: Long): Option[Long] =
+    (all.flatMap(_.oldestRunning) ++ runId.flatMap(OpenPlannings.oldest)).minOption.map(nowMs - _)
 
   /** Until the first plan is known, no node is known to have others downstream. */
   private def isShown(node: String): Boolean = granularity != Granularity.Single || !passedOn.contains(node)
