@@ -41,7 +41,7 @@ private[latency] final case class AutomaticNodes(session: SparkSession) extends 
       catch {
         case NonFatal(e) =>
           LatencyTracker.of(session.sparkContext).tellOnce(
-            LatencyTracker.queryName(session),
+            Planning.queryName(session),
             s"not marked automatically: $e"
           )
           plan
@@ -54,7 +54,7 @@ private[latency] final case class AutomaticNodes(session: SparkSession) extends 
   private def marked(plan: SparkPlan): SparkPlan =
     if (settings.auto.isEmpty || plan.exists(_.isInstanceOf[AdaptiveSparkPlanExec])) plan
     else {
-      val query = LatencyTracker.running(session)
+      val query = Planning.running(session)
       val sources = new StreamingSources(query)
       if (StreamingPlan.isStateful(plan) || sources.areIn(plan)) new Marking(session, plan, sources).marked
       else if (query.isEmpty && settings.autoBatch) execution.fold(plan)(markedBatch(plan, _))
@@ -65,7 +65,7 @@ private[latency] final case class AutomaticNodes(session: SparkSession) extends 
     val sources = new BatchSources(execution)
     for (source <- sources.withoutTimestamp(plan) if settings.auto.contains(NodeRole.Source))
       LatencyTracker.of(session.sparkContext).tellOnce(
-        LatencyTracker.queryName(session),
+        Planning.queryName(session),
         s"reads of $source are left out: they have no record timestamp of their own; mark them by hand"
       )
     if (sources.areIn(plan)) new Marking(session, plan, sources).marked else plan
@@ -82,7 +82,7 @@ private final class Marking(session: SparkSession, plan: SparkPlan, sources: Rec
   private val settings = LatencyConf(session)
   private val timestamps = new TimestampLineage(plan, sources, session.sessionState.conf.sessionLocalTimeZone)
   private val tracker = LatencyTracker.of(session.sparkContext)
-  private val query = LatencyTracker.queryName(session)
+  private val query = Planning.queryName(session)
   private val writtenByHand = collectWithSubqueries(plan)(Function.unlift(idByHand)).toSet
   private var sourcesSeen = 0
 
@@ -130,9 +130,9 @@ private final class Marking(session: SparkSession, plan: SparkPlan, sources: Rec
   private def atIntake(operator: StateStoreWriter, id: String, node: SparkPlan): Seq[RecordExpression] =
     if (!StreamingPlan.intakes(operator).exists(_ eq node) || writtenByHand.contains(id)) Nil
     else timestamps.of(node).map { timestamp =>
-      RecordE2ELatency(timestamp, node.output, id)(LatencyTracker.accumulator(session, id, Measure.Staleness))
+      RecordE2ELatency(timestamp, node.output, id)(Planning.accumulator(session, id, Measure.Staleness))
     }.toSeq ++ StreamingPlan.dropsLate(operator, node).map { case (eventTime, watermark) =>
-      val figures = LatencyTracker.accumulator(session, id, Measure.Lateness, Some(watermark / 1000))
+      val figures = Planning.accumulator(session, id, Measure.Lateness, Some(watermark / 1000))
       RecordLateness(eventTime, watermark, id)(figures)
     }
 
@@ -143,7 +143,7 @@ private final class Marking(session: SparkSession, plan: SparkPlan, sources: Rec
       None
     } else timestamps.of(node) match {
       case Some(timestamp) =>
-        Some(RecordE2ELatency(timestamp, work, id)(LatencyTracker.accumulator(session, id)))
+        Some(RecordE2ELatency(timestamp, work, id)(Planning.accumulator(session, id)))
       case None =>
         leaveOut(id, s"no column there holds a record timestamp: ${node.output.map(_.name).mkString(", ")}")
         None

@@ -38,7 +38,7 @@ case class E2ELatency(node: String, timestamp: Expression, markId: ExprId, child
 object E2ELatencyStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case E2ELatency(node, timestamp, _, child) =>
-      val figures = LatencyTracker.accumulator(SparkSession.active, node)
+      val figures = Planning.accumulator(SparkSession.active, node)
       val record = RecordE2ELatency(timestamp, child.output, node)(figures)
       FilterExec(OfPartition(record), planLater(child)) :: Nil
     case _ => Nil

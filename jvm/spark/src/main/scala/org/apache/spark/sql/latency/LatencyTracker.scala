@@ -9,9 +9,6 @@ import scala.jdk.CollectionConverters._
 import scala.util.Try
 
 import io.sparklatency.BatchRecord
-import io.sparklatency.LatencyRecorder
-import io.sparklatency.Measure
-import io.sparklatency.NodeKey
 import io.sparklatency.QuerySnapshot
 import io.sparklatency.WallClock
 import io.sparklatency.spark.LatencyConf
@@ -22,11 +19,7 @@ import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerApplicationEnd
 import org.apache.spark.scheduler.SparkListenerEvent
 import org.apache.spark.scheduler.SparkListenerTaskEnd
-import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.execution.streaming.ContinuousTrigger
-import org.apache.spark.sql.execution.streaming.RealTimeTrigger
 import org.apache.spark.sql.execution.streaming.runtime.IncrementalExecution
-import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryProgressEvent
@@ -160,7 +153,7 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
    * The name under which a run of a query goes as long as it lasts: its own, or its id where it has none, or where a query of
    * another session has the same name and runs.
    */
-  private def nameOf(query: StreamingQuery, isRunning: UUID => Boolean): String = synchronized {
+  private[latency] def nameOf(query: StreamingQuery, isRunning: UUID => Boolean): String = synchronized {
     names.getOrElseUpdate(
       query.runId, {
         val taken = names.exists { case (run, name) => name == query.name && isRunning(run) }
@@ -170,10 +163,7 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
   }
 }
 
-object LatencyTracker extends Logging {
-
-  /** The name under which executions outside a streaming query are shown. */
-  private val BatchQueries = "__batch__"
+object LatencyTracker {
 
   private val Queue = "sparklatency"
 
@@ -201,52 +191,5 @@ object LatencyTracker extends Logging {
 
   private def release(context: SparkContext): Unit = synchronized {
     current = current.filterNot { case (other, _) => other eq context }
-  }
-
-  /** A registered accumulator for a node of the plan that `session` is about to run in this thread. */
-  def accumulator(
-      session: SparkSession,
-      node: String,
-      measure: Measure = Measure.E2ELatency,
-      watermark: Option[Long] = None
-  ): LatencyAccumulator = {
-    of(session.sparkContext)
-    val accumulator =
-      new LatencyAccumulator(owner(session, node).copy(measure = measure), publishMs(session), watermark)
-    accumulator.register(session.sparkContext)
-    OpenPlannings.opened(accumulator)
-    accumulator
-  }
-
-  private def publishMs(session: SparkSession): Long =
-    if (hasCommits(session)) LatencyConf(session).publishAfter else LatencyRecorder.PublishMs
-
-  /** Whether what this thread plans or runs commits its results at an end. Otherwise they can be seen at once, and it goes on. */
-  def hasCommits(session: SparkSession): Boolean = running(session).map(_.trigger) match {
-    case Some(_: RealTimeTrigger | _: ContinuousTrigger) => false
-    case _ => true
-  }
-
-  /** The streaming query whose batch this thread plans or runs: Spark leaves its id in the thread's local properties. */
-  def running(session: SparkSession): Option[StreamExecution] =
-    queryId(session).flatMap(id => active(session, UUID.fromString(id)))
-
-  def active(session: SparkSession, query: UUID): Option[StreamExecution] =
-    Option(session.sharedState.activeStreamingQueries.get(query))
-
-  /** The name under which that query is shown. */
-  def queryName(session: SparkSession): String = owner(session, "").key.query
-
-  private def queryId(session: SparkSession): Option[String] =
-    Option(session.sparkContext.getLocalProperty("sql.streaming.queryId"))
-
-  private def owner(session: SparkSession, node: String): MarkOwner = queryId(session) match {
-    case None => MarkOwner(NodeKey(BatchQueries, node), None, None)
-    case Some(id) =>
-      val query = running(session)
-      val active = session.sharedState.activeStreamingQueries.values
-      val name =
-        query.fold(id)(of(session.sparkContext).nameOf(_, run => active.asScala.exists(_.runId == run)))
-      MarkOwner(NodeKey(name, node), Some(id), query.map(_.runId.toString))
   }
 }

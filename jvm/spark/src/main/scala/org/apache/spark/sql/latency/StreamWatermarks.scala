@@ -12,7 +12,7 @@ private[latency] object StreamWatermarks extends AdaptiveSparkPlanHelper {
   /** As they are after an execution, when they were `before` before it. */
   def after(execution: IncrementalExecution, before: Seq[SourceWatermark]): Seq[SourceWatermark] = {
     val session = execution.sparkSession
-    val sources = new StreamingSources(LatencyTracker.active(session, execution.queryId))
+    val sources = new StreamingSources(Planning.active(session, execution.queryId))
     val read = collect(execution.executedPlan) { case exec: EventTimeWatermarkExec => of(exec, sources) }
     val now = read.zipWithIndex.map { case (watermark, i) =>
       // Like Spark's own, it never goes back.

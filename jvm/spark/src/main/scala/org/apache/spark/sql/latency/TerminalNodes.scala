@@ -21,7 +21,7 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends C
     /** An adaptive plan comes by again, stage by stage, and only its last stage does not end in an exchange. */
     override def apply(plan: SparkPlan): SparkPlan = {
       val isWhole = !plan.isInstanceOf[Exchange] && !plan.exists(_.isInstanceOf[AdaptiveSparkPlanExec])
-      if (isWhole && LatencyTracker.hasCommits(session)) lastMarks(plan).foreach(_.figures.takeAges())
+      if (isWhole && Planning.hasCommits(session)) lastMarks(plan).foreach(_.figures.takeAges())
       plan
     }
   }
