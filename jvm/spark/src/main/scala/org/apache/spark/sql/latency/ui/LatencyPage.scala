@@ -1,0 +1,71 @@
+package org.apache.spark.sql.latency.ui
+
+import java.net.URLEncoder
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.concurrent.atomic.AtomicBoolean
+
+import scala.util.control.NonFatal
+import scala.xml.Node
+import scala.xml.NodeSeq
+
+import io.sparklatency.MetricName
+import io.sparklatency.QuerySnapshot
+import io.sparklatency.Readable
+import jakarta.servlet.http.HttpServletRequest
+import org.apache.spark.internal.Logging
+import org.apache.spark.ui.UIUtils
+import org.apache.spark.ui.WebUIPage
+
+/**
+ * A page of the tab. Everything on it is made here: no script beyond those that Spark has on every page. A failure is logged
+ * once, and the page says so.
+ */
+private[ui] abstract class LatencyPage(tab: LatencyTab, path: String) extends WebUIPage(path) with Logging {
+  private val hasFailed = new AtomicBoolean
+
+  protected def title(request: HttpServletRequest): String
+  protected def content(request: HttpServletRequest): NodeSeq
+
+  final override def render(request: HttpServletRequest): Seq[Node] = {
+    val (heading, body) =
+      try (title(request), content(request))
+      catch { case NonFatal(e) => ("Latency", failed(e)) }
+    UIUtils.headerSparkPage(request, heading, LatencyStyle.element ++ body, tab)
+  }
+
+  private def failed(e: Throwable): NodeSeq = {
+    if (hasFailed.compareAndSet(false, true)) logWarning(s"the UI's page /$prefix cannot be made", e)
+    <div class="alert alert-warning" role="alert">
+      This page could not be made: {e.toString}. The application is not concerned. The driver's log has more; figures can also be
+      had over REST, under <code>/api/v1/applications/[app-id]/latency</code>.
+    </div>
+  }
+
+  protected def queryLink(request: HttpServletRequest, query: QuerySnapshot): String = {
+    val page = UIUtils.prependBaseUri(request, tab.basePath, s"/${tab.prefix}/query/")
+    s"$page?id=${encoded(query.runId.getOrElse(query.name))}"
+  }
+
+  protected def nodeLink(request: HttpServletRequest, query: QuerySnapshot)(node: String): String =
+    s"${queryLink(request, query)}&node=${encoded(MetricName.escape(node))}#history"
+
+  /** Spark takes quotes and angle brackets out of what it hands us: hence an id in letters and digits, for links, or as it is. */
+  protected def isNode(parameter: String)(node: String): Boolean = parameter == MetricName.escape(node) || parameter == node
+
+  private def encoded(parameter: String): String = URLEncoder.encode(parameter, UTF_8)
+}
+
+private[ui] object LatencyPage {
+
+  /** The one sentence about what an en dash means, for every page that may have one. */
+  val legend: NodeSeq =
+    <p class="text-body-secondary small">
+      All figures in milliseconds unless they say otherwise. {Readable.Unknown} unknown: no record with a timestamp.
+    </p>
+
+  /** A name or id, shortened where it would push figures out of sight. */
+  def shortened(id: String, length: Int = 48): NodeSeq = {
+    val short = Readable.shortened(id, length)
+    if (short == id) <span>{id}</span> else <span title={id}>{short}</span>
+  }
+}
