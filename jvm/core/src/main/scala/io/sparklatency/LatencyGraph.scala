@@ -98,7 +98,7 @@ object LatencyGraph {
   private val Between = 18.0
   private val Margin = 2.0
   private val Arrow = 6.0
-  private val IdLength = 24
+  private val IdLength = 21
 
   /** Of a node at which everything arose: text on it can still be read, on a light and on a dark page. */
   private val Heat = 0.55

@@ -18,9 +18,8 @@ object Readable {
 
   def duration(ms: Option[Double]): String = ms.fold(Unknown)(duration)
 
-  /** Milliseconds without their unit, for a column of them: whole, or with one decimal for a mean. */
-  def milliseconds(ms: Long): String = count(ms)
-  def milliseconds(ms: Double): String = String.format(Locale.ROOT, "%,.1f", Double.box(ms))
+  /** Milliseconds without their unit, for a column of them; a mean has one decimal. */
+  def milliseconds(mean: Double): String = String.format(Locale.ROOT, "%,.1f", Double.box(tenths(mean)))
 
   def count(n: Long): String = String.format(Locale.ROOT, "%,d", Long.box(n))
 
@@ -38,7 +37,10 @@ object Readable {
     }
 
   private def rounded(value: Double): Double =
-    if (value.abs < 9.95) math.round(value * 10) / 10.0 else math.round(value).toDouble
+    if (value.abs < 9.95) tenths(value) else math.round(value).toDouble
+
+  /** Never the negative zero that formats would show as such. */
+  private def tenths(value: Double): Double = math.round(value * 10) / 10.0
 
   private def decimal(value: Double): String = if (value.isWhole) count(value.toLong) else value.toString
 }

@@ -12,8 +12,8 @@ private[ui] object HistoryCharts {
 
   /** @param nodes each with its batches, oldest first */
   def apply(nodes: Seq[(String, Seq[LatencyChart.Point])]): NodeSeq = {
-    val charts = nodes.filter { case (_, points) => points.nonEmpty }
-    if (charts.isEmpty) <p>No batch has been committed yet.</p>
+    val charts = nodes.filter { case (_, points) => points.exists(_.latency.count > 0) }
+    if (charts.isEmpty) <p>No batch with a record that has a timestamp has been committed yet.</p>
     else key ++ <div class="row">{charts.map { case (node, points) => chart(node, points) }}</div>
   }
 

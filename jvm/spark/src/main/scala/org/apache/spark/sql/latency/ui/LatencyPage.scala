@@ -23,12 +23,12 @@ import org.apache.spark.ui.WebUIPage
 private[ui] abstract class LatencyPage(tab: LatencyTab, path: String) extends WebUIPage(path) with Logging {
   private val hasFailed = new AtomicBoolean
 
-  protected def title(request: HttpServletRequest): String
-  protected def content(request: HttpServletRequest): NodeSeq
+  /** The heading, and what stands under it. */
+  protected def content(request: HttpServletRequest): (String, NodeSeq)
 
   final override def render(request: HttpServletRequest): Seq[Node] = {
     val (heading, body) =
-      try (title(request), content(request))
+      try content(request)
       catch { case NonFatal(e) => ("Latency", failed(e)) }
     UIUtils.headerSparkPage(request, heading, LatencyStyle.element ++ body, tab)
   }

@@ -11,12 +11,10 @@ import jakarta.servlet.http.HttpServletRequest
 /** `/latency/`: every query of the application, how old its records are at its end, and which step made them so. */
 private[ui] final class LatencyQueriesPage(tab: LatencyTab) extends LatencyPage(tab, "") {
 
-  override protected def title(request: HttpServletRequest): String = "Latency"
-
-  override protected def content(request: HttpServletRequest): NodeSeq = tab.store.queries match {
+  override protected def content(request: HttpServletRequest): (String, NodeSeq) = "Latency" -> (tab.store.queries match {
     case Seq() => nothing
     case queries => SortableTable("latency-queries", columns(request))(queries.map(new Row(_))) ++ LatencyPage.legend
-  }
+  })
 
   private def columns(request: HttpServletRequest): Seq[Column[Row]] = Seq(
     Column.text[Row]("Query", "name of the query, or its id where it has none")(_.query.name) { row =>

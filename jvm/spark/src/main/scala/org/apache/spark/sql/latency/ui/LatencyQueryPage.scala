@@ -14,17 +14,13 @@ import org.apache.spark.sql.latency.LatencyStore
 private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(tab, "query") {
   import LatencyQueryPage._
 
-  override protected def title(request: HttpServletRequest): String = s"Latency of ${Readable.shortened(asked(request), 48)}"
-
-  override protected def content(request: HttpServletRequest): NodeSeq = {
-    val store = tab.store
-    store.query(asked(request)) match {
-      case None => unknown(request, store)
-      case Some(query) => page(request, store, query)
+  override protected def content(request: HttpServletRequest): (String, NodeSeq) = {
+    val (store, asked) = (tab.store, Option(request.getParameter("id")).getOrElse(""))
+    store.query(asked) match {
+      case None => "Latency" -> unknown(request, store, asked)
+      case Some(query) => s"Latency of ${Readable.shortened(query.name, 48)}" -> page(request, store, query)
     }
   }
-
-  private def asked(request: HttpServletRequest): String = Option(request.getParameter("id")).getOrElse("")
 
   private def page(request: HttpServletRequest, store: LatencyStore, query: QuerySnapshot): NodeSeq = {
     val nodes = query.latest
@@ -65,7 +61,7 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
       if (query.isSilent) "no record came within the window: figures are of each node's last batch"
       else "means over the window"
     val folded = Option.when(query.folded > 0)(s"${Readable.count(query.folded)} more nodes are folded into __other__")
-    <p class="text-body-secondary">{(Seq(query.name, batches) ++ state ++ Seq(span) ++ folded).mkString(" · ")}</p>
+    <p class="text-body-secondary">{(Seq(batches) ++ state ++ Seq(span) ++ folded).mkString(" · ")}</p>
   }
 
   /** The nodes asked for; else the step to look at and the ends, few enough to be drawn at once. */
@@ -77,9 +73,9 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
     chosen.take(ChartsShown).map(node => node -> history(node))
   }
 
-  private def unknown(request: HttpServletRequest, store: LatencyStore): NodeSeq =
+  private def unknown(request: HttpServletRequest, store: LatencyStore, asked: String): NodeSeq =
     <div class="alert alert-info" role="status">
-      There are no figures of a query <strong>{asked(request)}</strong>: no batch of it with a marked node has ended, or newer runs
+      There are no figures of a query <strong>{asked}</strong>: no batch of it with a marked node has ended, or newer runs
       took its place.
       {store.queries.map(query => <a class="d-block" href={queryLink(request, query)}>{query.name}</a>)}
     </div>

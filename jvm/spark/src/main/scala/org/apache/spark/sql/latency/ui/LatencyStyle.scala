@@ -15,15 +15,16 @@ private[ui] object LatencyStyle {
       |[data-bs-theme="dark"] { --latency-line: #6ea8fe; }
       |.latency-scroll { overflow-x: auto; }
       |.latency-scroll table { margin-bottom: .5rem; }
-      |.latency-number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
+      |.latency-scroll th, .latency-scroll td { white-space: nowrap; }
+      |.latency-number { text-align: right; font-variant-numeric: tabular-nums; }
       |.latency-headline { font-size: 1.5rem; margin: 0 0 .25rem; }
-      |.latency-split { display: flex; max-width: 60rem; height: 2rem; margin: .25rem 0; border-radius: .25rem; overflow: hidden; }
-      |.latency-split div { min-width: 2px; padding: 0 .5rem; line-height: 2rem; overflow: hidden; white-space: nowrap; text-overflow: ellipsis; }
-      |.latency-part-0 { background-color: color-mix(in srgb, var(--latency-line) 20%, transparent); }
-      |.latency-part-1 { background-color: color-mix(in srgb, var(--latency-line) 45%, transparent); }
-      |.latency-part-2 { background-color: color-mix(in srgb, var(--latency-line) 70%, transparent); }
+      |.latency-split { display: flex; max-width: 60rem; height: 1.25rem; margin: .75rem 0 .25rem; border-radius: .25rem; overflow: hidden; }
+      |.latency-split div { min-width: 2px; }
+      |.latency-part-0 { background-color: color-mix(in srgb, var(--latency-line) 30%, transparent); }
+      |.latency-part-1 { background-color: color-mix(in srgb, var(--latency-line) 60%, transparent); }
+      |.latency-part-2 { background-color: color-mix(in srgb, var(--latency-line) 100%, transparent); }
       |svg.latency-graph, svg.latency-chart { display: block; font-size: 12px; fill: currentColor; }
-      |svg.latency-chart { width: 100%; max-width: 720px; min-width: 360px; }
+      |svg.latency-chart { width: 100%; min-width: 360px; }
       |.latency-graph a, .latency-graph a:hover { text-decoration: none; color: inherit; }
       |.latency-box { fill: var(--bs-body-bg); stroke: var(--bs-border-color); }
       |.latency-node:hover .latency-box, .latency-node:hover .latency-heat { stroke: var(--bs-link-color); stroke-width: 2px; }

@@ -19,11 +19,13 @@ private[ui] object SortableTable {
 
 /** @param help what the heading tells a pointer that rests on it */
 private[ui] final class Column[A] private (name: String, help: String, kind: String, shown: A => (NodeSeq, String)) {
-  def heading: Elem = <th class={kind} title={help}>{name}</th>
+  private val style = if (kind == Column.Numeric) "latency-number" else "latency-text"
+
+  def heading: Elem = <th class={s"$kind $style"} title={help}>{name}</th>
 
   def cell(row: A): Elem = {
     val (content, key) = shown(row)
-    <td class={if (kind == Column.Numeric) "latency-number" else ""} sorttable_customkey={key}>{content}</td>
+    <td class={style} sorttable_customkey={key}>{content}</td>
   }
 }
 

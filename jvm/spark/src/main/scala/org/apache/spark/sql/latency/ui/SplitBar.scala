@@ -17,14 +17,16 @@ private[ui] object SplitBar {
   private def bar(split: SplitParts): NodeSeq =
     if (split.parts.isEmpty) NodeSeq.Empty
     else
-      <div>Last batch: {Readable.duration(split.whole)} on average</div> ++
       <div class="latency-split" role="img" aria-label={split.parts.map(told).mkString(", ")}>
-        {split.parts.map { part =>
-          <div class={s"latency-part-${order.indexOf(part.names.last)}"} title={told(part)} style={s"flex: ${split.share(part)} 1 0"}>
-            {told(part)}
-          </div>
-        }}
-      </div>
+        {split.parts.map(part => <div class={colour(part)} title={told(part)} style={s"flex: ${split.share(part)} 1 0"}></div>)}
+      </div> ++
+      <p class="mb-0">
+        {split.parts.map(part => <span class="me-3"><span class={s"latency-key ${colour(part)}"}></span>{told(part)}</span>)}
+        <span class="text-body-secondary">of {Readable.duration(split.whole)} on average in the last batch</span>
+      </p>
+
+  /** Of parts that cannot be told apart, that of the last. */
+  private def colour(part: SplitParts.Part): String = s"latency-part-${order.indexOf(part.names.last)}"
 
   private val order = Seq(SplitParts.Queuing, SplitParts.Processing, SplitParts.Commit)
 
