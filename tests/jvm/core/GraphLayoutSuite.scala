@@ -9,9 +9,8 @@ class GraphLayoutSuite extends AnyFunSuite {
 
   private def crossings(layout: GraphLayout): Int = {
     val steps = layout.edges.flatMap(edge => edge.through.zip(edge.through.drop(1)))
-    steps.combinations(2).count { case Seq((a, b), (c, d)) =>
-      a.column == c.column && (a.row - c.row) * (b.row - d.row) < 0
-    }
+    val pairs = for (((a, b), i) <- steps.zipWithIndex; (c, d) <- steps.drop(i + 1)) yield (a, b, c, d)
+    pairs.count { case (a, b, c, d) => a.column == c.column && (a.row - c.row) * (b.row - d.row) < 0 }
   }
 
   test("a chain is a line") {

@@ -47,10 +47,13 @@ private[ui] abstract class LatencyPage(tab: LatencyTab, path: String) extends We
   }
 
   protected def nodeLink(request: HttpServletRequest, query: QuerySnapshot)(node: String): String =
-    s"${queryLink(request, query)}&node=${encoded(MetricName.escape(node))}#history"
+    s"${queryLink(request, query)}&node=${plain(node)}#history"
 
-  /** Spark takes quotes and angle brackets out of what it hands us: hence an id in letters and digits, for links, or as it is. */
-  protected def isNode(parameter: String)(node: String): Boolean = parameter == MetricName.escape(node) || parameter == node
+  /** Whether a parameter of a request means this node: by an id as links have it, or by the node's own. */
+  protected def isNode(parameter: String)(node: String): Boolean = parameter == plain(node) || parameter == node
+
+  /** Spark changes quotes, angle brackets and percent signs in what it hands over, and none of these. */
+  private def plain(node: String): String = MetricName.escape(node).replace('%', '.')
 
   private def encoded(parameter: String): String = URLEncoder.encode(parameter, UTF_8)
 }
