@@ -78,12 +78,13 @@ private[spark] final class LatencyStore(store: KVStore, settings: LatencyConf, l
     val window = settings.figures.window
     val since = query.committedMs - window.samples * window.sampleMs
     val recent = newest(query.key)(_.takeWhile(_.committedMs > since).map(_.record).toSeq)
+    val byNode = recent.flatMap(_.nodes).groupBy(_.id)
     QuerySnapshot(
       query.name,
       Option(query.queryId),
       Option(query.runId),
       query.batches,
-      query.nodes.toSeq.map(_.node).map(node => view(node, recent.flatMap(_.nodes).filter(_.id == node.id))),
+      query.nodes.toSeq.map(fields => view(fields.node, byNode.getOrElse(fields.id, Nil))),
       folded = 0,
       recent.headOption
     )
