@@ -42,7 +42,7 @@ class Spark:
     def start(
         self, name: str, folder: Path, script: str, *arguments: str | Path, jars: Sequence[Path] = ()
     ) -> Child:
-        """Runs one of Spark's scripts on loopback, with no settings but ours, and with `jars` beside Spark's."""
+        """Runs one of Spark's scripts on loopback, with no settings but ours, and `jars` beside Spark's."""
         env = {
             "SPARK_DIST_CLASSPATH": ":".join(map(str, jars)),
             "SPARK_HOME": self.home,

@@ -1,10 +1,12 @@
 """An application to look at: two streams, one of them enriched by a slow function, joined.
 
-It says where its UI is once it has measured enough; a line tells it to stop the query, another one to end.
+It says where its UI is once it has measured enough; a file tells it to stop the query, another one to
+end. (What spark-submit starts cannot read from standard input.)
 """
 
 import sys
 import time
+from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col, expr, udf
@@ -19,7 +21,12 @@ def rate(spark: SparkSession, rows: int) -> DataFrame:
     return spark.readStream.format("rate").option("rowsPerSecond", rows).option("numPartitions", 2).load()
 
 
-def main(batches: str) -> None:
+def await_file(file: Path) -> None:
+    while not file.exists():
+        time.sleep(0.2)
+
+
+def main(batches: str, folder: str) -> None:
     spark = SparkSession.builder.appName("shop").getOrCreate()
 
     @udf("long")
@@ -39,10 +46,10 @@ def main(batches: str) -> None:
     while len(query.recentProgress) < int(batches) or not all(node.records for node in latency(query).nodes):
         time.sleep(0.2)
     print("shop:", spark.sparkContext.applicationId, spark.sparkContext.uiWebUrl, query.runId, flush=True)
-    sys.stdin.readline()
+    await_file(Path(folder, "stop"))
     query.stop()
     print("shop: stopped", flush=True)
-    sys.stdin.readline()
+    await_file(Path(folder, "end"))
     spark.stop()
 
 

@@ -1,6 +1,6 @@
-"""The tab of Spark's UI in a real browser: of the running application, and of the same in a real History Server.
+"""The tab of Spark's UI in a real browser: of a running application, and of the same in a History Server.
 
-Screenshots of every theme and width are left in the folder that SCREENSHOTS names, else in pytest's own.
+Pictures in each theme and width are left in the folder that PICTURES names, else in pytest's own.
 """
 
 import json
@@ -28,14 +28,18 @@ Row = dict[str, str]
 
 @dataclass(frozen=True)
 class Shop:
-    """The application, its query's run, and where it keeps its events."""
+    """The application, and its query's run."""
 
     spark: Spark
     driver: Child
     id: str
     ui: str
     run: str
-    events: Path
+    folder: Path
+
+    @property
+    def events(self) -> Path:
+        return self.folder / "events"
 
     @property
     def page(self) -> str:
@@ -43,12 +47,12 @@ class Shop:
 
     def stop_query(self) -> None:
         """The UI stays as long as the application does."""
-        self.driver.say("")
+        (self.folder / "stop").touch()
         self.driver.until(lambda: ["stopped"] in said(self.driver), "the query stops", within=60)
 
     def end(self) -> None:
         """Ends the application; its event log is complete then."""
-        self.driver.say("")
+        (self.folder / "end").touch()
         self.driver.finish(within=60)
 
 
@@ -60,23 +64,33 @@ def said(driver: Child) -> list[list[str]]:
 @pytest.fixture(scope="module", params=LINES)
 def shop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     folder = tmp_path_factory.mktemp("shop")
-    events = folder / "events"
-    events.mkdir()
+    (folder / "events").mkdir()
     spark = Spark(request.param)
     conf = {
         "spark.ui.port": "0",
         "spark.driver.host": "127.0.0.1",
         "spark.eventLog.enabled": "true",
-        "spark.eventLog.dir": events.as_uri(),
+        "spark.eventLog.dir": (folder / "events").as_uri(),
         "spark.sql.shuffle.partitions": "2",
         "spark.plugins": "io.sparklatency.LatencyPlugin",
         "spark.sparklatency.sample.window": "10m",
     }
     settings = [part for key, value in conf.items() for part in ("--conf", f"{key}={value}")]
-    submit = ["--master", "local[2]", "--driver-memory", "1g", "--jars", spark.jar, *settings, SHOP, str(BATCHES)]
+    submit = [
+        "--master",
+        "local[2]",
+        "--driver-memory",
+        "1g",
+        "--jars",
+        spark.jar,
+        *settings,
+        SHOP,
+        str(BATCHES),
+        folder,
+    ]
     with spark.start("shop", folder, "spark-submit", *submit) as driver:
         [[id_, ui, run]] = driver.until(lambda: said(driver), "it has measured", within=240)
-        yield Shop(spark, driver, id_, ui, run, events)
+        yield Shop(spark, driver, id_, ui, run, folder)
 
 
 @contextmanager
@@ -89,9 +103,10 @@ def on(page: str, folder: Path, size: tuple[int, int] = WIDE, theme: str = "ligh
 
 def rows(browser: Chrome, table: str) -> list[Row]:
     """The text of each row of a table, by its headings."""
-    cells: list[list[str]] = browser.execute_script(
-        "return [...document.getElementById(arguments[0]).rows].map(r => [...r.cells].map(c => c.innerText))", table
+    script = (
+        "return [...document.getElementById(arguments[0]).rows].map(r => [...r.cells].map(c => c.innerText))"
     )
+    cells: list[list[str]] = browser.execute_script(script, table)
     headings = [re.sub(r"\W+$", "", heading) for heading in cells[0]]
     return [dict(zip(headings, row, strict=True)) for row in cells[1:]]
 
@@ -110,7 +125,9 @@ def test_the_tab_leads_from_the_jobs_page_to_the_slow_step(shop: Shop, tmp_path:
         browser.find_element(By.LINK_TEXT, "Latency").click()
         browser.find_element(By.LINK_TEXT, "shop").click()
         headline = browser.find_element(By.CLASS_NAME, "latency-headline")
-        assert re.fullmatch(r"\d+ % of [\d.]+ m?s(in)? arises (at|before) [\w-]+: [\d.]+ m?s(in)?", headline.text)
+        assert re.fullmatch(
+            r"\d+ % of [\d.]+ m?s(in)? arises (at|before) [\w-]+: [\d.]+ m?s(in)?", headline.text
+        )
         bottom = headline.rect["y"] + headline.rect["height"]
         graph = browser.find_element(By.CLASS_NAME, "latency-graph").rect
         assert bottom < graph["y"]
@@ -132,7 +149,9 @@ def test_a_click_on_a_heading_sorts_by_value_and_another_turns_it_round(shop: Sh
 
 def test_a_click_on_a_node_shows_its_history(shop: Shop, tmp_path: Path) -> None:
     with on(shop.page, tmp_path) as browser:
-        node = browser.find_element(By.XPATH, "//*[name()='text'][contains(@class, 'latency-id')][starts-with(., 'orders')]")
+        node = browser.find_element(
+            By.XPATH, "//*[name()='text'][contains(@class, 'latency-id')][starts-with(., 'orders')]"
+        )
         node.click()
         assert [chart.text for chart in browser.find_elements(By.TAG_NAME, "h5")] == [ORDERS]
 
@@ -142,7 +161,8 @@ def test_nothing_is_asked_of_another_host_and_no_script_fails(shop: Shop, tmp_pa
         asked = browser.execute_script("return performance.getEntriesByType('resource').map(r => r.name)")
         assert asked
         assert [url for url in asked if not url.startswith(shop.ui)] == []
-        assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
+        log: list[dict[str, str]] = browser.get_log("browser")  # type: ignore[no-untyped-call]
+        assert [entry for entry in log if entry["level"] == "SEVERE"] == []
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -150,13 +170,13 @@ def test_nothing_is_asked_of_another_host_and_no_script_fails(shop: Shop, tmp_pa
 def test_it_is_drawn_in_either_theme_and_any_width(
     shop: Shop, tmp_path: Path, theme: str, width: str, size: tuple[int, int]
 ) -> None:
-    folder = Path(os.environ.get("SCREENSHOTS", tmp_path))
+    folder = Path(os.environ.get("PICTURES", tmp_path))
     folder.mkdir(parents=True, exist_ok=True)
     with on(shop.page, tmp_path, size, theme) as browser:
         assert browser.find_element(By.TAG_NAME, "html").get_attribute("data-bs-theme") == theme
         # What is wider than the window scrolls in a box of its own.
         assert browser.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
-        assert browser.save_screenshot(str(folder / f"latency-tab-{shop.spark.line}-{theme}-{width}.png"))
+        assert browser.save_screenshot(str(folder / f"latency-tab-{theme}-{width}.png"))
 
 
 @contextmanager
@@ -168,12 +188,13 @@ def history_server(shop: Shop, folder: Path, conf: Mapping[str, str]) -> Iterato
         "spark.history.fs.update.interval": "1s",
         **conf,
     }
-    (folder / "spark-defaults.conf").write_text("".join(f"{key} {value}\n" for key, value in settings.items()))
+    (folder / "spark-defaults.conf").write_text(
+        "".join(f"{key} {value}\n" for key, value in settings.items())
+    )
     server = "org.apache.spark.deploy.history.HistoryServer"
     with shop.spark.start("history", folder, "spark-class", server, jars=[shop.spark.jar]) as child:
-        found = child.until(
-            lambda: re.search(r"HistoryServer.* started at http://\S+:(\d+)", child.log.read_text()), "it starts", 90
-        )
+        started = r"HistoryServer.* started at http://\S+:(\d+)"
+        found = child.until(lambda: re.search(started, child.log.read_text()), "it starts", within=90)
         yield f"http://127.0.0.1:{found[1]}"
 
 
@@ -182,7 +203,10 @@ def test_the_history_server_shows_what_the_application_did(shop: Shop, tmp_path:
     shop.stop_query()
     live_rest = {path: rest(shop.ui, shop.id, path) for path in ["queries/shop", "queries/shop/batches"]}
     with on(shop.page, tmp_path) as browser:
-        live = {table: rows(browser, table) for table in ["latency-nodes", "latency-watermarks", "latency-batches"]}
+        live = {
+            table: rows(browser, table)
+            for table in ["latency-nodes", "latency-watermarks", "latency-batches"]
+        }
         headline = browser.find_element(By.CLASS_NAME, "latency-headline").text
     shop.end()
     stores = {"memory": {}, "disk": {"spark.history.store.path": str(tmp_path / "store")}}

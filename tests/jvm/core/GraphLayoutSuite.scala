@@ -33,12 +33,20 @@ class GraphLayoutSuite extends AnyFunSuite {
 
   test("nodes are put in an order in which edges do not cross that need not") {
     val layout =
-      GraphLayout.of(Seq(node("a"), node("b"), node("c"), node("of-c", "c"), node("of-b", "b"), node("of-a", "a")))
+      GraphLayout.of(Seq(
+        node("a"),
+        node("b"),
+        node("c"),
+        node("of-c", "c"),
+        node("of-b", "b"),
+        node("of-a", "a")
+      ))
     assert(crossings(layout) === 0)
   }
 
   test("nodes of which some were folded into one may lead back, and every node still has its own place") {
-    val layout = GraphLayout.of(Seq(node("__other__", "b"), node("b", "__other__"), node("c", "c", "unheard-of")))
+    val layout =
+      GraphLayout.of(Seq(node("__other__", "b"), node("b", "__other__"), node("c", "c", "unheard-of")))
     assert(layout.places.values.toSet.size === 3)
     assert(layout.edges.map(edge => edge.from -> edge.to) === Seq("__other__" -> "b"))
   }

@@ -11,9 +11,15 @@ import org.scalatest.funsuite.AnyFunSuite
 class LatencyDrawingSuite extends AnyFunSuite {
   import Aged._
 
-  private val shop = Seq(node("clicks")(100), node("orders")(50), node("joined", "clicks", "orders")(1000), node("sink", "joined")(1000))
+  private val shop = Seq(
+    node("clicks")(100),
+    node("orders")(50),
+    node("joined", "clicks", "orders")(1000),
+    node("sink", "joined")(1000)
+  )
 
-  private def graph(nodes: NodeRecord*): Elem = XML.loadString(new LatencyGraph(nodes, id => s"?node=$id").svg)
+  private def graph(nodes: NodeRecord*): Elem =
+    XML.loadString(new LatencyGraph(nodes, id => s"?node=$id").svg)
 
   private def texts(of: Elem, style: String): Seq[String] =
     (of \\ "text").filter(_ \@ "class" == style).map(_.text)
@@ -35,7 +41,11 @@ class LatencyDrawingSuite extends AnyFunSuite {
   test("the critical path is bold, nodes and edges, and drawn over the others") {
     val drawn = graph(shop: _*)
     val nodes = (drawn \ "a").map(node => (node \ "text").head.text -> (node \@ "class")).toMap
-    assert(nodes.collect { case (id, "latency-node latency-critical") => id }.toSet === Set("clicks", "joined", "sink"))
+    assert(nodes.collect { case (id, "latency-node latency-critical") => id }.toSet === Set(
+      "clicks",
+      "joined",
+      "sink"
+    ))
     assert((drawn \ "path").map(_ \@ "class").filter(_.startsWith("latency-edge")) ===
       Seq("latency-edge", "latency-edge latency-critical", "latency-edge latency-critical"))
   }
@@ -67,12 +77,24 @@ class LatencyDrawingSuite extends AnyFunSuite {
 
   private def point(atMs: Long)(ms: Long*) = LatencyChart.Point(atMs, records(ms: _*))
 
-  private def shapes(of: Elem, style: String): Seq[String] = (of \ "_").filter(_ \@ "class" == style).map(_ \@ "points")
+  private def shapes(of: Elem, style: String): Seq[String] =
+    (of \ "_").filter(_ \@ "class" == style).map(_ \@ "points")
 
   test("a chart has round levels, and the times of its batches") {
     val drawn = chart(point(0)(100, 300), point(4000)(200, 380))
     assert(texts(drawn, "latency-tick") ===
-      Seq("0 ms", "100 ms", "200 ms", "300 ms", "400 ms", "00:00:00", "00:00:01", "00:00:02", "00:00:03", "00:00:04"))
+      Seq(
+        "0 ms",
+        "100 ms",
+        "200 ms",
+        "300 ms",
+        "400 ms",
+        "00:00:00",
+        "00:00:01",
+        "00:00:02",
+        "00:00:03",
+        "00:00:04"
+      ))
   }
 
   test("a chart has the average, the maximum and a band from the median to the 99th percentile") {

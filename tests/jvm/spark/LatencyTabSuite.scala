@@ -10,8 +10,8 @@ import scala.xml.XML
 
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.functions._
-import org.apache.spark.sql.latency.BrokenStore
 import org.apache.spark.sql.latency.ListenerBus
+import org.apache.spark.sql.latency.UiFaults
 
 /** The tab "Latency" of a live UI, as a browser would ask for it. */
 class LatencyTabSuite extends StreamingTest {
@@ -30,7 +30,10 @@ class LatencyTabSuite extends StreamingTest {
   private def table(page: String, id: String): Node = {
     val start = page.indexOf(s"""<table id="$id"""")
     assert(start >= 0, s"there is no table '$id' in $page")
-    XML.loadString(page.substring(start, page.indexOf("</table>", start) + "</table>".length).replace("&nbsp;", " "))
+    XML.loadString(page.substring(
+      start,
+      page.indexOf("</table>", start) + "</table>".length
+    ).replace("&nbsp;", " "))
   }
 
   private def rows(table: Node): Seq[Map[String, String]] = {
@@ -40,7 +43,8 @@ class LatencyTabSuite extends StreamingTest {
 
   private def withShop(name: String, id: String = "source")(check: (String, String) => Unit): Unit = {
     val input = stream
-    val worked = watermarked(input).withE2ELatency(id).withColumn("worked", slow(300)(unix_millis(col("value"))))
+    val worked =
+      watermarked(input).withE2ELatency(id).withColumn("worked", slow(300)(unix_millis(col("value"))))
     val query = start(worked.filter("worked > 0").withE2ELatency("sink", "value"), name)
     try {
       input.addData(ago(100))
@@ -61,7 +65,12 @@ class LatencyTabSuite extends StreamingTest {
 
   test("a query's page begins with the answer, and has each node's figures") {
     withShop("answer") { (_, page) =>
-      assert("""(?s)75 % of 400 ms arises at\s+<strong><span>sink</span></strong>: 300 ms""".r.findFirstIn(page).nonEmpty, page)
+      assert(
+        """(?s)75 % of 400 ms arises at\s+<strong><span>sink</span></strong>: 300 ms""".r.findFirstIn(
+          page
+        ).nonEmpty,
+        page
+      )
       val nodes = rows(table(page, "latency-nodes"))
       assert(nodes.map(_("Node")) === Seq("source", "sink"))
       assert(nodes.map(_("Own time")) === Seq("100.0", "300.0"))
@@ -81,9 +90,18 @@ class LatencyTabSuite extends StreamingTest {
   test("watermarks and batches have their tables") {
     withShop("tables") { (_, page) =>
       val watermark = rows(table(page, "latency-watermarks")).head
-      assert((watermark("Column"), watermark("Delay"), watermark("Holds back")) === (("value", "10,000", "yes")))
+      assert((
+        watermark("Column"),
+        watermark("Delay"),
+        watermark("Holds back")
+      ) === (("value", "10,000", "yes")))
       val batch = rows(table(page, "latency-batches")).head
-      assert((batch("Batch"), batch("Rows"), batch("p99"), batch("Commit p99")) === (("0", "1", "400", "400")))
+      assert((
+        batch("Batch"),
+        batch("Rows"),
+        batch("p99"),
+        batch("Commit p99")
+      ) === (("0", "1", "400", "400")))
     }
   }
 
@@ -99,11 +117,15 @@ class LatencyTabSuite extends StreamingTest {
     }
   }
 
-  test("a query can be asked for by its name; one that is not known is said not to be, beside those that are") {
+  test(
+    "a query can be asked for by its name; one that is not known is said not to be, beside those that are"
+  ) {
     withShop("by_name") { (_, _) =>
       assert(get("/latency/query/?id=by_name")._2.contains("Latency of by_name"))
       val (status, page) = get("/latency/query/?id=nobody")
-      assert(status === 200 && page.contains("There are no figures of a query") && page.contains("by_name</a>"))
+      assert(
+        status === 200 && page.contains("There are no figures of a query") && page.contains("by_name</a>")
+      )
       assert(get("/latency/query/")._1 === 200)
     }
   }
@@ -125,7 +147,7 @@ class LatencyTabSuite extends StreamingTest {
   test("a page that cannot be made says so, logs it once, and the others are still there") {
     withShop("broken") { (run, _) =>
       val logged = Logged.during {
-        BrokenStore.during(spark.sparkContext)(for (_ <- 1 to 2) {
+        UiFaults.withBrokenStore(spark.sparkContext)(for (_ <- 1 to 2) {
           val (status, page) = get("/latency/")
           assert(status === 200 && page.contains("This page could not be made"))
         })
@@ -133,5 +155,16 @@ class LatencyTabSuite extends StreamingTest {
       assert(logged.count(_.contains("page /latency cannot be made")) === 1)
       assert(get(s"/latency/query/?id=$run")._2.contains("Latency of broken"))
     }
+  }
+
+  test("an application whose UI takes no tab goes on, and says so") {
+    assert(Logged.during(UiFaults.attachToNothing()).exists(_.contains("the tab Latency is not shown")))
+  }
+
+  test("whoever may not see Spark's own pages may not see these") {
+    val filters = UiFaults.filters(spark.sparkContext)
+    assert(filters("/jobs") > 0)
+    for (page <- Seq("/latency", "/latency/query", "/latency/json"))
+      assert(filters(page) === filters("/jobs"), page)
   }
 }

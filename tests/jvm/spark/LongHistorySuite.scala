@@ -43,13 +43,26 @@ class LongHistorySuite extends SparkTest {
       }
       val committed = Start + batch * 1000L
       store.onOtherEvent(SparkListenerLatencyBatch(
-        BatchRecord("long", None, Some("long-run"), batch.toLong, committed - 900, committed, 100, Map.empty, None, Nil, 0, records)
+        BatchRecord(
+          "long",
+          None,
+          Some("long-run"),
+          batch.toLong,
+          committed - 900,
+          committed,
+          100,
+          Map.empty,
+          None,
+          Nil,
+          0,
+          records
+        )
       ))
     }
     for (_ <- 1 to 3) get("/latency/")
     for (_ <- 1 to 3) {
       val page = get("/latency/query/?id=long-run")
-      assert("latency-chart\"".r.findAllIn(page).size === 6)
+      assert("latency-chart\"".r.findAllIn(page).size === 4)
     }
     assert(get("/latency/query/?id=long-run&node=node-7").contains("<h5><span>node-7</span></h5>"))
   }

@@ -35,7 +35,10 @@ object GraphLayout {
       upstream <- node.upstream.distinct
       from <- column.get(upstream) if from < column(node.id)
     } yield Way(
-      Stop(upstream, upstream) +: (from + 1 until column(node.id)).map(_ => Stop(upstream, node.id)) :+ Stop(node.id, node.id),
+      Stop(upstream, upstream) +: (from + 1 until column(node.id)).map(_ => Stop(upstream, node.id)) :+ Stop(
+        node.id,
+        node.id
+      ),
       from
     )
     val stops = nodes.map(node => Stop(node.id, node.id) -> column(node.id)) ++ ways.flatMap(_.bends)
@@ -43,7 +46,13 @@ object GraphLayout {
     def place(stop: Stop, column: Int) = Place(column, rows(column)(stop))
     GraphLayout(
       nodes.map(node => node.id -> place(Stop(node.id, node.id), column(node.id))).toMap,
-      ways.map(way => Edge(way.stops.head.from, way.stops.last.to, way.inColumns.map { case (stop, column) => place(stop, column) }))
+      ways.map(way =>
+        Edge(
+          way.stops.head.from,
+          way.stops.last.to,
+          way.inColumns.map { case (stop, column) => place(stop, column) }
+        )
+      )
     )
   }
 
@@ -58,7 +67,9 @@ object GraphLayout {
   /** Upstream comes first in a plan; an edge back to what came before, as folded nodes may have, says nothing. */
   private def columnsOf(nodes: Seq[NodeRecord]): Map[String, Int] = {
     val columns = mutable.Map.empty[String, Int]
-    nodes.foreach(node => columns(node.id) = node.upstream.flatMap(columns.get).map(_ + 1).maxOption.getOrElse(0))
+    nodes.foreach(node =>
+      columns(node.id) = node.upstream.flatMap(columns.get).map(_ + 1).maxOption.getOrElse(0)
+    )
     columns.toMap
   }
 
@@ -68,10 +79,16 @@ object GraphLayout {
     val before = steps.groupMap { case (_, to) => to } { case (from, _) => from }
     val after = steps.groupMap { case (from, _) => from } { case (_, to) => to }
     val rows = mutable.Map.from(columns.map { case (column, stops) => column -> centred(stops) })
-    for (_ <- 1 to Sweeps; (order, neighbours) <- Seq(columns.keys.toSeq.sorted -> before, columns.keys.toSeq.sorted.reverse -> after))
+    for (
+      _ <- 1 to Sweeps;
+      (order, neighbours) <-
+        Seq(columns.keys.toSeq.sorted -> before, columns.keys.toSeq.sorted.reverse -> after)
+    )
       order.foreach { column =>
         val wish = rows(column).map { case (stop, row) =>
-          val near = neighbours.getOrElse(stop -> column, Nil).map { case (stop, column) => rows(column)(stop) }
+          val near = neighbours.getOrElse(stop -> column, Nil).map { case (stop, column) =>
+            rows(column)(stop)
+          }
           stop -> (if (near.isEmpty) row else near.sum / near.size)
         }
         rows(column) = centred(rows(column).toSeq.sortBy(_._2).map(_._1).sortBy(wish))

@@ -17,9 +17,14 @@ final class LatencyChart(points: Seq[LatencyChart.Point], zone: ZoneId) {
   private val drawn = points.map(new Drawn(_))
   private val measured = drawn.filter(_.isMeasured)
   private val (firstMs, lastMs) = (points.head.atMs, points.last.atMs)
-  private val ticks = Ticks(measured.map(_.lowest).minOption.getOrElse(0.0).min(0), measured.map(_.max).maxOption.getOrElse(1.0))
+  private val ticks = Ticks(
+    measured.map(_.lowest).minOption.getOrElse(0.0).min(0),
+    measured.map(_.max).maxOption.getOrElse(1.0)
+  )
   private val clock =
-    DateTimeFormatter.ofPattern(if (lastMs - firstMs < 86400000L) "HH:mm:ss" else "MM-dd HH:mm").withZone(zone)
+    DateTimeFormatter.ofPattern(
+      if (lastMs - firstMs < 86400000L) "HH:mm:ss" else "MM-dd HH:mm"
+    ).withZone(zone)
 
   def svg: String = Svg.element(
     "svg",
@@ -33,11 +38,19 @@ final class LatencyChart(points: Seq[LatencyChart.Point], zone: ZoneId) {
   private def axes: Seq[String] = {
     val levels = ticks.flatMap { ms =>
       Seq(
-        Svg.element("line", "class" -> "latency-grid", "x1" -> Left, "x2" -> (Width - Right), "y1" -> y(ms), "y2" -> y(ms))(),
+        Svg.element(
+          "line",
+          "class" -> "latency-grid",
+          "x1" -> Left,
+          "x2" -> (Width - Right),
+          "y1" -> y(ms),
+          "y2" -> y(ms)
+        )(),
         label(Left - 6, y(ms) + 4, "end", Readable.duration(ms))
       )
     }
-    val times = if (lastMs == firstMs) Seq(firstMs) else (0 to TimeLabels).map(i => firstMs + (lastMs - firstMs) * i / TimeLabels)
+    val times = if (lastMs == firstMs) Seq(firstMs)
+    else (0 to TimeLabels).map(i => firstMs + (lastMs - firstMs) * i / TimeLabels)
     levels ++ times.zipWithIndex.map { case (ms, i) =>
       val anchor = if (i == 0) "start" else if (i == times.size - 1) "end" else "middle"
       label(x(ms), Height - 6, anchor, clock.format(Instant.ofEpochMilli(ms)))
@@ -45,7 +58,13 @@ final class LatencyChart(points: Seq[LatencyChart.Point], zone: ZoneId) {
   }
 
   private def label(x: Double, y: Double, anchor: String, text: String): String =
-    Svg.element("text", "class" -> "latency-tick", "x" -> x, "y" -> y, "text-anchor" -> anchor)(Svg.escape(text))
+    Svg.element(
+      "text",
+      "class" -> "latency-tick",
+      "x" -> x,
+      "y" -> y,
+      "text-anchor" -> anchor
+    )(Svg.escape(text))
 
   /** Stretches without a gap. */
   private def unbroken: Seq[Seq[Drawn]] =

@@ -30,7 +30,10 @@ final class LatencyGraph(nodes: Seq[NodeRecord], href: String => String) {
       "viewBox" -> s"0 0 ${Svg.number(width)} ${Svg.number(height)}",
       "role" -> "img",
       "aria-label" -> "nodes of the query"
-    )((thin.map(edge(_, "latency-edge")) ++ bold.map(edge(_, "latency-edge latency-critical")) ++ nodes.map(box)): _*)
+    )((thin.map(edge(_, "latency-edge")) ++ bold.map(edge(
+      _,
+      "latency-edge latency-critical"
+    )) ++ nodes.map(box)): _*)
   }
 
   /** From the right of a node through the middles of bends to the left of another. */
@@ -58,11 +61,22 @@ final class LatencyGraph(nodes: Seq[NodeRecord], href: String => String) {
     val latency = node(Measure.E2ELatency)
     val share = path.share(node)
     val style = if (critical(node.id)) "latency-node latency-critical" else "latency-node"
-    val ages = s"avg ${Readable.duration(latency.avg)} · p99 ${Readable.duration(latency.percentile(99).map(_.toDouble))}"
+    val ages =
+      s"avg ${Readable.duration(latency.avg)} · p99 ${Readable.duration(latency.percentile(99).map(_.toDouble))}"
     val own = s"here ${Readable.duration(path.own(node))}"
     Svg.element("a", "href" -> href(node.id), "class" -> style)(
-      Svg.element("title")(Svg.escape(s"${node.id}: $ages; $own, ${share.fold(Readable.Unknown)(Readable.percent)} of the whole")),
-      Svg.element("rect", "class" -> "latency-box", "x" -> x, "y" -> y, "width" -> Width, "height" -> Height, "rx" -> 4)(),
+      Svg.element("title")(
+        Svg.escape(s"${node.id}: $ages; $own, ${share.fold(Readable.Unknown)(Readable.percent)} of the whole")
+      ),
+      Svg.element(
+        "rect",
+        "class" -> "latency-box",
+        "x" -> x,
+        "y" -> y,
+        "width" -> Width,
+        "height" -> Height,
+        "rx" -> 4
+      )(),
       Svg.element(
         "rect",
         "class" -> "latency-heat",

@@ -44,7 +44,8 @@ final case class QuerySnapshot(
 
   /** The window's figures; in silence, for a look at what was last known, each node's last batch. */
   def latest: Seq[NodeRecord] =
-    if (isSilent) nodes.map(node => NodeRecord(node.id, node.upstream, Map(Measure.E2ELatency -> node.batch))) else window
+    if (isSilent) nodes.map(node => NodeRecord(node.id, node.upstream, Map(Measure.E2ELatency -> node.batch)))
+    else window
 }
 
 /**

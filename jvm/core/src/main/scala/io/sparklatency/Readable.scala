@@ -12,7 +12,8 @@ object Readable {
 
   /** A duration in the largest unit of which there is at least one, with two digits at the least: `340 ms`, `4.2 s`, `25 min`. */
   def duration(ms: Double): String = {
-    val (unit, size) = units.reverse.find { case (_, size) => rounded(ms.abs / size) >= 1 }.getOrElse(units.head)
+    val (unit, size) =
+      units.reverse.find { case (_, size) => rounded(ms.abs / size) >= 1 }.getOrElse(units.head)
     s"${decimal(rounded(ms / size))} $unit"
   }
 
@@ -33,7 +34,10 @@ object Readable {
     else {
       val tail = (length - 1) / 2
       val head = length - 1 - tail
-      id.substring(0, id.offsetByCodePoints(0, head)) + "…" + id.substring(id.offsetByCodePoints(id.length, -tail))
+      id.substring(
+        0,
+        id.offsetByCodePoints(0, head)
+      ) + "…" + id.substring(id.offsetByCodePoints(id.length, -tail))
     }
 
   private def rounded(value: Double): Double =

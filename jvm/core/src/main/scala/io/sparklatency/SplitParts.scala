@@ -26,7 +26,7 @@ object SplitParts {
   val Commit = "commit"
 
   def of(batch: Option[BatchRecord]): SplitParts = batch.map(batch => new LatencyPath(batch.nodes)) match {
-    case None => SplitParts(Nil, Seq("No batch with a marked node has been committed yet"))
+    case None => SplitParts(Nil, Seq("No batch with a marked node has been committed yet."))
     case Some(path) => of(path)
   }
 
@@ -50,10 +50,16 @@ object SplitParts {
     )
   }
 
-  private val noEnd = Some("No record with a timestamp reached the end of the query in the last batch")
-  private val noSource = Some("Source queuing and processing cannot be told apart: no node is marked where the query reads its sources")
-  private val noneAtSource = Some("Source queuing and processing cannot be told apart: no record with a timestamp came from the sources")
-  private val noCommit = Some("Commit is unknown: no node stands at the end of the query")
+  private val noEnd = Some("No record with a timestamp reached the end of the query in the last batch.")
+  private val noSource = Some(
+    "Source queuing and processing cannot be told apart: no node is marked where the query reads its sources."
+  )
+  private val noneAtSource = Some(
+    "Source queuing and processing cannot be told apart: no record with a timestamp came from the sources."
+  )
+  private val noCommit = Some("Commit is unknown: it was not measured at the last nodes of the query.")
   private val otherRecords =
-    Some("More or fewer records reached the end than came in: the parts compare different records, and one may be negative")
+    Some(
+      "More or fewer records reached the end than came in: the parts compare different records, and one may be negative."
+    )
 }

@@ -23,7 +23,6 @@ import org.apache.spark.util.kvstore.KVStore
 private[spark] final class LatencyStore(store: KVStore, settings: LatencyConf, live: Option[LatencyTracker]) {
   import LatencyStore._
 
-
   def isEmpty: Boolean = running.isEmpty && store.count(classOf[StoredQuery]) == 0
 
   /** The runs of all queries, those first that the application itself still knows, then the newest. */
@@ -39,7 +38,10 @@ private[spark] final class LatencyStore(store: KVStore, settings: LatencyConf, l
     def find(inRunning: QuerySnapshot => Boolean, inStored: StoredQuery => Boolean) =
       known.find(inRunning).orElse(stored.find(inStored).map(snapshot))
     find(_.runId.contains(key), _.runId == key)
-      .orElse(find(query => query.name == key || query.id.contains(key), query => query.name == key || query.queryId == key))
+      .orElse(find(
+        query => query.name == key || query.id.contains(key),
+        query => query.name == key || query.queryId == key
+      ))
   }
 
   /** Whether the run of a streaming query goes on. */
@@ -62,7 +64,9 @@ private[spark] final class LatencyStore(store: KVStore, settings: LatencyConf, l
   /** Newest first. */
   private def storedBeside(known: Seq[QuerySnapshot]): Seq[StoredQuery] = {
     val keys = known.map(_.key).toSet
-    KVUtils.viewToSeq(store.view(classOf[StoredQuery])).filterNot(query => keys(query.key)).sortBy(-_.committedMs)
+    KVUtils.viewToSeq(
+      store.view(classOf[StoredQuery])
+    ).filterNot(query => keys(query.key)).sortBy(-_.committedMs)
   }
 
   /** Hands over a run's batches, newest first. Each is read from the store when it is asked for. */

@@ -25,14 +25,18 @@ private[ui] object HistoryCharts {
 
   private val key: NodeSeq =
     <p class="text-body-secondary small">
-      {Seq("band" -> "p50 to p99", "avg" -> "avg", "max" -> "max").map { case (line, name) =>
+      {
+      Seq("band" -> "p50 to p99", "avg" -> "avg", "max" -> "max").map { case (line, name) =>
         <span class="me-3">
           <svg class="latency-key" viewBox="0 0 24 12">
-            {if (line == "band") <rect class="latency-band" width="24" height="12"/>
-            else <line class={s"latency-$line"} x1="0" y1="6" x2="24" y2="6"/>}
+            {
+          if (line == "band") <rect class="latency-band" width="24" height="12"/>
+          else <line class={s"latency-$line"} x1="0" y1="6" x2="24" y2="6"/>
+        }
           </svg>{name}
         </span>
-      }}
+      }
+    }
       at each batch's commit; a click on a node above shows that node.
     </p>
 }

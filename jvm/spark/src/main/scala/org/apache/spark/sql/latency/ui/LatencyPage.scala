@@ -36,7 +36,9 @@ private[ui] abstract class LatencyPage(tab: LatencyTab, path: String) extends We
   private def failed(e: Throwable): NodeSeq = {
     if (hasFailed.compareAndSet(false, true)) logWarning(s"the UI's page /$prefix cannot be made", e)
     <div class="alert alert-warning" role="alert">
-      This page could not be made: {e.toString}. The application is not concerned. The driver's log has more; figures can also be
+      This page could not be made: {
+      e.toString
+    }. The application is not concerned. The driver's log has more; figures can also be
       had over REST, under <code>/api/v1/applications/[app-id]/latency</code>.
     </div>
   }
@@ -50,7 +52,8 @@ private[ui] abstract class LatencyPage(tab: LatencyTab, path: String) extends We
     s"${queryLink(request, query)}&node=${plain(node)}#history"
 
   /** Whether a parameter of a request means this node: by an id as links have it, or by the node's own. */
-  protected def isNode(parameter: String)(node: String): Boolean = parameter == plain(node) || parameter == node
+  protected def isNode(parameter: String)(node: String): Boolean =
+    parameter == plain(node) || parameter == node
 
   /** Spark changes quotes, angle brackets and percent signs in what it hands over, and none of these. */
   private def plain(node: String): String = MetricName.escape(node).replace('%', '.')
@@ -63,7 +66,9 @@ private[ui] object LatencyPage {
   /** The one sentence about what an en dash means, for every page that may have one. */
   val legend: NodeSeq =
     <p class="text-body-secondary small">
-      All figures in milliseconds unless they say otherwise. {Readable.Unknown} unknown: no record with a timestamp.
+      All figures in milliseconds unless they say otherwise. {
+      Readable.Unknown
+    } unknown: no record with a timestamp.
     </p>
 
   /** A name or id, shortened where it would push figures out of sight. */

@@ -11,10 +11,12 @@ import jakarta.servlet.http.HttpServletRequest
 /** `/latency/`: every query of the application, how old its records are at its end, and which step made them so. */
 private[ui] final class LatencyQueriesPage(tab: LatencyTab) extends LatencyPage(tab, "") {
 
-  override protected def content(request: HttpServletRequest): (String, NodeSeq) = "Latency" -> (tab.store.queries match {
-    case Seq() => nothing
-    case queries => SortableTable("latency-queries", columns(request))(queries.map(new Row(_))) ++ LatencyPage.legend
-  })
+  override protected def content(request: HttpServletRequest): (String, NodeSeq) =
+    "Latency" -> (tab.store.queries match {
+      case Seq() => nothing
+      case queries =>
+        SortableTable("latency-queries", columns(request))(queries.map(new Row(_))) ++ LatencyPage.legend
+    })
 
   private def columns(request: HttpServletRequest): Seq[Column[Row]] = Seq(
     Column.text[Row]("Query", "name of the query, or its id where it has none")(_.query.name) { row =>
@@ -25,13 +27,19 @@ private[ui] final class LatencyQueriesPage(tab: LatencyTab) extends LatencyPage(
     },
     Column.text[Row]("Status", "whether this run goes on")(_.status)(row => <span>{row.status}</span>),
     Column.count[Row]("Batches", "batches of this run")(row => Some(row.query.batches)),
-    Column.exact[Row]("p50", "median age of records at the end of the query, over the window")(_.percentiles.head),
+    Column.exact[Row](
+      "p50",
+      "median age of records at the end of the query, over the window"
+    )(_.percentiles.head),
     Column.exact[Row]("p99", "99th percentile of the same")(_.percentiles.last),
     Column.exact[Row]("Max", "maximum of the same")(_.atEnd.max),
     Column.exact[Row]("Commit p99", "99th percentile of the age of records when their batch was committed")(
       _.path.atEnd(Measure.Commit).percentile(99)
     ),
-    Column.text[Row]("Slowest step", "where on the critical path most time goes, and its share of the whole")(_.slowest) {
+    Column.text[Row](
+      "Slowest step",
+      "where on the critical path most time goes, and its share of the whole"
+    )(_.slowest) {
       row => LatencyPage.shortened(row.slowest)
     },
     Column.exact[Row]("Watermark lag", "how far the watermark was behind the clock at the last commit")(

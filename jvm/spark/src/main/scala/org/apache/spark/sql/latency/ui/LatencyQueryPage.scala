@@ -60,12 +60,16 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
     val span =
       if (query.isSilent) "no record came within the window: figures are of each node's last batch"
       else "means over the window"
-    val folded = Option.when(query.folded > 0)(s"${Readable.count(query.folded)} more nodes are folded into __other__")
+    val folded =
+      Option.when(query.folded > 0)(s"${Readable.count(query.folded)} more nodes are folded into __other__")
     <p class="text-body-secondary">{(Seq(batches) ++ state ++ Seq(span) ++ folded).mkString(" · ")}</p>
   }
 
   /** The nodes asked for; else the step to look at and the ends, few enough to be drawn at once. */
-  private def charted[A](request: HttpServletRequest, path: LatencyPath)(history: String => A): Seq[(String, A)] = {
+  private def charted[A](
+      request: HttpServletRequest,
+      path: LatencyPath
+  )(history: String => A): Seq[(String, A)] = {
     val named = Option(request.getParameterValues("node")).toSeq.flatten
     val chosen =
       if (named.isEmpty) (path.slowestStep ++ path.terminals).map(_.id).toSeq.distinct
@@ -75,13 +79,15 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
 
   private def unknown(request: HttpServletRequest, store: LatencyStore, asked: String): NodeSeq =
     <div class="alert alert-info" role="status">
-      There are no figures of a query <strong>{asked}</strong>: no batch of it with a marked node has ended, or newer runs
+      There are no figures of a query <strong>{
+      asked
+    }</strong>: no batch of it with a marked node has ended, or newer runs
       took its place.
       {store.queries.map(query => <a class="d-block" href={queryLink(request, query)}>{query.name}</a>)}
     </div>
 }
 
 private[ui] object LatencyQueryPage {
-  private val ChartsShown = 6
+  private val ChartsShown = 4
   private val BatchesShown = 20
 }

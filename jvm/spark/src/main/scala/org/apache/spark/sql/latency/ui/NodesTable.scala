@@ -14,18 +14,29 @@ private[ui] object NodesTable {
 
   def apply(query: QuerySnapshot, path: LatencyPath, link: String => String): NodeSeq = {
     val rows = query.nodes.zip(path.nodes).map { case (node, record) => new Row(record, path, node.measures) }
-    SortableTable("latency-nodes", always(link) ++ whereAny.collect { case (has, column) if rows.exists(has) => column })(rows)
+    SortableTable(
+      "latency-nodes",
+      always(link) ++ whereAny.collect { case (has, column) if rows.exists(has) => column }
+    )(rows)
   }
 
   private def always(link: String => String): Seq[Column[Row]] = Seq(
-    Column.text[Row]("Node", "id of the node, in the order of the plan; a click shows its history")(_.node.id) { row =>
+    Column.text[Row](
+      "Node",
+      "id of the node, in the order of the plan; a click shows its history"
+    )(_.node.id) { row =>
       <a href={link(row.node.id)}>{LatencyPage.shortened(row.node.id)}</a>
     },
-    Column.mean[Row]("Own time", "mean age here less that at the slowest node before; at a source, the age that records arrive with")(
+    Column.mean[Row](
+      "Own time",
+      "mean age here less that at the slowest node before; at a source, the age that records arrive with"
+    )(
       _.own
     ),
     Column.share[Row]("Share", "own time as a part of the mean age at the slowest end of the query")(_.share),
-    Column.count[Row]("Records", "records that have passed since the query started")(row => Some(row.total(Measure.E2ELatency).records)),
+    Column.count[Row]("Records", "records that have passed since the query started")(row =>
+      Some(row.total(Measure.E2ELatency).records)
+    ),
     Column.exact[Row]("Min", "least age of a record, over the window")(_.latency.min),
     Column.mean[Row]("Avg", "mean age")(_.latency.avg),
     Column.exact[Row]("p50", "median age")(_.percentiles(0)),
@@ -36,20 +47,30 @@ private[ui] object NodesTable {
 
   private val whereAny: Seq[(Row => Boolean, Column[Row])] = Seq(
     ((row: Row) => row.has(Measure.Commit)) ->
-      Column.exact[Row]("Commit p99", "age at the commit of the batch that 99 % of the records do not exceed")(
+      Column.exact[Row](
+        "Commit p99",
+        "age at the commit of the batch that 99 % of the records do not exceed"
+      )(
         _.window(Measure.Commit).percentile(99)
       ),
     ((row: Row) => row.has(Measure.Staleness)) ->
-      Column.mean[Row]("Staleness avg", "mean age of records when the operator takes them in")(_.window(Measure.Staleness).avg),
+      Column.mean[Row](
+        "Staleness avg",
+        "mean age of records when the operator takes them in"
+      )(_.window(Measure.Staleness).avg),
     ((row: Row) => row.total(Measure.Lateness).records > 0) ->
-      Column.count[Row]("Dropped late", "records that the operator dropped, behind its watermark")(_.counted(Measure.Lateness)),
+      Column.count[Row](
+        "Dropped late",
+        "records that the operator dropped, behind its watermark"
+      )(_.counted(Measure.Lateness)),
     ((row: Row) => row.total(Measure.E2ELatency).withoutTimestamp > 0) ->
       Column.count[Row]("Without timestamp", "records not measured: no timestamp, or one before 1970")(row =>
         Some(row.total(Measure.E2ELatency).withoutTimestamp)
       ),
     ((row: Row) => row.total(Measure.E2ELatency).aheadOfClock > 0) ->
-      Column.count[Row]("Ahead of clock", "records with a timestamp in the future, measured as negative")(row =>
-        Some(row.total(Measure.E2ELatency).aheadOfClock)
+      Column.count[Row]("Ahead of clock", "records with a timestamp in the future, measured as negative")(
+        row =>
+          Some(row.total(Measure.E2ELatency).aheadOfClock)
       )
   )
 

@@ -18,7 +18,12 @@ private[ui] object SortableTable {
 }
 
 /** @param help what the heading tells a pointer that rests on it */
-private[ui] final class Column[A] private (name: String, help: String, kind: String, shown: A => (NodeSeq, String)) {
+private[ui] final class Column[A] private (
+    name: String,
+    help: String,
+    kind: String,
+    shown: A => (NodeSeq, String)
+) {
   private val style = if (kind == Column.Numeric) "latency-number" else "latency-text"
 
   def heading: Elem = <th class={s"$kind $style"} title={help}>{name}</th>
@@ -38,7 +43,8 @@ private[ui] object Column {
   def text[A](name: String, help: String)(key: A => String)(shown: A => NodeSeq): Column[A] =
     new Column(name, help, "sorttable_alpha", row => (shown(row), key(row)))
 
-  def count[A](name: String, help: String)(value: A => Option[Long]): Column[A] = number(name, help)(value)(_.toString)(Readable.count)
+  def count[A](name: String, help: String)(value: A => Option[Long]): Column[A] =
+    number(name, help)(value)(_.toString)(Readable.count)
 
   /** Milliseconds. */
   def exact[A](name: String, help: String)(value: A => Option[Long]): Column[A] = count(name, help)(value)
@@ -50,12 +56,18 @@ private[ui] object Column {
   def share[A](name: String, help: String)(value: A => Option[Double]): Column[A] =
     number(name, help)(value)(plain)(Readable.percent)
 
-  private def number[A, N](name: String, help: String)(value: A => Option[N])(key: N => String)(shown: N => String) =
+  private def number[A, N](
+      name: String,
+      help: String
+  )(value: A => Option[N])(key: N => String)(shown: N => String) =
     new Column[A](
       name,
       help,
       Numeric,
-      row => value(row).fold((scala.xml.Text(Readable.Unknown): NodeSeq, BelowAll))(n => (scala.xml.Text(shown(n)), key(n)))
+      row =>
+        value(row).fold((scala.xml.Text(Readable.Unknown): NodeSeq, BelowAll))(n =>
+          (scala.xml.Text(shown(n)), key(n))
+        )
     )
 
   private def plain(value: Double): String = BigDecimal(value).bigDecimal.toPlainString

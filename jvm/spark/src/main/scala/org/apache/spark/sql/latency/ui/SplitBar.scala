@@ -18,11 +18,21 @@ private[ui] object SplitBar {
     if (split.parts.isEmpty) NodeSeq.Empty
     else
       <div class="latency-split" role="img" aria-label={split.parts.map(told).mkString(", ")}>
-        {split.parts.map(part => <div class={colour(part)} title={told(part)} style={s"flex: ${split.share(part)} 1 0"}></div>)}
+        {
+        split.parts.map(part =>
+          <div class={colour(part)} title={told(part)} style={s"flex: ${split.share(part)} 1 0"}></div>
+        )
+      }
       </div> ++
-      <p class="mb-0">
-        {split.parts.map(part => <span class="me-3"><span class={s"latency-key ${colour(part)}"}></span>{told(part)}</span>)}
-        <span class="text-body-secondary">of {Readable.duration(split.whole)} on average in the last batch</span>
+        <p class="mb-0">
+        {
+          split.parts.map(part =>
+            <span class="me-3"><span class={s"latency-key ${colour(part)}"}></span>{told(part)}</span>
+          )
+        }
+        <span class="text-body-secondary">of {
+          Readable.duration(split.whole)
+        } on average in the last batch</span>
       </p>
 
   /** Of parts that cannot be told apart, that of the last. */
@@ -30,5 +40,6 @@ private[ui] object SplitBar {
 
   private val order = Seq(SplitParts.Queuing, SplitParts.Processing, SplitParts.Commit)
 
-  private def told(part: SplitParts.Part): String = s"${part.names.mkString(" and ")} ${Readable.duration(part.ms)}"
+  private def told(part: SplitParts.Part): String =
+    s"${part.names.mkString(" and ")} ${Readable.duration(part.ms)}"
 }

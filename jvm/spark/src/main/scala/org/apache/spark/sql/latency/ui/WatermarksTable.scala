@@ -26,13 +26,20 @@ private[ui] object WatermarksTable {
   }
 
   private val columns: Seq[Column[SourceWatermark]] = Seq(
-    Column.text[SourceWatermark]("Source", "what the watermarked column comes from")(_.source)(w => LatencyPage.shortened(w.source)),
-    Column.text[SourceWatermark]("Column", "the watermarked column")(_.column)(w => LatencyPage.shortened(w.column)),
+    Column.text[SourceWatermark]("Source", "what the watermarked column comes from")(_.source)(w =>
+      LatencyPage.shortened(w.source)
+    ),
+    Column.text[SourceWatermark]("Column", "the watermarked column")(_.column)(w =>
+      LatencyPage.shortened(w.column)
+    ),
     Column.exact[SourceWatermark]("Delay", "as withWatermark was given it")(w => Some(w.delayMs)),
     Column.text[SourceWatermark]("Watermark", "the greatest event time seen by this run, less the delay")(
       _.watermarkMs.fold("")(ms => f"$ms%019d")
     )(w => Text(w.watermarkMs.fold(Readable.Unknown)(UIUtils.formatDate))),
-    Column.text[SourceWatermark]("Holds back", "whether the query's watermark is this one")(_.holdsBack.toString)(w =>
+    Column.text[SourceWatermark](
+      "Holds back",
+      "whether the query's watermark is this one"
+    )(_.holdsBack.toString)(w =>
       Text(if (w.holdsBack) "yes" else "")
     )
   )
