@@ -1,7 +1,7 @@
 """An application to look at: two streams, one of them enriched by a slow function, joined.
 
-It says where its UI is once it has measured enough; a file tells it to stop the query, another one to
-end. (What spark-submit starts cannot read from standard input.)
+It says where its UI is, and the query's run once it has measured enough; files tell it to start and to stop
+the query, and to end. (What spark-submit starts cannot read from standard input.)
 """
 
 import sys
@@ -28,6 +28,8 @@ def await_file(file: Path) -> None:
 
 def main(batches: str, folder: str) -> None:
     spark = SparkSession.builder.appName("shop").getOrCreate()
+    print("shop:", spark.sparkContext.applicationId, spark.sparkContext.uiWebUrl, flush=True)
+    await_file(Path(folder, "start"))
 
     @udf("long")
     def score(value: int) -> int:
@@ -45,7 +47,7 @@ def main(batches: str, folder: str) -> None:
     # The first batch reads nothing, and the second takes what came while classes were loaded.
     while len(query.recentProgress) < int(batches) or not all(node.records for node in latency(query).nodes):
         time.sleep(0.2)
-    print("shop:", spark.sparkContext.applicationId, spark.sparkContext.uiWebUrl, query.runId, flush=True)
+    print("shop:", query.runId, flush=True)
     await_file(Path(folder, "stop"))
     query.stop()
     print("shop: stopped", flush=True)

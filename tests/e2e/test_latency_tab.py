@@ -36,6 +36,8 @@ class Shop:
     ui: str
     run: str
     folder: Path
+    before: str
+    """The tab's first page before there was a query."""
 
     @property
     def events(self) -> Path:
@@ -76,21 +78,13 @@ def shop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         "spark.sparklatency.sample.window": "10m",
     }
     settings = [part for key, value in conf.items() for part in ("--conf", f"{key}={value}")]
-    submit = [
-        "--master",
-        "local[2]",
-        "--driver-memory",
-        "1g",
-        "--jars",
-        spark.jar,
-        *settings,
-        SHOP,
-        str(BATCHES),
-        folder,
-    ]
-    with spark.start("shop", folder, "spark-submit", *submit) as driver:
-        [[id_, ui, run]] = driver.until(lambda: said(driver), "it has measured", within=240)
-        yield Shop(spark, driver, id_, ui, run, folder)
+    submit = ["--master", "local[2]", "--driver-memory", "1g", "--jars", str(spark.jar), *settings]
+    with spark.start("shop", folder, "spark-submit", *submit, SHOP, str(BATCHES), folder) as driver:
+        [[id_, ui]] = driver.until(lambda: said(driver), "it has a UI", within=90)
+        before = text(f"{ui}/latency/")
+        (folder / "start").touch()
+        [_, [run]] = driver.until(lambda: said(driver)[1:] and said(driver), "it has measured", within=240)
+        yield Shop(spark, driver, id_, ui, run, folder, before)
 
 
 @contextmanager
@@ -104,7 +98,8 @@ def on(page: str, folder: Path, size: tuple[int, int] = WIDE, theme: str = "ligh
 def rows(browser: Chrome, table: str) -> list[Row]:
     """The text of each row of a table, by its headings."""
     script = (
-        "return [...document.getElementById(arguments[0]).rows].map(r => [...r.cells].map(c => c.innerText))"
+        "const texts = row => [...row.cells].map(cell => cell.innerText);"
+        "return [...document.getElementById(arguments[0]).rows].map(texts)"
     )
     cells: list[list[str]] = browser.execute_script(script, table)
     headings = [re.sub(r"\W+$", "", heading) for heading in cells[0]]
@@ -115,9 +110,19 @@ def column(browser: Chrome, table: str, name: str) -> list[str]:
     return [row[name] for row in rows(browser, table)]
 
 
+def text(url: str) -> str:
+    with urlopen(url, timeout=30) as answer:  # noqa: S310
+        return str(answer.read().decode())
+
+
 def rest(server: str, application: str, path: str) -> Any:
-    with urlopen(f"{server}/api/v1/applications/{application}/latency/{path}", timeout=30) as answer:  # noqa: S310
-        return json.load(answer)
+    return json.loads(text(f"{server}/api/v1/applications/{application}/latency/{path}"))
+
+
+def test_without_a_query_the_tab_says_what_to_do(shop: Shop) -> None:
+    assert "No figures yet." in shop.before
+    assert "with_e2e_latency(df, " in shop.before
+    assert "spark.sparklatency.auto=source,terminal" in shop.before
 
 
 def test_the_tab_leads_from_the_jobs_page_to_the_slow_step(shop: Shop, tmp_path: Path) -> None:
