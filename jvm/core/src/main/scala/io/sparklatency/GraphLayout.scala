@@ -34,30 +34,23 @@ object GraphLayout {
       node <- nodes
       upstream <- node.upstream.distinct
       from <- column.get(upstream) if from < column(node.id)
-    } yield Way(
-      Stop(upstream, upstream) +: (from + 1 until column(node.id)).map(_ => Stop(upstream, node.id)) :+ Stop(
-        node.id,
-        node.id
-      ),
-      from
-    )
-    val stops = nodes.map(node => Stop(node.id, node.id) -> column(node.id)) ++ ways.flatMap(_.bends)
+    } yield {
+      val bends = (from + 1 until column(node.id)).map(_ => Stop(upstream, node.id))
+      Way(atNode(upstream) +: bends :+ atNode(node.id), from)
+    }
+    val stops = nodes.map(node => atNode(node.id) -> column(node.id)) ++ ways.flatMap(_.bends)
     val rows = ordered(stops.groupMap(_._2)(_._1), ways)
     def place(stop: Stop, column: Int) = Place(column, rows(column)(stop))
     GraphLayout(
-      nodes.map(node => node.id -> place(Stop(node.id, node.id), column(node.id))).toMap,
-      ways.map(way =>
-        Edge(
-          way.stops.head.from,
-          way.stops.last.to,
-          way.inColumns.map { case (stop, column) => place(stop, column) }
-        )
-      )
+      nodes.map(node => node.id -> place(atNode(node.id), column(node.id))).toMap,
+      ways.map(way => Edge(way.stops.head.from, way.stops.last.to, way.inColumns.map((place _).tupled)))
     )
   }
 
   /** A node, which leads from and to itself, or the bend of an edge. */
   private final case class Stop(from: String, to: String)
+
+  private def atNode(id: String): Stop = Stop(id, id)
 
   private final case class Way(stops: Seq[Stop], firstColumn: Int) {
     val inColumns: Seq[(Stop, Int)] = stops.zip(firstColumn until firstColumn + stops.size)
@@ -73,29 +66,30 @@ object GraphLayout {
     columns.toMap
   }
 
-  /** Sorts each column by the mean row of its neighbours, there and back again: what is left of a crossing is seldom much. */
+  /** Sorts each column by the mean row of its neighbours, there and back again: few crossings are left that need not be. */
   private def ordered(columns: Map[Int, Seq[Stop]], ways: Seq[Way]): Map[Int, Map[Stop, Double]] = {
     val steps = ways.flatMap(way => way.inColumns.zip(way.inColumns.drop(1)))
     val before = steps.groupMap { case (_, to) => to } { case (from, _) => from }
     val after = steps.groupMap { case (from, _) => from } { case (_, to) => to }
     val rows = mutable.Map.from(columns.map { case (column, stops) => column -> centred(stops) })
-    for (
-      _ <- 1 to Sweeps;
-      (order, neighbours) <-
-        Seq(columns.keys.toSeq.sorted -> before, columns.keys.toSeq.sorted.reverse -> after)
-    )
-      order.foreach { column =>
-        val wish = rows(column).map { case (stop, row) =>
-          val near = neighbours.getOrElse(stop -> column, Nil).map { case (stop, column) =>
-            rows(column)(stop)
-          }
-          stop -> (if (near.isEmpty) row else near.sum / near.size)
-        }
-        rows(column) = centred(rows(column).toSeq.sortBy(_._2).map(_._1).sortBy(wish))
+    def arrange(column: Int, neighbours: Map[(Stop, Int), Seq[(Stop, Int)]]): Unit = {
+      val wishes = rows(column).map { case (stop, row) =>
+        val near = neighbours.getOrElse(stop -> column, Nil).map { case (stop, column) => rows(column)(stop) }
+        stop -> (if (near.isEmpty) row else near.sum / near.size)
       }
+      val asBefore = rows(column).toSeq.sortBy { case (_, row) => row }.map { case (stop, _) => stop }
+      rows(column) = centred(asBefore.sortBy(wishes))
+    }
+    val leftToRight = columns.keys.toSeq.sorted
+    for (_ <- 1 to Sweeps) {
+      leftToRight.foreach(arrange(_, before))
+      leftToRight.reverse.foreach(arrange(_, after))
+    }
     rows.toMap
   }
 
-  private def centred(stops: Seq[Stop]): Map[Stop, Double] =
-    stops.distinct.zipWithIndex.map { case (stop, i) => stop -> (i - (stops.distinct.size - 1) / 2.0) }.toMap
+  private def centred(stops: Seq[Stop]): Map[Stop, Double] = {
+    val middle = (stops.size - 1) / 2.0
+    stops.zipWithIndex.map { case (stop, i) => stop -> (i - middle) }.toMap
+  }
 }
