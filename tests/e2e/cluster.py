@@ -44,7 +44,7 @@ class Spark:
     ) -> Child:
         """Runs one of Spark's scripts on loopback, with no settings but ours, and `jars` beside Spark's."""
         env = {
-            "SPARK_DIST_CLASSPATH": ":".join(map(str, jars)),
+            "SPARK_DAEMON_CLASSPATH": ":".join(map(str, jars)),
             "SPARK_HOME": self.home,
             "SPARK_CONF_DIR": folder,
             "SPARK_LOCAL_IP": "127.0.0.1",

@@ -82,8 +82,10 @@ private[ui] object NodesTable {
     val share: Option[Double] = path.share(node)
 
     def has(measure: Measure): Boolean = measures.contains(measure)
-    def total(measure: Measure): NodeSnapshot = measures.getOrElse(measure, NodeSnapshot.empty)
-    def counted(measure: Measure): Option[Long] = measures.get(measure).map(_.records)
-    def window(measure: Measure): LatencySummary = total(measure).window
+    def total(measure: Measure): LatencySummary = snapshot(measure).total
+    def counted(measure: Measure): Option[Long] = measures.get(measure).map(_.total.records)
+    def window(measure: Measure): LatencySummary = snapshot(measure).window
+
+    private def snapshot(measure: Measure) = measures.getOrElse(measure, NodeSnapshot.empty)
   }
 }
