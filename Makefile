@@ -57,6 +57,10 @@ tests/e2e/target/classpaths: $(BUILD_SOURCES) $(wildcard tests/e2e/jvm/*) | $(SB
 	SPARK=$(HOME_LINE) $(SBT) e2e/classpaths
 	touch $@
 
+pictures: build ## the UI's tab as README shows it, from a pipeline that runs; wants Chromium and pngquant
+	SPARK_LINES=$(HOME_LINE) CI=true PICTURES=$(CURDIR)/python .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml tests/e2e/test_latency_tab.py -k drawn
+	pngquant --force --ext .png 64 python/latency-tab-*.png
+
 bench: build ## what a mark costs, for README
 	$(SBT) "bench/Jmh/run -rf json -rff target/jmh.json" "bench/Jmh/runMain io.sparklatency.bench.ClockAccuracy" "bench/runMain io.sparklatency.bench.DriverLoad"
 	$(foreach line,$(LINES),.venv/$(line)/bin/python tests/bench/pipelines.py --jar $(call jar,$(line)) && \
@@ -97,5 +101,5 @@ $(WHEEL): $(PYTHON_SOURCES) $(JARS) | $(VENVS)
 	touch $@
 
 .SECONDARY:
-.PHONY: help build demo test test-core test-e2e bench format lint venv clean \
+.PHONY: help build demo test test-core test-e2e pictures bench format lint venv clean \
 	$(ALL_LINES:%=test-spark-%) $(ALL_LINES:%=test-python-%)

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,9 +39,12 @@ class Spark:
         """The jar under test."""
         return _only(f"dist/sparklatency-spark_{self.line}_2.13-*.jar")
 
-    def start(self, name: str, folder: Path, script: str, *arguments: str | Path) -> Child:
-        """Runs one of Spark's scripts on loopback, with no settings but ours."""
+    def start(
+        self, name: str, folder: Path, script: str, *arguments: str | Path, jars: Sequence[Path] = ()
+    ) -> Child:
+        """Runs one of Spark's scripts on loopback, with no settings but ours, and `jars` beside Spark's."""
         env = {
+            "SPARK_DAEMON_CLASSPATH": ":".join(map(str, jars)),
             "SPARK_HOME": self.home,
             "SPARK_CONF_DIR": folder,
             "SPARK_LOCAL_IP": "127.0.0.1",

@@ -96,7 +96,7 @@ object SparkTest {
 
   lazy val session: ClassicSession = {
     val session = SparkSession.builder().master("local[2]").appName("sparklatency")
-      .config("spark.ui.enabled", "false")
+      .config("spark.ui.port", "0")
       .config("spark.sql.shuffle.partitions", "2")
       .config("spark.sql.session.timeZone", "UTC")
       .config("spark.sparklatency.granularity", "subtask")

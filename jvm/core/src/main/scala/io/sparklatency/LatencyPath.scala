@@ -5,7 +5,7 @@ package io.sparklatency
  *
  * @param nodes in plan order, upstream first
  */
-final class LatencyPath(nodes: Seq[NodeRecord]) {
+final class LatencyPath(val nodes: Seq[NodeRecord]) {
   private val byId = nodes.map(node => node.id -> node).toMap
   private val passedOn = nodes.flatMap(_.upstream).toSet
 
@@ -27,10 +27,15 @@ final class LatencyPath(nodes: Seq[NodeRecord]) {
     }
   }
 
-  /** What part of the slowest terminal's mean latency arose at a node, between 0 and 1. */
+  /** The slowest terminal's mean latency. */
+  lazy val whole: Option[Double] = slowest(terminals).map { case (_, avg) => avg }
+
+  /** What part of the whole arose at a node, between 0 and 1. */
   def share(node: NodeRecord): Option[Double] =
-    for (own <- own(node); (_, whole) <- slowest(terminals) if whole > 0)
-      yield math.max(0, math.min(1, own / whole))
+    for (own <- own(node); whole <- whole if whole > 0) yield math.max(0, math.min(1, own / whole))
+
+  /** What was measured at the end of the query. */
+  def atEnd(measure: Measure): LatencySummary = merged(terminals, measure)
 
   /** From the slowest terminal back along the slowest upstream node: ids, upstream first. */
   lazy val critical: Seq[String] = {
@@ -48,8 +53,8 @@ final class LatencyPath(nodes: Seq[NodeRecord]) {
 
   /** Where the time of the records went that reached the end of the query. */
   def split: LatencySplit = {
-    val (first, last) = (merged(sources, Measure.E2ELatency), merged(terminals, Measure.E2ELatency))
-    val committed = merged(terminals, Measure.Commit)
+    val (first, last) = (merged(sources, Measure.E2ELatency), atEnd(Measure.E2ELatency))
+    val committed = atEnd(Measure.Commit)
     LatencySplit(
       queuing = first,
       processing = if (first.count == 0) None else Some(ProcessingDelay.between(first, last)),

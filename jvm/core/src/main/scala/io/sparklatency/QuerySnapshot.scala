@@ -40,6 +40,14 @@ final case class QuerySnapshot(
       node.measures.map { case (measure, figures) => measure -> figures.window }
     )
   }
+
+  /** Whether no record with a timestamp came within the window. */
+  def isSilent: Boolean = window.forall(_(Measure.E2ELatency).count == 0)
+
+  /** The window's figures; in silence, for a look at what was last known, each node's last batch. */
+  def latest: Seq[NodeRecord] =
+    if (isSilent) nodes.map(node => NodeRecord(node.id, node.upstream, Map(Measure.E2ELatency -> node.batch)))
+    else window
 }
 
 /**

@@ -3,6 +3,7 @@ package org.apache.spark.sql.latency
 import io.sparklatency.spark.LatencyConf
 import org.apache.spark.SparkConf
 import org.apache.spark.scheduler.SparkListener
+import org.apache.spark.sql.latency.ui.LatencyTab
 import org.apache.spark.status.AppHistoryServerPlugin
 import org.apache.spark.status.ElementTrackingStore
 import org.apache.spark.ui.SparkUI
@@ -14,8 +15,7 @@ final class LatencyHistory extends AppHistoryServerPlugin {
     Seq(new StoredBatches(store, LatencyConf(conf).historyBatches))
 
   /** Only where there is something to see. */
-  override def setupUI(ui: SparkUI): Unit =
-    if (LatencyStore.of(ui).queries.nonEmpty) new LatencyTab(ui).attach()
+  override def setupUI(ui: SparkUI): Unit = if (!LatencyStore.of(ui).isEmpty) LatencyTab.attachTo(ui)
 
   /** After Structured Streaming's tab. */
   override def displayOrder: Int = 100

@@ -1,6 +1,9 @@
 package org.apache.spark.sql.latency
 
+import scala.jdk.CollectionConverters._
+
 import io.sparklatency.BatchRecord
+import io.sparklatency.LatencyChart
 import io.sparklatency.LatencySummary
 import io.sparklatency.Measure
 import io.sparklatency.NodeRecord
@@ -18,42 +21,74 @@ import org.apache.spark.util.kvstore.KVStore
  * and the silence since the last batch.
  */
 private[spark] final class LatencyStore(store: KVStore, settings: LatencyConf, live: Option[LatencyTracker]) {
+  import LatencyStore._
+
+  def isEmpty: Boolean = running.isEmpty && store.count(classOf[StoredQuery]) == 0
 
   /** The runs of all queries, those first that the application itself still knows, then the newest. */
   def queries: Seq[QuerySnapshot] = {
-    val running = live.toSeq.flatMap(_.snapshot())
-    val known = running.map(query => StoredQuery.key(query.runId, query.name)).toSet
-    val stored = KVUtils.viewToSeq(store.view(classOf[StoredQuery])).filterNot(query => known(query.key))
-    running ++ stored.sortBy(-_.committedMs).map(snapshot)
+    val known = running
+    known ++ storedBeside(known).map(snapshot)
   }
 
   /** By the id of its run; or by the query's name or id, and then the newest run. */
   def query(key: String): Option[QuerySnapshot] = {
-    val all = queries
-    all.find(_.runId.contains(key)).orElse(all.find(query => query.name == key || query.id.contains(key)))
+    val known = running
+    val stored = storedBeside(known)
+    def find(inRunning: QuerySnapshot => Boolean, inStored: StoredQuery => Boolean) =
+      known.find(inRunning).orElse(stored.find(inStored).map(snapshot))
+    find(_.runId.contains(key), _.runId == key)
+      .orElse(find(
+        query => query.name == key || query.id.contains(key),
+        query => query.name == key || query.queryId == key
+      ))
   }
+
+  /** Whether the run of a streaming query goes on. */
+  def isRunning(query: QuerySnapshot): Boolean =
+    query.runId.exists(run => live.exists(_.isRunning(run)))
 
   /** The last batches of a run, oldest first. */
   def history(query: QuerySnapshot, limit: Int = Int.MaxValue): Seq[BatchRecord] =
-    newest(StoredQuery.key(query.runId, query.name), limit).map(_.record).reverse
+    newest(query.key)(_.take(limit).map(_.record).toSeq).reverse
 
-  private def newest(key: String, limit: Int = Int.MaxValue): Seq[SparkListenerLatencyBatch] =
+  /** How one node's latency went over all batches of a run that are kept, oldest first; no other node's figures are decoded. */
+  def history(query: QuerySnapshot, node: String): Seq[LatencyChart.Point] =
+    newest(query.key)(_.flatMap { batch =>
+      val latency = batch.nodes.find(_.id == node).map(_.node(Measure.E2ELatency))
+      latency.map(LatencyChart.Point(batch.committedMs, _))
+    }.toSeq).reverse
+
+  private def running: Seq[QuerySnapshot] = live.toSeq.flatMap(_.snapshot())
+
+  /** Newest first. */
+  private def storedBeside(known: Seq[QuerySnapshot]): Seq[StoredQuery] = {
+    val keys = known.map(_.key).toSet
     KVUtils.viewToSeq(
-      store.view(classOf[StoredBatch]).reverse().first(StoredBatch.key(key, Long.MaxValue))
-        .last(StoredBatch.key(key, 0)).max(limit.toLong)
-    ).map(_.event)
+      store.view(classOf[StoredQuery])
+    ).filterNot(query => keys(query.key)).sortBy(-_.committedMs)
+  }
+
+  /** Hands over a run's batches, newest first. Each is read from the store when it is asked for. */
+  private def newest[A](key: String)(use: Iterator[SparkListenerLatencyBatch] => A): A = {
+    val batches = store.view(classOf[StoredBatch]).reverse().first(StoredBatch.key(key, Long.MaxValue))
+      .last(StoredBatch.key(key, 0)).closeableIterator()
+    try use(batches.asScala.map(_.event))
+    finally batches.close()
+  }
 
   /** The window ends with the last batch: nothing is known of the time after it. */
   private def snapshot(query: StoredQuery): QuerySnapshot = {
     val window = settings.figures.window
     val since = query.committedMs - window.samples * window.sampleMs
-    val recent = newest(query.key).takeWhile(_.committedMs > since).map(_.record)
+    val recent = newest(query.key)(_.takeWhile(_.committedMs > since).map(_.record).toSeq)
+    val byNode = recent.flatMap(_.nodes).groupBy(_.id)
     QuerySnapshot(
       query.name,
       Option(query.queryId),
       Option(query.runId),
       query.batches,
-      query.nodes.toSeq.map(_.node).map(node => view(node, recent.flatMap(_.nodes).filter(_.id == node.id))),
+      query.nodes.toSeq.map(fields => view(fields.node, byNode.getOrElse(fields.id, Nil))),
       folded = 0,
       recent.headOption
     )
@@ -73,6 +108,11 @@ private[spark] final class LatencyStore(store: KVStore, settings: LatencyConf, l
 }
 
 private[spark] object LatencyStore {
+
+  private implicit final class KeyOf(query: QuerySnapshot) {
+    def key: String = StoredQuery.key(query.runId, query.name)
+  }
+
   def of(ui: SparkUI): LatencyStore =
     new LatencyStore(ui.store.store, LatencyConf(ui.conf), ui.sc.flatMap(LatencyTracker.existing))
 }

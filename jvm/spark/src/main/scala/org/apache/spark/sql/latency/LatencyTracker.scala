@@ -21,6 +21,7 @@ import org.apache.spark.scheduler.SparkListenerEvent
 import org.apache.spark.scheduler.SparkListenerTaskEnd
 import org.apache.spark.sql.execution.streaming.runtime.IncrementalExecution
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd
+import org.apache.spark.sql.latency.ui.LatencyTab
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryProgressEvent
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
@@ -45,7 +46,7 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
     new StoredBatches(context.statusStore.store, LatencyConf(context.getConf).historyBatches),
     Queue
   )
-  context.ui.foreach(ui => new LatencyTab(ui).attach())
+  context.ui.foreach(LatencyTab.attachTo)
 
   override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
     case end: SparkListenerSQLExecutionEnd if end.qe != null => executionEnded(end)
@@ -71,6 +72,8 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
     catch { case _: TimeoutException => }
 
   def snapshot(): Seq[QuerySnapshot] = source.snapshot()
+
+  def isRunning(run: String): Boolean = source.ofRun(run)(!_.stopped).getOrElse(false)
 
   private def forget(run: UUID): Unit = synchronized {
     names.remove(run).foreach(name => told.filterInPlace { case (query, _) => query != name })

@@ -1,0 +1,40 @@
+package org.apache.spark.sql.latency.ui
+
+import scala.xml.NodeSeq
+import scala.xml.Text
+
+import io.sparklatency.BatchRecord
+import io.sparklatency.LatencyPath
+import io.sparklatency.Measure
+import org.apache.spark.ui.UIUtils
+
+/** The last batches, one a line. */
+private[ui] object BatchesTable {
+
+  def apply(batches: Seq[BatchRecord]): NodeSeq =
+    SortableTable("latency-batches", columns)(batches.map(new Row(_)))
+
+  private val columns: Seq[Column[Row]] = Seq(
+    Column.count[Row]("Batch", "its id; of a query outside streaming, that of the execution")(row =>
+      Some(row.batch.batch)
+    ),
+    Column.text[Row]("Committed", "when its results could be seen")(row => f"${row.batch.committedMs}%019d")(
+      row =>
+        Text(UIUtils.formatDate(row.batch.committedMs))
+    ),
+    Column.count[Row]("Rows", "rows that it read")(row => Some(row.batch.inputRows)),
+    Column.exact[Row]("Duration", "from its trigger to its commit")(row =>
+      Some(row.batch.committedMs - row.batch.startMs)
+    ),
+    Column.exact[Row](
+      "p99",
+      "99th percentile of the age of records at the end of the query"
+    )(_.p99(Measure.E2ELatency)),
+    Column.exact[Row]("Commit p99", "the same when the batch was committed")(_.p99(Measure.Commit))
+  )
+
+  private final class Row(val batch: BatchRecord) {
+    private val path = new LatencyPath(batch.nodes)
+    def p99(measure: Measure): Option[Long] = path.atEnd(measure).percentile(99)
+  }
+}

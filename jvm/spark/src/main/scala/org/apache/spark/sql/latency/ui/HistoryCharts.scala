@@ -1,0 +1,42 @@
+package org.apache.spark.sql.latency.ui
+
+import java.time.ZoneId
+
+import scala.xml.NodeSeq
+import scala.xml.Unparsed
+
+import io.sparklatency.LatencyChart
+
+/** How the latency of some nodes went over the batches that are kept. */
+private[ui] object HistoryCharts {
+
+  /** @param nodes each with its batches, oldest first */
+  def apply(nodes: Seq[(String, Seq[LatencyChart.Point])]): NodeSeq = {
+    val charts = nodes.filter { case (_, points) => points.exists(_.latency.count > 0) }
+    if (charts.isEmpty) <p>No batch with a record that has a timestamp has been committed yet.</p>
+    else key ++ <div class="row">{charts.map { case (node, points) => chart(node, points) }}</div>
+  }
+
+  private def chart(node: String, points: Seq[LatencyChart.Point]): NodeSeq =
+    <div class="col-12 col-xl-6 mb-3">
+      <h5>{LatencyPage.shortened(node)}</h5>
+      <div class="latency-scroll">{Unparsed(LatencyChart.of(points, ZoneId.systemDefault).svg)}</div>
+    </div>
+
+  private val key: NodeSeq =
+    <p class="text-body-secondary small">
+      {
+      Seq("band" -> "p50 to p99", "avg" -> "avg", "max" -> "max").map { case (line, name) =>
+        <span class="me-3">
+          <svg class="latency-key" viewBox="0 0 24 12">
+            {
+          if (line == "band") <rect class="latency-band" width="24" height="12"/>
+          else <line class={s"latency-$line"} x1="0" y1="6" x2="24" y2="6"/>
+        }
+          </svg>{name}
+        </span>
+      }
+    }
+      at each batch's commit; a click on a node above shows that node.
+    </p>
+}

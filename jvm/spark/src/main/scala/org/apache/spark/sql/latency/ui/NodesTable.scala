@@ -1,0 +1,91 @@
+package org.apache.spark.sql.latency.ui
+
+import scala.xml.NodeSeq
+
+import io.sparklatency.LatencyPath
+import io.sparklatency.LatencySummary
+import io.sparklatency.Measure
+import io.sparklatency.NodeRecord
+import io.sparklatency.NodeSnapshot
+import io.sparklatency.QuerySnapshot
+
+/** Every node's figures. What no node has anything of has no column. */
+private[ui] object NodesTable {
+
+  def apply(query: QuerySnapshot, path: LatencyPath, link: String => String): NodeSeq = {
+    val rows = query.nodes.zip(path.nodes).map { case (node, record) => new Row(record, path, node.measures) }
+    SortableTable(
+      "latency-nodes",
+      always(link) ++ whereAny.collect { case (has, column) if rows.exists(has) => column }
+    )(rows)
+  }
+
+  private def always(link: String => String): Seq[Column[Row]] = Seq(
+    Column.text[Row](
+      "Node",
+      "id of the node, in the order of the plan; a click shows its history"
+    )(_.node.id) { row =>
+      <a href={link(row.node.id)}>{LatencyPage.shortened(row.node.id)}</a>
+    },
+    Column.mean[Row](
+      "Own time",
+      "mean age here less that at the slowest node before; at a source, the age that records arrive with"
+    )(
+      _.own
+    ),
+    Column.share[Row]("Share", "own time as a part of the mean age at the slowest end of the query")(_.share),
+    Column.count[Row]("Records", "records that have passed since the query started")(row =>
+      Some(row.total(Measure.E2ELatency).records)
+    ),
+    Column.exact[Row]("Min", "least age of a record, over the window")(_.latency.min),
+    Column.mean[Row]("Avg", "mean age")(_.latency.avg),
+    Column.exact[Row]("p50", "median age")(_.percentiles(0)),
+    Column.exact[Row]("p90", "age that 90 % of the records do not exceed")(_.percentiles(1)),
+    Column.exact[Row]("p99", "age that 99 % of the records do not exceed")(_.percentiles(2)),
+    Column.exact[Row]("Max", "greatest age")(_.latency.max)
+  )
+
+  private val whereAny: Seq[(Row => Boolean, Column[Row])] = Seq(
+    ((row: Row) => row.has(Measure.Commit)) ->
+      Column.exact[Row](
+        "Commit p99",
+        "age at the commit of the batch that 99 % of the records do not exceed"
+      )(
+        _.window(Measure.Commit).percentile(99)
+      ),
+    ((row: Row) => row.has(Measure.Staleness)) ->
+      Column.mean[Row](
+        "Staleness avg",
+        "mean age of records when the operator takes them in"
+      )(_.window(Measure.Staleness).avg),
+    ((row: Row) => row.total(Measure.Lateness).records > 0) ->
+      Column.count[Row](
+        "Dropped late",
+        "records that the operator dropped, behind its watermark"
+      )(_.counted(Measure.Lateness)),
+    ((row: Row) => row.total(Measure.E2ELatency).withoutTimestamp > 0) ->
+      Column.count[Row]("Without timestamp", "records not measured: no timestamp, or one before 1970")(row =>
+        Some(row.total(Measure.E2ELatency).withoutTimestamp)
+      ),
+    ((row: Row) => row.total(Measure.E2ELatency).aheadOfClock > 0) ->
+      Column.count[Row]("Ahead of clock", "records with a timestamp in the future, measured as negative")(
+        row =>
+          Some(row.total(Measure.E2ELatency).aheadOfClock)
+      )
+  )
+
+  /** What is read more than once is read from its histogram once. */
+  private final class Row(val node: NodeRecord, path: LatencyPath, measures: Map[Measure, NodeSnapshot]) {
+    val latency: LatencySummary = node(Measure.E2ELatency)
+    val percentiles: Seq[Option[Long]] = latency.percentiles(Seq(50, 90, 99))
+    val own: Option[Double] = path.own(node)
+    val share: Option[Double] = path.share(node)
+
+    def has(measure: Measure): Boolean = measures.contains(measure)
+    def total(measure: Measure): LatencySummary = snapshot(measure).total
+    def counted(measure: Measure): Option[Long] = measures.get(measure).map(_.total.records)
+    def window(measure: Measure): LatencySummary = snapshot(measure).window
+
+    private def snapshot(measure: Measure) = measures.getOrElse(measure, NodeSnapshot.empty)
+  }
+}

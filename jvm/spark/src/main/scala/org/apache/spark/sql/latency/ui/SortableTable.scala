@@ -1,0 +1,74 @@
+package org.apache.spark.sql.latency.ui
+
+import scala.xml.Elem
+import scala.xml.NodeSeq
+
+import io.sparklatency.Readable
+
+/** A table in Spark's style, which Spark's own script sorts when a heading is clicked. */
+private[ui] object SortableTable {
+
+  def apply[A](id: String, columns: Seq[Column[A]])(rows: Seq[A]): Elem =
+    <div class="latency-scroll">
+      <table id={id} class="table table-bordered table-sm table-striped sortable">
+        <thead><tr>{columns.map(_.heading)}</tr></thead>
+        <tbody>{rows.map(row => <tr>{columns.map(_.cell(row))}</tr>)}</tbody>
+      </table>
+    </div>
+}
+
+/** @param help what the heading tells a pointer that rests on it */
+private[ui] final class Column[A] private (
+    name: String,
+    help: String,
+    kind: String,
+    shown: A => (NodeSeq, String)
+) {
+  private val style = if (kind == Column.Numeric) "latency-number" else "latency-text"
+
+  def heading: Elem = <th class={s"$kind $style"} title={help}>{name}</th>
+
+  def cell(row: A): Elem = {
+    val (content, key) = shown(row)
+    <td class={style} sorttable_customkey={key}>{content}</td>
+  }
+}
+
+private[ui] object Column {
+  private val Numeric = "sorttable_numeric"
+
+  /** Below every figure, also negative ones, and without an exponent, which the script would not read. */
+  private val BelowAll = "-99999999999999"
+
+  def text[A](name: String, help: String)(key: A => String)(shown: A => NodeSeq): Column[A] =
+    new Column(name, help, "sorttable_alpha", row => (shown(row), key(row)))
+
+  def count[A](name: String, help: String)(value: A => Option[Long]): Column[A] =
+    number(name, help)(value)(_.toString)(Readable.count)
+
+  /** Milliseconds. */
+  def exact[A](name: String, help: String)(value: A => Option[Long]): Column[A] = count(name, help)(value)
+
+  /** Milliseconds that are a mean of some. */
+  def mean[A](name: String, help: String)(value: A => Option[Double]): Column[A] =
+    number(name, help)(value)(plain)(Readable.milliseconds)
+
+  def share[A](name: String, help: String)(value: A => Option[Double]): Column[A] =
+    number(name, help)(value)(plain)(Readable.percent)
+
+  private def number[A, N](
+      name: String,
+      help: String
+  )(value: A => Option[N])(key: N => String)(shown: N => String) =
+    new Column[A](
+      name,
+      help,
+      Numeric,
+      row =>
+        value(row).fold((scala.xml.Text(Readable.Unknown): NodeSeq, BelowAll))(n =>
+          (scala.xml.Text(shown(n)), key(n))
+        )
+    )
+
+  private def plain(value: Double): String = BigDecimal(value).bigDecimal.toPlainString
+}

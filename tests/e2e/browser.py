@@ -1,0 +1,48 @@
+"""A real browser without a window, for pages as people see them."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from selenium.webdriver import Chrome, ChromeOptions, ChromeService
+
+LOCATIONS = {"chromium": "chromium", "chromedriver": "chromedriver"}
+
+
+def require_browser() -> None:
+    """Skips where there is no Chromium, except on the machine that decides: there it has to be."""
+    missing = [name for name in LOCATIONS.values() if shutil.which(name) is None]
+    if missing:
+        reason = f"{' and '.join(missing)} not found; `apt-get install chromium chromium-driver` brings both"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+
+
+@contextmanager
+def running_browser(folder: Path, width: int, height: int, theme: str) -> Iterator[Chrome]:
+    """Chromium for as long as the block runs, for a reader who prefers a light or a dark theme."""
+    options = ChromeOptions()
+    options.binary_location = shutil.which("chromium") or ""
+    for argument in [
+        "--headless=new",
+        "--no-sandbox",  # tests may run as root, in a container
+        "--disable-dev-shm-usage",
+        "--hide-scrollbars",
+        f"--user-data-dir={folder / 'profile'}",
+    ]:
+        options.add_argument(argument)
+    service = ChromeService(shutil.which("chromedriver"))
+    browser = Chrome(options=options, service=service)
+    try:
+        scheme = {"name": "prefers-color-scheme", "value": theme}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+        # A window cannot be as narrow as a page on a telephone; the page itself can.
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        yield browser
+    finally:
+        browser.quit()

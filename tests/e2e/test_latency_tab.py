@@ -1,0 +1,230 @@
+"""The tab of Spark's UI in a real browser: of a running application, and of the same in a History Server.
+
+Pictures in each theme and width are left in the folder that PICTURES names, else in pytest's own.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+from browser import require_browser, running_browser
+from children import Child
+from cluster import LINES, Spark
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.by import By
+from shop import BATCHES, ORDERS
+
+SHOP = Path(__file__).parent / "shop.py"
+WIDE, NARROW = (1600, 1000), (600, 1000)
+Row = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Shop:
+    """The application, and its query's run."""
+
+    spark: Spark
+    driver: Child
+    id: str
+    ui: str
+    run: str
+    folder: Path
+    before: str
+    """The tab's first page before there was a query."""
+
+    @property
+    def events(self) -> Path:
+        return self.folder / "events"
+
+    @property
+    def page(self) -> str:
+        return f"{self.ui}/latency/query/?id={self.run}"
+
+    def stop_query(self) -> None:
+        """The UI stays as long as the application does."""
+        (self.folder / "stop").touch()
+        self.driver.until(lambda: ["stopped"] in said(self.driver), "the query stops", within=60)
+
+    def end(self) -> None:
+        """Ends the application; its event log is complete then."""
+        (self.folder / "end").touch()
+        self.driver.finish(within=60)
+
+
+def said(driver: Child) -> list[list[str]]:
+    """What the script printed, among the lines of Spark's log."""
+    return [line.split()[1:] for line in driver.lines() if line.startswith("shop: ")]
+
+
+@pytest.fixture(scope="module", params=LINES)
+def shop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    folder = tmp_path_factory.mktemp("shop")
+    (folder / "events").mkdir()
+    spark = Spark(request.param)
+    conf = {
+        "spark.ui.port": "0",
+        "spark.driver.host": "127.0.0.1",
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.dir": (folder / "events").as_uri(),
+        "spark.sql.shuffle.partitions": "2",
+        "spark.plugins": "io.sparklatency.LatencyPlugin",
+        "spark.sparklatency.sample.window": "10m",
+    }
+    settings = [part for key, value in conf.items() for part in ("--conf", f"{key}={value}")]
+    submit = ["--master", "local[2]", "--driver-memory", "1g", "--jars", str(spark.jar), *settings]
+    with spark.start("shop", folder, "spark-submit", *submit, SHOP, str(BATCHES), folder) as driver:
+        [[id_, ui]] = driver.until(lambda: said(driver), "it has a UI", within=90)
+        before = text(f"{ui}/latency/")
+        (folder / "start").touch()
+        [_, [run]] = driver.until(lambda: said(driver)[1:] and said(driver), "it has measured", within=240)
+        yield Shop(spark, driver, id_, ui, run, folder, before)
+
+
+@contextmanager
+def on(page: str, folder: Path, size: tuple[int, int] = WIDE, theme: str = "light") -> Iterator[Chrome]:
+    require_browser()
+    with running_browser(folder, *size, theme) as browser:
+        browser.get(page)
+        yield browser
+
+
+def rows(browser: Chrome, table: str) -> list[Row]:
+    """The text of each row of a table, by its headings."""
+    script = (
+        "const texts = row => [...row.cells].map(cell => cell.innerText);"
+        "return [...document.getElementById(arguments[0]).rows].map(texts)"
+    )
+    cells: list[list[str]] = browser.execute_script(script, table)
+    headings = [re.sub(r"\W+$", "", heading) for heading in cells[0]]
+    return [dict(zip(headings, row, strict=True)) for row in cells[1:]]
+
+
+def column(browser: Chrome, table: str, name: str) -> list[str]:
+    return [row[name] for row in rows(browser, table)]
+
+
+def text(url: str) -> str:
+    with urlopen(url, timeout=30) as answer:  # noqa: S310
+        return str(answer.read().decode())
+
+
+def rest(server: str, application: str, path: str) -> Any:
+    return json.loads(text(f"{server}/api/v1/applications/{application}/latency/{path}"))
+
+
+def test_without_a_query_the_tab_says_what_to_do(shop: Shop) -> None:
+    assert "No figures yet." in shop.before
+    assert "with_e2e_latency(df, " in shop.before
+    assert "spark.sparklatency.auto=source,terminal" in shop.before
+
+
+def test_the_tab_leads_from_the_jobs_page_to_the_slow_step(shop: Shop, tmp_path: Path) -> None:
+    with on(f"{shop.ui}/jobs/", tmp_path) as browser:
+        browser.find_element(By.LINK_TEXT, "Latency").click()
+        browser.find_element(By.LINK_TEXT, "shop").click()
+        headline = browser.find_element(By.CLASS_NAME, "latency-headline")
+        assert re.fullmatch(
+            r"\d+ % of [\d.]+ m?s(in)? arises (at|before) [\w-]+: [\d.]+ m?s(in)?", headline.text
+        )
+        bottom = headline.rect["y"] + headline.rect["height"]
+        graph = browser.find_element(By.CLASS_NAME, "latency-graph").rect
+        assert bottom < graph["y"]
+        assert graph["y"] + graph["height"] < WIDE[1], "the drawing is seen without scrolling"
+
+
+def test_a_click_on_a_heading_sorts_by_value_and_another_turns_it_round(shop: Shop, tmp_path: Path) -> None:
+    def number(shown: str) -> float:
+        return float(shown.replace(",", ""))
+
+    with on(shop.page, tmp_path) as browser:
+        assert column(browser, "latency-nodes", "Node") == ["clicks", "enrich", ORDERS, "join"]
+        browser.find_element(By.XPATH, "//table[@id='latency-nodes']//th[text()='Avg']").click()
+        rising = [number(avg) for avg in column(browser, "latency-nodes", "Avg")]
+        assert rising == sorted(rising)
+        browser.find_element(By.XPATH, "//table[@id='latency-nodes']//th[contains(., 'Avg')]").click()
+        assert [number(avg) for avg in column(browser, "latency-nodes", "Avg")] == rising[::-1]
+
+
+def test_a_click_on_a_node_shows_its_history(shop: Shop, tmp_path: Path) -> None:
+    with on(shop.page, tmp_path) as browser:
+        node = browser.find_element(
+            By.XPATH, "//*[name()='text'][contains(@class, 'latency-id')][starts-with(., 'orders')]"
+        )
+        node.click()
+        assert [chart.text for chart in browser.find_elements(By.TAG_NAME, "h5")] == [ORDERS]
+
+
+def test_nothing_is_asked_of_another_host_and_no_script_fails(shop: Shop, tmp_path: Path) -> None:
+    with on(shop.page, tmp_path) as browser:
+        asked = browser.execute_script("return performance.getEntriesByType('resource').map(r => r.name)")
+        assert asked
+        assert [url for url in asked if not url.startswith(shop.ui)] == []
+        log: list[dict[str, str]] = browser.get_log("browser")  # type: ignore[no-untyped-call]
+        assert [entry for entry in log if entry["level"] == "SEVERE"] == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "size"), [("wide", WIDE), ("narrow", NARROW)])
+def test_it_is_drawn_in_either_theme_and_any_width(
+    shop: Shop, tmp_path: Path, theme: str, width: str, size: tuple[int, int]
+) -> None:
+    folder = Path(os.environ.get("PICTURES", tmp_path))
+    folder.mkdir(parents=True, exist_ok=True)
+    with on(shop.page, tmp_path, size, theme) as browser:
+        assert browser.find_element(By.TAG_NAME, "html").get_attribute("data-bs-theme") == theme
+        # What is wider than the window scrolls in a box of its own.
+        assert browser.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
+        assert browser.save_screenshot(str(folder / f"latency-tab-{theme}-{width}.png"))
+
+
+@contextmanager
+def history_server(shop: Shop, folder: Path, conf: Mapping[str, str]) -> Iterator[str]:
+    """A History Server that has our jar, for as long as the block runs; where it is."""
+    settings = {
+        "spark.history.fs.logDirectory": shop.events.as_uri(),
+        "spark.history.ui.port": "0",
+        "spark.history.fs.update.interval": "1s",
+        **conf,
+    }
+    (folder / "spark-defaults.conf").write_text(
+        "".join(f"{key} {value}\n" for key, value in settings.items())
+    )
+    server = "org.apache.spark.deploy.history.HistoryServer"
+    with shop.spark.start("history", folder, "spark-class", server, jars=[shop.spark.jar]) as child:
+        started = r"HistoryServer.* started at http://\S+:(\d+)"
+        found = child.until(lambda: re.search(started, child.log.read_text()), "it starts", within=90)
+        yield f"http://127.0.0.1:{found[1]}"
+
+
+def test_the_history_server_shows_what_the_application_did(shop: Shop, tmp_path: Path) -> None:
+    """The last test of the module: it ends the query, and then the application."""
+    shop.stop_query()
+    live_rest = {path: rest(shop.ui, shop.id, path) for path in ["queries/shop", "queries/shop/batches"]}
+    with on(shop.page, tmp_path) as browser:
+        live = {
+            table: rows(browser, table)
+            for table in ["latency-nodes", "latency-watermarks", "latency-batches"]
+        }
+        headline = browser.find_element(By.CLASS_NAME, "latency-headline").text
+    shop.end()
+    stores = {"memory": {}, "disk": {"spark.history.store.path": str(tmp_path / "store")}}
+    for store, conf in stores.items():
+        folder = tmp_path / store
+        folder.mkdir()
+        with history_server(shop, folder, conf) as server:
+            page = f"{server}/history/{shop.id}/latency"
+            with on(f"{page}/", folder) as browser:
+                [query] = rows(browser, "latency-queries")
+                assert (query["Query"], query["Status"]) == ("shop", "Finished")
+                browser.find_element(By.LINK_TEXT, "shop").click()
+                assert browser.current_url == f"{page}/query/?id={shop.run}"
+                assert {table: rows(browser, table) for table in live} == live
+                assert browser.find_element(By.CLASS_NAME, "latency-headline").text == headline
+            assert {path: rest(server, shop.id, path) for path in live_rest} == live_rest

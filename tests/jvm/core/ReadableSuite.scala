@@ -1,0 +1,40 @@
+package io.sparklatency
+
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Figures and ids as people read them. */
+class ReadableSuite extends AnyFunSuite {
+
+  for (
+    (ms, shown) <- Seq(
+      0.0 -> "0 ms",
+      -0.04 -> "0 ms",
+      0.4 -> "0.4 ms",
+      9.96 -> "10 ms",
+      340.0 -> "340 ms",
+      999.6 -> "1 s",
+      4210.0 -> "4.2 s",
+      5000.0 -> "5 s",
+      59960.0 -> "1 min",
+      -1500000.0 -> "-25 min",
+      7200000.0 -> "2 h",
+      1e12 -> "11,574 d"
+    )
+  ) test(s"$ms milliseconds are $shown")(assert(Readable.duration(ms) === shown))
+
+  test("what is unknown is an en dash")(assert(Readable.duration(None) === "–"))
+
+  test("a mean has one decimal, and no negative zero") {
+    assert(Seq(1234.56, -0.01, -2.0).map(Readable.milliseconds) === Seq("1,234.6", "0.0", "-2.0"))
+  }
+
+  test("a share that rounds to nothing is not nothing") {
+    assert(Seq(0.0, 0.004, 0.73, 1.0).map(Readable.percent) === Seq("0 %", "< 1 %", "73 %", "100 %"))
+  }
+
+  test("a long id loses its middle, and no half of a character") {
+    assert(Readable.shortened("source-0-kafka[orders]", 22) === "source-0-kafka[orders]")
+    assert(Readable.shortened("source-0-kafka[orders-2]", 11) === "sourc…rs-2]")
+    assert(Readable.shortened("🙂" * 9, 4) === "🙂🙂…🙂")
+  }
+}

@@ -1,0 +1,170 @@
+package io.sparklatency.spark
+
+import java.net.URI
+import java.net.http.HttpClient
+import java.net.http.HttpRequest
+import java.net.http.HttpResponse.BodyHandlers
+
+import scala.xml.Node
+import scala.xml.XML
+
+import io.sparklatency.spark.syntax._
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.latency.ListenerBus
+import org.apache.spark.sql.latency.UiFaults
+
+/** The tab "Latency" of a live UI, as a browser would ask for it. */
+class LatencyTabSuite extends StreamingTest {
+  private val http = HttpClient.newHttpClient
+
+  private def get(path: String, headers: (String, String)*): (Int, String) = {
+    val port = URI.create(spark.sparkContext.uiWebUrl.get).getPort
+    val request = headers.foldLeft(HttpRequest.newBuilder(URI.create(s"http://127.0.0.1:$port$path"))) {
+      case (request, (name, value)) => request.header(name, value)
+    }
+    val response = http.send(request.build, BodyHandlers.ofString)
+    (response.statusCode, response.body)
+  }
+
+  /** The elements of a page with an id or class, which are well-formed by themselves; not all of Spark's page is. */
+  private def table(page: String, id: String): Node = {
+    val start = page.indexOf(s"""<table id="$id"""")
+    assert(start >= 0, s"there is no table '$id' in $page")
+    XML.loadString(page.substring(
+      start,
+      page.indexOf("</table>", start) + "</table>".length
+    ).replace("&nbsp;", " "))
+  }
+
+  private def rows(table: Node): Seq[Map[String, String]] = {
+    val headings = (table \ "thead" \ "tr" \ "th").map(_.text)
+    (table \ "tbody" \ "tr").map(row => headings.zip((row \ "td").map(_.text.trim)).toMap)
+  }
+
+  private def withShop(name: String, id: String = "source")(check: (String, String) => Unit): Unit = {
+    val input = stream
+    val worked =
+      watermarked(input).withE2ELatency(id).withColumn("worked", slow(300)(unix_millis(col("value"))))
+    val query = start(worked.filter("worked > 0").withE2ELatency("sink", "value"), name)
+    try {
+      input.addData(ago(100))
+      query.processAllAvailable()
+      node("sink", name)
+      check(query.runId.toString, get(s"/latency/query/?id=${query.runId}")._2)
+    } finally query.stop()
+  }
+
+  test("the first page lists queries, how old records are at their ends, and the slowest step of each") {
+    withShop("shop") { (run, _) =>
+      val row = rows(table(get("/latency/")._2, "latency-queries")).find(_("Query") == "shop").get
+      assert((row("Run"), row("Status"), row("Batches")) === ((run, "Running", "1")))
+      assert((row("p50"), row("p99"), row("Max"), row("Commit p99")) === (("400", "400", "400", "400")))
+      assert(row("Slowest step") === "sink (75 %)")
+    }
+  }
+
+  test("a query's page begins with the answer, and has each node's figures") {
+    withShop("answer") { (_, page) =>
+      assert(
+        """(?s)75 % of 400 ms arises at\s+<strong><span>sink</span></strong>: 300 ms""".r.findFirstIn(
+          page
+        ).nonEmpty,
+        page
+      )
+      val nodes = rows(table(page, "latency-nodes"))
+      assert(nodes.map(_("Node")) === Seq("source", "sink"))
+      assert(nodes.map(_("Own time")) === Seq("100.0", "300.0"))
+      assert(nodes.map(_("Share")) === Seq("25 %", "75 %"))
+      assert(nodes.map(_("Max")) === Seq("100", "400"))
+      assert(nodes.map(_("Commit p99")) === Seq("–", "400"))
+      assert(!nodes.head.contains("Dropped late"), "what no node has anything of has no column")
+    }
+  }
+
+  test("the three parts of the last batch's latency are one bar") {
+    withShop("parts") { (_, page) =>
+      assert(page.contains("""aria-label="source queuing 100 ms, processing 300 ms, commit 0 ms""""), page)
+    }
+  }
+
+  test("watermarks and batches have their tables") {
+    withShop("tables") { (_, page) =>
+      val watermark = rows(table(page, "latency-watermarks")).head
+      assert((
+        watermark("Column"),
+        watermark("Delay"),
+        watermark("Holds back")
+      ) === (("value", "10,000", "yes")))
+      val batch = rows(table(page, "latency-batches")).head
+      assert((
+        batch("Batch"),
+        batch("Rows"),
+        batch("p99"),
+        batch("Commit p99")
+      ) === (("0", "1", "400", "400")))
+    }
+  }
+
+  test("a chart is drawn of the slowest step, or of the node that a link asks for, whatever its id") {
+    val id = """<b>"it's"</b> & 1"""
+    withShop("charts", id) { (run, page) =>
+      def charts(page: String) = "(?s)<h5>(.*?)</h5>".r.findAllMatchIn(page).map(_.group(1)).toSeq
+      assert(charts(page) === Seq("<span>sink</span>"))
+      assert(!page.contains("<b>"), "an id is text")
+      val link = (table(page, "latency-nodes") \\ "a").head \@ "href"
+      assert(link.startsWith(s"/latency/query/?id=$run&node="))
+      assert(charts(get(link.takeWhile(_ != '#'))._2).map(_.contains("it's")) === Seq(true))
+    }
+  }
+
+  test(
+    "a query can be asked for by its name; one that is not known is said not to be, beside those that are"
+  ) {
+    withShop("by_name") { (_, _) =>
+      assert(get("/latency/query/?id=by_name")._2.contains("Latency of by_name"))
+      val (status, page) = get("/latency/query/?id=nobody")
+      assert(
+        status === 200 && page.contains("There are no figures of a query") && page.contains("by_name</a>")
+      )
+      assert(get("/latency/query/")._1 === 200)
+    }
+  }
+
+  test("a query that has stopped keeps its page") {
+    var stopped = ""
+    withShop("stopped")((run, _) => stopped = run)
+    ListenerBus.awaitEmpty(spark.sparkContext)
+    assert(get(s"/latency/query/?id=$stopped")._2.contains(s"finished, run $stopped"))
+  }
+
+  test("links lead through a proxy that says where it stands") {
+    withShop("proxied") { (run, _) =>
+      val (_, page) = get("/latency/", "X-Forwarded-Context" -> "/proxy/app-1")
+      assert(page.contains(s"""href="/proxy/app-1/latency/query/?id=$run""""))
+    }
+  }
+
+  test("a page that cannot be made says so, logs it once, and the others are still there") {
+    withShop("broken") { (run, _) =>
+      val logged = Logged.during {
+        UiFaults.withBrokenStore(spark.sparkContext)(for (_ <- 1 to 2) {
+          val (status, page) = get("/latency/")
+          assert(status === 200 && page.contains("This page could not be made"))
+        })
+      }
+      assert(logged.count(_.contains("page /latency cannot be made")) === 1)
+      assert(get(s"/latency/query/?id=$run")._2.contains("Latency of broken"))
+    }
+  }
+
+  test("an application whose UI takes no tab goes on, and says so") {
+    assert(Logged.during(UiFaults.attachToNothing()).exists(_.contains("the tab Latency is not shown")))
+  }
+
+  test("whoever may not see Spark's own pages may not see these") {
+    val filters = UiFaults.filters(spark.sparkContext)
+    assert(filters("/jobs") > 0)
+    for (page <- Seq("/latency", "/latency/query", "/latency/json"))
+      assert(filters(page) === filters("/jobs"), page)
+  }
+}

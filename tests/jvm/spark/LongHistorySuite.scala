@@ -1,0 +1,73 @@
+package org.apache.spark.sql.latency
+
+import java.lang.management.ManagementFactory
+import java.net.URI
+
+import scala.io.Source
+import scala.util.Random
+
+import io.sparklatency.BatchRecord
+import io.sparklatency.LatencyRecorder
+import io.sparklatency.LatencySummary
+import io.sparklatency.ManualClock
+import io.sparklatency.Measure
+import io.sparklatency.NodeRecord
+import io.sparklatency.spark.SparkTest
+
+/** A run of as many batches as are kept, of many nodes. How long its pages take is told, and is not a condition. */
+class LongHistorySuite extends SparkTest {
+  private val (nodes, batches) = (200, 1000)
+  private val random = new Random(1)
+  private val process =
+    ManagementFactory.getOperatingSystemMXBean.asInstanceOf[com.sun.management.OperatingSystemMXBean]
+
+  private def summary(atMs: Long): LatencySummary = {
+    val recorder = new LatencyRecorder(new ManualClock(atMs))
+    for (_ <- 1 to 100) recorder.record((atMs - math.exp(5 + 1.5 * random.nextGaussian()).toLong) * 1000)
+    recorder.summary()
+  }
+
+  private def get(path: String): String = {
+    val port = URI.create(spark.sparkContext.uiWebUrl.get).getPort
+    val (start, before) = (System.nanoTime(), process.getProcessCpuTime)
+    val page = Source.fromURL(s"http://127.0.0.1:$port$path").mkString
+    val (wall, cpu) = ((System.nanoTime() - start) / 1000000, (process.getProcessCpuTime - before) / 1000000)
+    info(s"$path: $wall ms, $cpu ms of processors' time in the whole process, ${page.length / 1024} KB")
+    page
+  }
+
+  test(s"$batches batches of $nodes nodes are shown") {
+    LatencyTracker.of(spark.sparkContext)
+    val store = new StoredBatches(spark.sparkContext.statusStore.store, batches)
+    val some = Seq.fill(50)(summary(Start))
+    for (batch <- 1 to batches) {
+      val records = (0 until nodes).map { i =>
+        val upstream = if (i < 20) Nil else Seq(s"node-${i - 20}")
+        NodeRecord(s"node-$i", upstream, Map(Measure.E2ELatency -> some(random.nextInt(some.size))))
+      }
+      val committed = Start + batch * 1000L
+      store.onOtherEvent(SparkListenerLatencyBatch(
+        BatchRecord(
+          "long",
+          None,
+          Some("long-run"),
+          batch.toLong,
+          committed - 900,
+          committed,
+          100,
+          Map.empty,
+          None,
+          Nil,
+          0,
+          records
+        )
+      ))
+    }
+    for (_ <- 1 to 3) get("/latency/")
+    for (_ <- 1 to 10) {
+      val page = get("/latency/query/?id=long-run")
+      assert("latency-chart\"".r.findAllIn(page).size === 4)
+    }
+    assert(get("/latency/query/?id=long-run&node=node-7").contains("<h5><span>node-7</span></h5>"))
+  }
+}
