@@ -1,0 +1,219 @@
+"""One batch, and what every surface says of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+from typing import TYPE_CHECKING, Any
+from urllib.error import URLError
+from urllib.parse import quote
+from urllib.request import urlopen
+
+import pytest
+from click.testing import CliRunner
+from pyspark.sql import functions as F  # noqa: N812
+
+from sparklatency import latency, with_e2e_latency
+from sparklatency.cli import main
+from support import aged, eventually
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+Figures = dict[str, tuple[float | None, ...]]
+"""By node: records, least, mean and greatest latency, 99th percentile, greatest latency at the commit."""
+
+EXPECTED: Figures = {"source": (3, 10, 20, 30, 30, None), "sink": (2, 20, 25, 30, 30, 30)}
+STATISTICS = ("min", "avg", "max", "p99")
+
+
+@pytest.fixture
+def frozen(spark: SparkSession, clock: object, running: None, tmp_path: Path) -> StreamingQuery:  # noqa: ARG001
+    """A query that has had its one batch. The clock stands still, and so does the window."""
+    aged(spark, 10, 20, 30).coalesce(1).write.parquet(str(tmp_path / "in"))
+    records = spark.readStream.schema("ts TIMESTAMP").parquet(str(tmp_path / "in"))
+    oldest = with_e2e_latency(records, "source", "ts").filter(F.col("ts") < F.timestamp_millis(F.lit(NEWEST)))
+    writer = with_e2e_latency(oldest, "sink", "ts").writeStream.queryName("frozen").format("noop")
+    query = writer.start()
+    query.processAllAvailable()
+    eventually(lambda: latency(query).history().batches or None)
+    return query
+
+
+NEWEST = 1_700_000_000_000 - 10
+"""Before the newest of the records."""
+
+
+@pytest.fixture
+def url(spark: SparkSession) -> str:
+    found = spark.sparkContext.uiWebUrl
+    assert found is not None
+    return found
+
+
+def get(url: str) -> str:
+    with urlopen(url, timeout=30) as answer:  # noqa: S310  our own UI
+        return str(answer.read().decode())
+
+
+def test_python_says_so(frozen: StreamingQuery) -> None:
+    assert {
+        node.node: (
+            node.records,
+            *(getattr(node, name) for name in STATISTICS),
+            node.commit and node.commit.max,
+        )
+        for node in latency(frozen).nodes
+    } == EXPECTED
+
+
+def of_json(nodes: list[dict[str, Any]]) -> Figures:
+    return {
+        node["node"]: (
+            node["records"],
+            *(node[name] for name in STATISTICS),
+            node["commit"] and node["commit"]["max"],
+        )
+        for node in nodes
+    }
+
+
+def test_rest_says_so_of_the_query_and_of_its_batch(
+    spark: SparkSession, frozen: StreamingQuery, url: str
+) -> None:
+    root = f"{url}/api/v1/applications/{spark.sparkContext.applicationId}/latency/queries/{frozen.runId}"
+    [query] = json.loads(get(root))["queries"]
+    assert of_json(query["nodes"]) == EXPECTED
+    [batch] = [one for one in json.loads(get(f"{root}/batches"))["batches"] if one["inputRows"]]
+    assert of_json(batch["nodes"]) == EXPECTED
+
+
+def test_the_terminal_says_so(frozen: StreamingQuery, url: str) -> None:
+    done = CliRunner().invoke(main, ["operators", "--url", url, "--query", frozen.name, "--json"])
+    assert done.exit_code == 0, done.output
+    found: Any = json.loads(done.output)
+    assert of_json(found["nodes"] if "nodes" in found else found["queries"][0]["nodes"]) == EXPECTED
+
+
+def test_sql_says_so(spark: SparkSession, frozen: StreamingQuery) -> None:
+    columns = [f"record_e2e_latency_{name}" for name in STATISTICS]
+    table = spark.sql("SELECT * FROM e2e_latency()").where(F.col("run_id") == str(frozen.runId))
+    rows = table.select("node", "records", *columns, "record_commit_latency_max").collect()
+    assert {row[0]: tuple(row)[1:] for row in rows} == EXPECTED
+
+
+def test_jmx_says_so(spark: SparkSession, frozen: StreamingQuery) -> None:
+    jvm: Any = spark._jvm
+    beans = jvm.java.lang.management.ManagementFactory.getPlatformMBeanServer()
+
+    def value(node: str, metric: str) -> float | None:
+        source = f"{spark.sparkContext.applicationId}.driver.sparklatency"
+        name = f"metrics:name={source}.query.{frozen.name}.node.{node}.{metric},type=gauges"
+        bean = jvm.javax.management.ObjectName(name)
+        return float(beans.getAttribute(bean, "Value")) if beans.isRegistered(bean) else None
+
+    metrics = [
+        "records",
+        *(f"record-e2e-latency-{name}" for name in STATISTICS),
+        "record-commit-latency-max",
+    ]
+    assert {node: tuple(value(node, metric) for metric in metrics) for node in EXPECTED} == EXPECTED
+
+
+def test_prometheus_text_says_so(frozen: StreamingQuery, url: str) -> None:
+    text = get(f"{url}/api/v1/latency/prometheus")
+
+    def value(metric: str, node: str) -> float | None:
+        labels = rf'{{[^}}]*node="{node}"[^}}]*query="{frozen.name}"}}'
+        found = re.search(rf"^sparklatency_{metric}{labels} (\S+)$", text, re.MULTILINE)
+        return float(found[1]) if found else None
+
+    for node, (records, least, mean, most, _, committed) in EXPECTED.items():
+        assert value("records_total", node) == records
+        assert value("record_e2e_latency_seconds_count", node) == records
+        assert value("record_e2e_latency_seconds_sum", node) == pytest.approx(mean * records / 1000)  # type: ignore[operator]
+        assert value("record_e2e_latency_min_seconds", node) == least / 1000  # type: ignore[operator]
+        assert value("record_e2e_latency_max_seconds", node) == most / 1000  # type: ignore[operator]
+        assert value("record_commit_latency_max_seconds", node) == (committed and committed / 1000)
+
+
+def required(program: str) -> str:
+    """Where a program is. Skips where it is not, except on the machine that decides."""
+    found = shutil.which(program)
+    if found is None:
+        reason = f"{program} not found; `apt-get install prometheus` brings it"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return found
+
+
+@pytest.fixture
+def prometheus(url: str, tmp_path: Path) -> Iterator[str]:
+    """The address of a real one, which scrapes the driver."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    (tmp_path / "prometheus.yml").write_text(
+        f"""
+scrape_configs:
+  - job_name: spark
+    scrape_interval: 1s
+    metrics_path: /api/v1/latency/prometheus
+    static_configs: [{{targets: ["{url.removeprefix("http://")}"]}}]
+"""
+    )
+    command = [
+        required("prometheus"),
+        f"--config.file={tmp_path / 'prometheus.yml'}",
+        f"--storage.tsdb.path={tmp_path / 'data'}",
+        f"--web.listen-address={address}",
+    ]
+    with (tmp_path / "prometheus.log").open("w") as log:
+        server = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
+    try:
+        yield f"http://{address}"
+    finally:
+        server.kill()
+        server.wait()
+
+
+def test_a_real_prometheus_takes_it(frozen: StreamingQuery, prometheus: str) -> None:
+    def series(expression: str) -> dict[str, float] | None:
+        try:
+            answer = json.loads(get(f"{prometheus}/api/v1/query?query={quote(expression)}"))
+        except URLError:
+            return None  # not up yet
+        found = {one["metric"]["node"]: float(one["value"][1]) for one in answer["data"]["result"]}
+        return found or None
+
+    which = f'{{query="{frozen.name}",app="{frozen_app(frozen)}"}}'
+    assert eventually(lambda: series(f"sparklatency_records_total{which}")) == {"source": 3, "sink": 2}
+    within_25_ms = which.replace("}", ',le="0.025"}')
+    assert series(f"sparklatency_record_e2e_latency_seconds_bucket{within_25_ms}") == {"source": 2, "sink": 1}
+
+
+def frozen_app(query: StreamingQuery) -> str:
+    """The name of the application that runs it."""
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.getActiveSession()
+    assert session is not None and query.isActive
+    return str(session.sparkContext.appName)
+
+
+def test_promtool_finds_nothing_wrong_with_it(frozen: StreamingQuery, url: str) -> None:
+    text = get(f"{url}/api/v1/latency/prometheus")
+    assert frozen.name in text
+    done = subprocess.run(
+        [required("promtool"), "check", "metrics"], input=text, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
