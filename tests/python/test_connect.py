@@ -36,7 +36,7 @@ def test_a_server_without_sparklatency_is_told_from_one_that_drops_a_hint() -> N
     assert marking.startswith("SparkLatencyError The Spark Connect server does not have sparklatency")
     assert "--conf spark.plugins=io.sparklatency.LatencyPlugin" in marking
     assert reading.startswith(
-        "SparkLatencyError This reads the driver's JVM, which a Spark Connect client does not"
+        "SparkLatencyError A Spark Connect client does not reach the driver's JVM."
     )
 
 
