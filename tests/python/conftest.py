@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from sparklatency import configure
 from support import NOW, empty_jar
+from ui import UI, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,3 +60,10 @@ def running(spark: SparkSession) -> Iterator[None]:
     yield
     for query in spark.streams.active:
         query.stop()
+
+
+@pytest.fixture
+def ui() -> Iterator[UI]:
+    """A UI that knows one application and nothing of it yet."""
+    with serving() as known:
+        yield known

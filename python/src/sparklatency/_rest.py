@@ -51,6 +51,14 @@ class RestReader:
         """Returns batches; raises the same."""
         return self._latency(f"/queries/{quote(query, safe='')}/batches?{urlencode({'limit': limit})}")
 
+    def spark_version(self) -> str:
+        """Returns the version of Spark that answers, such as ``4.2.0``; raises the same."""
+        return str(self._spark("/api/v1/version")["spark"])
+
+    def settings(self) -> Mapping[str, str]:
+        """Returns the settings of the application, secrets hidden; raises the same."""
+        return dict(self._spark(f"{self._application()}/environment")["sparkProperties"])
+
     def _latency(self, path: str) -> Mapping[str, Any]:
         try:
             document: Mapping[str, Any] = json.loads(self._get(f"{self._application()}/latency{path}"))
@@ -65,20 +73,20 @@ class RestReader:
     def _application(self) -> str:
         """Returns the path of the application, with its newest attempt where it has several."""
         if self._found is None:
-            [app] = self._matching(self._applications())
+            [app] = self._matching(self._spark("/api/v1/applications"))
             attempt = app["attempts"][0].get("attemptId")
             self._found = f"/api/v1/applications/{quote(app['id'])}" + (f"/{attempt}" if attempt else "")
         return self._found
 
-    def _applications(self) -> list[dict[str, Any]]:
+    def _spark(self, path: str) -> Any:
+        """Returns what Spark's own REST says."""
         try:
-            applications: list[dict[str, Any]] = json.loads(self._get("/api/v1/applications"))
+            return json.loads(self._get(path))
         except (HTTPError, ValueError) as other:
             raise SparkLatencyError(
                 f"What answers at {self._ui} is no Spark UI. Give the address of a driver's UI "
                 "(spark.ui.port, 4040 by default) or of a History Server (18080)."
             ) from other
-        return applications
 
     def _matching(self, applications: list[dict[str, Any]]) -> list[dict[str, Any]]:
         shown = "\n".join(f"  {app['id']}  {app['name']}" for app in applications) or "  none"
