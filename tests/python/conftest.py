@@ -34,7 +34,7 @@ def spark(user_jar: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
             "spark.sql.session.timeZone": "UTC",
             "spark.sql.shuffle.partitions": "2",
             "spark.sql.warehouse.dir": warehouse,
-            "spark.ui.enabled": "false",
+            "spark.ui.port": "0",
             "spark.ui.showConsoleProgress": "false",
         }
     )

@@ -18,6 +18,7 @@ CLIENT = """
         print("--")
 
     builder = SparkSession.builder.remote("local[1]").config("spark.ui.port", "0")
+    builder.config("spark.ui.enabled", "true")  # under SPARK_TESTING it is not
 """
 
 
