@@ -13,7 +13,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from sparklatency.assets.metrics import metrics
+from sparklatency.assets.metrics import COMMIT_LATENCY, E2E_LATENCY, WATERMARK_LAG, histogram, metrics
 from sparklatency.cli import main
 from support import python
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 APPLICATION = """
     import json, time
+    from urllib.request import urlopen
     from pyspark.sql import SparkSession, functions as F
     from sparklatency import configure, latency, with_e2e_latency
 
@@ -32,7 +33,7 @@ APPLICATION = """
         "spark.sparklatency.granularity": "subtask",
         "spark.sparklatency.recording.level": "TRACE",
         "spark.sql.shuffle.partitions": "1",
-        "spark.ui.enabled": "false",
+        "spark.ui.port": "0",
     })
     spark = configure(builder).getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
@@ -42,8 +43,12 @@ APPLICATION = """
     sink = with_e2e_latency(counts, 'the "sink".1, %', timestamp="newest")
     query = sink.writeStream.queryName("or.ders").outputMode("update").format("noop").start()
     deadline = time.monotonic() + 120
-    while not sum(node.records for node in latency(query).nodes) and time.monotonic() < deadline:
+    while time.monotonic() < deadline:
+        [figures] = latency(query).queries or [None]
+        if figures and figures.last_batch and figures.last_batch.watermark and figures.nodes[-1].records:
+            break
         time.sleep(0.05)
+    scraped = urlopen(f"{spark.sparkContext.uiWebUrl}/api/v1/latency/prometheus").read().decode()
 
     # By reflection: py4j does not get at the server itself, whose class the JDK does not export.
     java, array = spark._jvm.java.lang, spark.sparkContext._gateway.new_array
@@ -63,20 +68,34 @@ APPLICATION = """
             attributes = [one.getName() for one in ask("getMBeanInfo", name).getAttributes()]
             values = {attribute: ask("getAttribute", name, attribute) for attribute in attributes}
             beans.append([name.getDomain(), name.getKeyPropertyListString(), values])
-    print(json.dumps(beans, default=str))
+    print(json.dumps({"beans": beans, "scraped": scraped}, default=str))
 """
 
 Bean = tuple[str, str, dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def beans() -> list[Bean]:
-    """Domain, properties and figures of the MBeans of a process that shows every metric there is."""
-    found = json.loads(python(APPLICATION))
-    ours = [bean for bean in found if bean[0] == "sparklatency" or ".sparklatency.query." in bean[1]]
+def process() -> dict[str, Any]:
+    """What a process shows that has every metric there is."""
+    found: dict[str, Any] = json.loads(python(APPLICATION))
+    return found
+
+
+@pytest.fixture(scope="module")
+def beans(process: dict[str, Any]) -> list[Bean]:
+    """Domain, properties and figures of its MBeans."""
+    ours = [
+        bean for bean in process["beans"] if bean[0] == "sparklatency" or ".sparklatency.query." in bean[1]
+    ]
     for _, _, figures in ours:
         figures.pop("Number", None)  # of Dropwizard's gauges, the same as Value
     return [(domain, properties, figures) for domain, properties, figures in ours]
+
+
+@pytest.fixture(scope="module")
+def series(process: dict[str, Any]) -> set[str]:
+    """Names of the series that Prometheus scrapes from it."""
+    return set(re.findall(r"^(sparklatency_\w+)\{", process["scraped"], re.MULTILINE))
 
 
 def exported(*arguments: str) -> str:
@@ -135,28 +154,19 @@ def test_milliseconds_become_seconds_everywhere() -> None:
     assert {(one.get("sourceUnit"), one["unit"]) for one in of_otel} == {("ms", "s"), (None, "{record}")}
 
 
-ENDPOINT = {
-    *(f"sparklatency_record_{what}_latency_seconds_bucket" for what in ("e2e", "commit")),
-    *(one.prometheus for one in metrics() if one.kind == "counter"),
-    "sparklatency_watermark_lag_seconds",
-}
-"""What the driver's Prometheus endpoint gives, of what rules and dashboards ask for."""
-
-
 def names(expressions: list[str]) -> set[str]:
     return set(re.findall(r"\bsparklatency_\w+", " ".join(expressions)))
 
 
-def test_the_counters_are_called_as_the_endpoint_calls_them() -> None:
-    assert {name for name in ENDPOINT if name.endswith("_total")} == {
-        "sparklatency_records_total",
-        "sparklatency_records_without_timestamp_total",
-        "sparklatency_records_ahead_of_clock_total",
-        "sparklatency_records_dropped_late_total",
+def test_what_the_endpoint_gives_is_called_as_the_table_says(series: set[str]) -> None:
+    assert {name for name in series if name.endswith("_total")} == {
+        one.prometheus for one in metrics() if one.kind == "counter"
     }
+    assert {f"{histogram(measure)}_bucket" for measure in (E2E_LATENCY, COMMIT_LATENCY)} <= series
+    assert WATERMARK_LAG in series
 
 
-def test_alerts_ask_for_what_the_endpoint_gives_and_take_limits() -> None:
+def test_alerts_ask_for_what_the_endpoint_gives_and_take_limits(series: set[str]) -> None:
     [group] = yaml.safe_load(exported("prometheus-rules", "--p99", "2500ms", "--watermark-lag", "1m"))[
         "groups"
     ]
@@ -166,15 +176,18 @@ def test_alerts_ask_for_what_the_endpoint_gives_and_take_limits() -> None:
         "(rate(sparklatency_record_e2e_latency_seconds_bucket[5m]))) > 2.5"
     )
     assert rules["SparkWatermarkBehind"]["expr"] == "sparklatency_watermark_lag_seconds > 60"
-    assert names([rule["expr"] for rule in rules.values()]) == ENDPOINT - {"sparklatency_records_total"}
+    assert names([rule["expr"] for rule in rules.values()]) <= series
     assert all(rule["annotations"]["summary"] for rule in rules.values())
 
 
-def test_a_dashboard_asks_for_what_the_endpoint_gives() -> None:
+def test_a_dashboard_asks_for_what_the_endpoint_gives(series: set[str]) -> None:
     board = json.loads(exported("grafana"))
     assert [one["name"] for one in board["templating"]["list"]] == ["datasource", "app", "query", "node"]
     targets = [target for panel in board["panels"] for target in panel["targets"]]
-    assert names([target["expr"] for target in targets]) == ENDPOINT
+    variables = [one["query"] for one in board["templating"]["list"]]
+    asked = names([target["expr"] for target in targets] + variables)
+    assert asked <= series
+    assert len(asked) == 7
     assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
     assert {target["datasource"]["uid"] for target in targets} == {"${datasource}"}
     places = {(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in board["panels"]}

@@ -36,7 +36,7 @@ def odd(spark: SparkSession, clock: object, running: None, tmp_path: Path) -> St
         with_e2e_latency(events, "sink", "ts").writeStream.queryName("50% of a&b?c #d").format("noop").start()
     )
     started.processAllAvailable()
-    eventually(lambda: latency(started).queries or None)
+    eventually(lambda: latency(started).history().batches or None)
     return started
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sparklatency.assets.metrics import WATERMARK_LAG, histogram, metric
+from sparklatency.assets.metrics import COMMIT_LATENCY, E2E_LATENCY, WATERMARK_LAG, histogram, metric
 from sparklatency.assets.prometheus import percentile
 
 if TYPE_CHECKING:
@@ -21,10 +21,10 @@ _WIDTH, _HEIGHT = 12, 8
 def dashboard() -> Mapping[str, Any]:
     """Returns the model of the dashboard, as Grafana imports it."""
     panels = [
-        _percentile("Record latency by node, p50", "record-e2e-latency", 0.5),
-        _percentile("Record latency by node, p99", "record-e2e-latency", 0.99),
-        _heatmap("Record latency", histogram("record-e2e-latency")),
-        _percentile("Latency at the commit, p99", "record-commit-latency", 0.99),
+        _percentile("Record latency by node, p50", E2E_LATENCY, 0.5),
+        _percentile("Record latency by node, p99", E2E_LATENCY, 0.99),
+        _heatmap("Record latency", histogram(E2E_LATENCY)),
+        _percentile("Latency at the commit, p99", COMMIT_LATENCY, 0.99),
         _series("Watermark behind the clock", "s", f"{WATERMARK_LAG}{_QUERY}", "{{query}}"),
         _counter("Records", "records"),
         _counter("Dropped late", "records-dropped-late"),

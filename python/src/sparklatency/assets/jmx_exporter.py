@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sparklatency.assets.metrics import HISTOGRAMS, Metric, metrics
+from sparklatency.assets.metrics import E2E_LATENCY, Metric, metrics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +22,7 @@ def rules() -> Mapping[str, Any]:
     tasks = [
         _rule(metric, _of_task(metric), metric.prometheus.replace("_", "_task_", 1), _TASK)
         for metric in metrics()
-        if metric.measure == HISTOGRAMS[0]
+        if metric.measure == E2E_LATENCY
     ]
     return {
         "includeObjectNames": ["metrics:name=*.sparklatency.*,type=gauges", "sparklatency:*"],

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sparklatency.assets.metrics import HISTOGRAMS, Metric, metrics
+from sparklatency.assets.metrics import E2E_LATENCY, Metric, metrics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +28,7 @@ def rules() -> Mapping[str, Any]:
     of_task = {
         metric.name: _mapped(metric, "sparklatency.task")
         for metric in metrics()
-        if metric.measure == HISTOGRAMS[0]
+        if metric.measure == E2E_LATENCY
     }
     tasks = {
         "bean": "sparklatency:type=stream-processor-node-metrics,thread-id=*,task-id=*,processor-node-id=*",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sparklatency.assets.metrics import WATERMARK_LAG, histogram, metric
+from sparklatency.assets.metrics import COMMIT_LATENCY, E2E_LATENCY, WATERMARK_LAG, histogram, metric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,13 +34,13 @@ def alerts(p99_seconds: float, watermark_lag_seconds: float) -> Mapping[str, Any
                 "rules": [
                     _alert(
                         "SparkRecordLatencyHigh",
-                        f"{percentile('record-e2e-latency', 0.99)} > {p99_seconds:g}",
+                        f"{percentile(E2E_LATENCY, 0.99)} > {p99_seconds:g}",
                         f"1 % of the records at {_NODE} are older than {_DURATION}",
                         wait="5m",
                     ),
                     _alert(
                         "SparkCommitLatencyHigh",
-                        f"{percentile('record-commit-latency', 0.99)} > {p99_seconds:g}",
+                        f"{percentile(COMMIT_LATENCY, 0.99)} > {p99_seconds:g}",
                         f"1 % of the records of {_NODE} are committed older than {_DURATION}",
                         wait="5m",
                     ),
