@@ -45,7 +45,14 @@ class RestReader:
             SparkLatencyError: nothing answers at the URL, or no Spark; it does not show that application, or
                 several; the application has no sparklatency.
         """
-        return self._latency("" if query is None else f"/queries/{quote(query, safe='')}")
+        if query is None or _in_a_path(query):
+            return self._latency("" if query is None else f"/queries/{quote(query, safe='')}")
+        found = self._latency("")["queries"]
+        named = [one for one in found if query in (one["query"], one["id"], one["run"])]
+        if not named:
+            known = ", ".join(repr(one["query"]) for one in found) or "none"
+            raise NoFiguresError(f"{_NO_FIGURES} {query!r}; there are figures of {known}")
+        return {"queries": named[:1]}
 
     def history(self, query: str, limit: int) -> Mapping[str, Any]:
         """Returns batches; raises the same."""
@@ -120,3 +127,8 @@ class RestReader:
             f"{self._ui} is a Spark UI without sparklatency. Start the application, or the History Server, "
             'with --jars "$(sparklatency jar)" (the History Server: in SPARK_DAEMON_CLASSPATH).'
         )
+
+
+def _in_a_path(query: str) -> bool:
+    """Tells whether Spark takes a name in a path: it refuses some characters however they are written."""
+    return not set(query) & set("%/;\\")
