@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> Table:
     """Returns a table whose first columns are words, and the others numbers."""
-    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, show_header=any(headings))
     for place, heading in enumerate(headings):
         made.add_column(heading, justify="left" if place < left else "right", no_wrap=place >= left)
     for row in rows:

@@ -75,5 +75,7 @@ def _figures(query: Mapping[str, Any], node: str) -> tuple[Mapping[str, Any], st
 
 def _judge(figure: str, limit: int, figures: Mapping[str, Any]) -> dict[str, Any]:
     value = figures.get(figure)
+    if value is not None and not figure.endswith("avg"):
+        value = int(value)
     status = "unknown" if value is None else "met" if value <= limit else "missed"
     return {"figure": figure.replace("_", "-"), "limit": limit, "value": value, "status": status}
