@@ -28,7 +28,7 @@ class _Group(click.Group):
     __version__, message=f"%(prog)s %(version)s, jars for Spark: {', '.join(jar_lines()) or 'none'}"
 )
 def main() -> None:
-    r"""How old is a record at each step of a Spark pipeline, and which step made it so?
+    """How old is a record at each step of a Spark pipeline, and which step made it so?
 
     \b
     Exit codes:
@@ -38,7 +38,7 @@ def main() -> None:
       3    missed (slo), or something is wrong (check)
       4    unknown, no record to tell by (slo)
       130  interrupted
-    """
+    """  # noqa: D301  click takes the character for a mark
 
 
 for command in (top, operators, info, watermarks, check, slo, export):
