@@ -45,8 +45,10 @@ class RestReader:
             SparkLatencyError: nothing answers at the URL, or no Spark; it does not show that application, or
                 several; the application has no sparklatency.
         """
-        if query is None or _in_a_path(query):
-            return self._latency("" if query is None else f"/queries/{quote(query, safe='')}")
+        if query is None:
+            return self._latency("")
+        if _in_a_path(query):
+            return self._latency(f"/queries/{quote(query, safe='')}")
         found = self._latency("")["queries"]
         named = [one for one in found if query in (one["query"], one["id"], one["run"])]
         if not named:
