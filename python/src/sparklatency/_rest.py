@@ -14,7 +14,8 @@ from sparklatency.errors import NoFiguresError, SparkLatencyError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_TIMEOUT_SECONDS = 10
+_TIMEOUT_SECONDS = 30
+"""The first question makes a driver start its REST service, which takes seconds on a busy machine."""
 _NO_FIGURES = "no figures of a query"
 
 
@@ -113,9 +114,14 @@ class RestReader:
         except HTTPError:
             raise
         except (URLError, OSError) as failed:
+            reason = getattr(failed, "reason", failed)
+            if isinstance(reason, TimeoutError):
+                raise SparkLatencyError(
+                    f"{self._ui} has not answered within {_TIMEOUT_SECONDS} s."
+                ) from failed
             raise SparkLatencyError(
-                f"Nothing answers at {self._ui}: {getattr(failed, 'reason', failed)}. Does the application "
-                "run, with its UI (spark.ui.enabled) at that address (spark.ui.port, 4040 by default)?"
+                f"Nothing answers at {self._ui}: {reason}. Does the application run, with its UI "
+                "(spark.ui.enabled) at that address (spark.ui.port, 4040 by default)?"
             ) from failed
         return text
 
