@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from sparklatency import configure
 from support import NOW, empty_jar
+from ui import UI, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +34,7 @@ def spark(user_jar: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
             "spark.sql.session.timeZone": "UTC",
             "spark.sql.shuffle.partitions": "2",
             "spark.sql.warehouse.dir": warehouse,
-            "spark.ui.enabled": "false",
+            "spark.ui.port": "0",
             "spark.ui.showConsoleProgress": "false",
         }
     )
@@ -59,3 +60,10 @@ def running(spark: SparkSession) -> Iterator[None]:
     yield
     for query in spark.streams.active:
         query.stop()
+
+
+@pytest.fixture
+def ui() -> Iterator[UI]:
+    """A UI that knows one application and nothing of it yet."""
+    with serving() as known:
+        yield known

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from sparklatency.view import NodeLatency
+    from sparklatency.figures import NodeLatency
 
 T = TypeVar("T")
 

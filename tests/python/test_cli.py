@@ -53,6 +53,10 @@ def test_version_names_the_package_and_its_lines() -> None:
     assert sparklatency("--version").output == f"sparklatency {__version__}, jars for Spark: 4.2, 4.3\n"
 
 
+def test_help_names_the_exit_codes() -> None:
+    assert "  3    missed (slo), or something is wrong (check)\n" in sparklatency("--help").output
+
+
 @pytest.mark.parametrize(
     "arguments", [["jug"], ["jar", "--line"], ["demo", "--seconds", "0"], ["demo", "--svg", "."]]
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from support import python
 
 CLIENT = """
+    import time
     from pyspark.errors import IllegalArgumentException
     from pyspark.sql import SparkSession, functions as F
     from sparklatency import SparkLatencyError, configure, latency, with_e2e_latency
@@ -16,7 +17,8 @@ CLIENT = """
             print(type(error).__name__, error)
         print("--")
 
-    builder = SparkSession.builder.remote("local[1]")
+    builder = SparkSession.builder.remote("local[1]").config("spark.ui.port", "0")
+    builder.config("spark.ui.enabled", "true")  # under SPARK_TESTING it is not
 """
 
 
@@ -35,13 +37,11 @@ def test_a_server_without_sparklatency_is_told_from_one_that_drops_a_hint() -> N
     )
     assert marking.startswith("SparkLatencyError The Spark Connect server does not have sparklatency")
     assert "--conf spark.plugins=io.sparklatency.LatencyPlugin" in marking
-    assert reading.startswith(
-        "SparkLatencyError This reads the driver's JVM, which a Spark Connect client does not"
-    )
+    assert reading.startswith("SparkLatencyError A Spark Connect client does not reach the driver's JVM.")
 
 
 def test_a_server_with_sparklatency_measures_and_answers_mistakes_at_the_call() -> None:
-    by_name, by_column, watermarked, unknown, none, level, twice, figures = said(
+    by_name, by_column, watermarked, unknown, none, level, twice, figures, history = said(
         """
     spark = configure(builder).getOrCreate()
     df = spark.range(3).select("id", F.current_timestamp().alias("ts"))
@@ -58,13 +58,17 @@ def test_a_server_with_sparklatency_measures_and_answers_mistakes_at_the_call() 
     say(lambda: with_e2e_latency(df, "node", "ts", level="LOUD"))
     say(lambda: with_e2e_latency(with_e2e_latency(df, "node", "ts"), "node", "ts"))
 
-    import json, time
     from pyspark import SparkContext
-    jvm = SparkContext._jvm
-    server = jvm.org.apache.spark.sql.classic.SparkSession.builder().getOrCreate()
-    time.sleep(3)
-    figures = json.loads(jvm.io.sparklatency.spark.PythonApi.latencyJson(server, None))
-    say(lambda: {node["node"]: node["records"] for query in figures["queries"] for node in query["nodes"]})
+    server = SparkContext._jvm.org.apache.spark.sql.classic.SparkSession.builder().getOrCreate()
+    url = server.sparkContext().uiWebUrl().get()
+    deadline = time.monotonic() + 60
+    while len(latency(url=url).nodes) < 2 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    say(lambda: {node.node: node.records for node in latency(url=url).nodes})
+    streamed = with_e2e_latency(rate, "streamed").writeStream.queryName("rates").format("noop").start()
+    while not (history := latency(streamed, url=url).history(1)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    say(lambda: [node.node for node in history[0].nodes])
     """
     )
     assert by_name == by_column == "[0, 1, 2]"
@@ -80,3 +84,4 @@ def test_a_server_with_sparklatency_measures_and_answers_mistakes_at_the_call() 
     )
     assert twice.startswith("IllegalArgumentException node 'node' is in this plan already")
     assert figures == "{'by name': 3, 'by column': 3}"
+    assert history == "['streamed']"

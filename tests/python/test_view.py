@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import io
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.console import Console
 
-from sparklatency import render
-from sparklatency.view import Latency, parse
+from sparklatency import _parse, render
+from sparklatency.view import Latency
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -28,7 +27,8 @@ def node(name: str, **changed: Any) -> dict[str, Any]:
     }
     counts = {"records": 12_000, "withoutTimestamp": 0, "aheadOfClock": 0, "maxLead": None}
     batch = {"batch": {**known, "max": 3019.0, "records": 500}}
-    others: dict[str, Any] = {"upstream": [], "delays": {}, "staleness": None, "lateness": None}
+    measures = dict.fromkeys(("own", "share", "commit", "staleness", "lateness"))
+    others: dict[str, Any] = {"upstream": [], "delays": {}, **measures}
     return {"node": name, **known, "max": 3019.0, **counts, **batch, **others, **changed}
 
 
@@ -36,19 +36,27 @@ def unknown(name: str, **changed: Any) -> dict[str, Any]:
     return node(name, **dict.fromkeys(("min", "avg", "p50", "p90", "p95", "p99", "p999", "max")), **changed)
 
 
-def query(name: str, *nodes: dict[str, Any], batches: int = 1_234, folded: int = 0) -> dict[str, Any]:
+NO_SPLIT = dict.fromkeys(("queuing", "processing", "commit", "total"))
+
+
+def query(name: str, *nodes: dict[str, Any], **changed: Any) -> dict[str, Any]:
     return {
         "query": name,
         "id": "4ad9f4b1-27b8-4e3c-9b0a-b9ea2bb4a0e2",
         "run": None,
-        "batches": batches,
+        "batches": 1_234,
         "nodes": list(nodes),
-        "folded": folded,
+        "folded": 0,
+        "slowestStep": None,
+        "criticalPath": [],
+        "split": NO_SPLIT,
+        "lastBatch": None,
+        **changed,
     }
 
 
 def figures(*queries: dict[str, Any]) -> Latency:
-    return parse(json.dumps({"queries": queries}))
+    return Latency(_parse.queries({"queries": queries}))
 
 
 @pytest.mark.parametrize(
@@ -67,6 +75,20 @@ def figures(*queries: dict[str, Any]) -> Latency:
                     "orders",
                     node("source", withoutTimestamp=1_500, aheadOfClock=3, maxLead=2_500.0, min=-2_500.0),
                     unknown("sink", withoutTimestamp=1, aheadOfClock=1),
+                )
+            ),
+        ),
+        (
+            "slowest_step",
+            figures(
+                query(
+                    "orders",
+                    node("source", own=1017.25, share=0.178),
+                    node("enrich", avg=5248.25, upstream=["source"], own=4231.0, share=0.742),
+                    node("sink", avg=5702.25, upstream=["enrich"], own=454.0, share=0.08),
+                    unknown("audit", records=0, upstream=["source"]),
+                    slowestStep="enrich",
+                    criticalPath=["source", "enrich", "sink"],
                 )
             ),
         ),

@@ -11,12 +11,13 @@ Importing the package imports neither pyspark nor anything that needs a JVM.
 
 from sparklatency._jar import jar_path
 from sparklatency._version import __version__
-from sparklatency.errors import SparkLatencyError
+from sparklatency.errors import NoFiguresError, SparkLatencyError
 from sparklatency.marking import with_e2e_latency
 from sparklatency.session import configure
 from sparklatency.view import latency
 
 __all__ = [
+    "NoFiguresError",
     "SparkLatencyError",
     "__version__",
     "configure",

@@ -76,8 +76,8 @@ def refuse_connect(thing: object) -> None:
     """Raises SparkLatencyError for a session or query that has no JVM in reach."""
     if is_connect(thing):
         raise SparkLatencyError(
-            "This reads the driver's JVM, which a Spark Connect client does not reach. "
-            "On the server the figures are in JMX and in every sink of Spark's metrics system."
+            "A Spark Connect client does not reach the driver's JVM. Read the figures from the driver's UI:\n"
+            '  latency("orders", url="http://<driver>:4040")'
         )
 
 

@@ -26,13 +26,16 @@ from sparklatency._jar import jar_path
 from sparklatency.errors import SparkLatencyError
 from sparklatency.marking import with_e2e_latency
 from sparklatency.session import configure
-from sparklatency.view import Latency, NodeLatency, Nodes, latency
+from sparklatency.view import Latency, latency
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
+
+    from sparklatency.figures import NodeLatency
+    from sparklatency.nodes import Nodes
 
 INTERRUPTED = 130
 _NAME = "demo"
@@ -120,7 +123,7 @@ def start(spark: SparkSession, rate: int) -> StreamingQuery:
     return sink.writeStream.queryName(_NAME).outputMode("update").format("noop").start()
 
 
-def slow_step(nodes: Nodes) -> tuple[NodeLatency, NodeLatency] | None:
+def slow_step(nodes: Nodes[NodeLatency]) -> tuple[NodeLatency, NodeLatency] | None:
     """Returns the two neighbours between which the median grows most; None while it is unknown."""
     measured = [node for node in nodes if node.p50 is not None]
     return max(pairwise(measured), key=_increase, default=None)

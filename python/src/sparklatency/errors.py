@@ -9,6 +9,10 @@ class SparkLatencyError(RuntimeError):
     """
 
 
+class NoFiguresError(SparkLatencyError):
+    """There are no figures of the query that was asked for, at least not yet."""
+
+
 def check_type(function: str, name: str, value: object, *allowed: type) -> None:
     """Raises TypeError when an argument of one of our functions is of none of the types that it takes."""
     if not isinstance(value, allowed):

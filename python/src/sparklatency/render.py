@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from rich.console import ConsoleOptions
 
-    from sparklatency.view import NodeLatency, QueryLatency
+    from sparklatency.figures import NodeLatency
+    from sparklatency.queries import QueryLatency
 
 UNKNOWN = "–"  # noqa: RUF001  an en dash, as in printed tables
 ELLIPSIS = "…"
@@ -104,8 +105,23 @@ def _title(query: QueryLatency) -> str:
     return f"{name(query.query)} · {batches} · latency in ms"
 
 
+def slowest_step(query: QueryLatency) -> str | None:
+    """Returns where the time goes, in words; None where it is unknown, or there is one node and no choice."""
+    if query.slowest_step is None or len(query.critical_path) < 2:
+        return None
+    node, last = query.nodes[query.slowest_step], query.nodes[query.critical_path[-1]]
+    if node.own is None or node.share is None or last.avg is None:
+        return None
+    step = name(node.node) if node.upstream else f"the way to {name(node.node)}"
+    whole = f" of {last.avg:,.0f} ({100 * node.share:.0f} %)" if node.own <= last.avg else ""  # other records
+    return f"slowest step: {step}, {node.own:,.0f} ms{whole}"
+
+
 def _notes(query: QueryLatency) -> list[str]:
-    notes = [LEGEND] if any(node.p50 is None for node in query.nodes) else []
+    step = slowest_step(query)
+    notes = [] if step is None else [step]
+    if any(node.p50 is None for node in query.nodes):
+        notes.append(LEGEND)
     for node in query.nodes:
         if node.lateness is not None and node.lateness.records:
             furthest = f", up to {node.lateness.max:,} ms behind the watermark" if node.lateness.max else ""

@@ -1,181 +1,26 @@
-"""Reading the figures of a session's queries."""
+"""Reading the figures of an application's queries."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from operator import index
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
+from typing import TYPE_CHECKING, Any
 
-from sparklatency import render
-from sparklatency._gateway import refuse_connect, running_session, session_api
+from sparklatency import _parse, render
+from sparklatency._gateway import refuse_connect, running_session
 from sparklatency._jar import pyspark_version
-from sparklatency.errors import check_type
+from sparklatency._readers import JvmReader, Reader
+from sparklatency._rest import RestReader
+from sparklatency.errors import NoFiguresError, check_type
+from sparklatency.history import History
+from sparklatency.nodes import Nodes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pyspark.sql import SparkSession
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class BatchLatency:
-    """A node's latencies in the last batch that reached it."""
-
-    records: int
-    min: int | None
-    avg: float | None
-    p50: int | None
-    p99: int | None
-    max: int | None
-
-
-@dataclass(frozen=True)
-class Staleness:
-    """How old records were when a stateful operator took them in, in milliseconds over the window."""
-
-    min: int | None
-    avg: float | None
-    max: int | None
-
-
-@dataclass(frozen=True)
-class Lateness:
-    """How far behind the watermark the records were that a stateful operator dropped for it.
-
-    Milliseconds of the stream's time, over the window; a watermark that waits longer by ``p99`` would have
-    kept all but one in a hundred.
-    """
-
-    records: int
-    """Records dropped since the query started."""
-    min: int | None
-    avg: float | None
-    p50: int | None
-    p90: int | None
-    p95: int | None
-    p99: int | None
-    max: int | None
-
-
-@dataclass(frozen=True)
-class ProcessingDelay:
-    """How much older records are at a node than they were at one upstream of it, in milliseconds.
-
-    The difference of the two nodes' figures, statistic by statistic. Of the same records none is negative.
-    """
-
-    same_records: bool
-    """Whether as many records passed the one node as the other. If not, some were merged, multiplied or
-    dropped on the way or are still on it, and the difference is one between two populations."""
-    min: float | None
-    avg: float | None
-    p50: float | None
-    p99: float | None
-    max: float | None
-
-
-@dataclass(frozen=True)
-class Delays:
-    """The delay on the way from one node to another."""
-
-    window: ProcessingDelay
-    batch: ProcessingDelay
-    """Of the last batch alone."""
-
-
-@dataclass(frozen=True)
-class NodeLatency:
-    """One node's figures as the driver has them: latencies in milliseconds, None where unknown.
-
-    Latencies cover a sliding window, by default the last minute; the three counts cover everything since the
-    query started. Percentiles are at most 1 % too high; the rest is exact.
-    """
-
-    node: str
-    records: int
-    min: int | None
-    avg: float | None
-    p50: int | None
-    p90: int | None
-    p95: int | None
-    p99: int | None
-    p999: int | None
-    max: int | None
-    without_timestamp: int
-    """Records that were not measured: no timestamp, or one before 1970."""
-    ahead_of_clock: int
-    """Records with a timestamp in the future, measured as a negative latency."""
-    max_lead: int | None
-    """How far the furthest of those was ahead, in milliseconds."""
-    batch: BatchLatency
-    upstream: tuple[str, ...]
-    """Ids of the nodes whose records come to this one next."""
-    delays: Mapping[str, Delays]
-    """The delay from each node that is upstream of this one, nearest first."""
-    staleness: Staleness | None
-    """Of automatic stateful nodes."""
-    lateness: Lateness | None
-    """Of automatic stateful nodes."""
-
-    if TYPE_CHECKING:  # a strict mypy takes `"sink" in nodes` for a slip, unless a node may equal a string
-
-        def __eq__(self, other: object, /) -> bool: ...
-
-
-class Nodes(tuple[NodeLatency, ...]):
-    """Nodes in the order of the plan, upstream first; by position, or by node id."""
-
-    @overload
-    def __getitem__(self, key: SupportsIndex | str) -> NodeLatency: ...
-    @overload
-    def __getitem__(self, key: slice) -> tuple[NodeLatency, ...]: ...
-    def __getitem__(self, key: SupportsIndex | str | slice) -> NodeLatency | tuple[NodeLatency, ...]:
-        if not isinstance(key, str):
-            return super().__getitem__(key)
-        found = [node for node in self if node.node == key]
-        if len(found) != 1:
-            problem = f"{len(found)} queries have a node" if found else "there is no node"
-            raise KeyError(f"{problem} {key!r}; nodes: {', '.join(node.node for node in self) or 'none'}")
-        return found[0]
-
-    def __contains__(self, key: object) -> bool:
-        """Tells whether there is a node of that id; or, as in any tuple, that very node."""
-        return any(node.node == key for node in self) if isinstance(key, str) else super().__contains__(key)
-
-    @overload
-    def get(self, key: SupportsIndex | str) -> NodeLatency | None: ...
-    @overload
-    def get(self, key: SupportsIndex | str, default: T) -> NodeLatency | T: ...
-    def get(self, key: SupportsIndex | str, default: object = None) -> object:
-        """Returns the node at that position or of that id, or else the default.
-
-        Raises:
-            KeyError: several queries have a node of that id.
-        """
-        there = key in self if isinstance(key, str) else -len(self) <= index(key) < len(self)
-        return self[key] if there else default
-
-
-@dataclass(frozen=True)
-class QueryLatency:
-    """The nodes of one query."""
-
-    query: str
-    """Name of the streaming query, its id where it has no name, ``__batch__`` for batch executions."""
-    id: str | None
-    """Id of the streaming query, the same after a restart from its checkpoint."""
-    run: str | None
-    """Id of this run of it: figures begin anew with each run."""
-    batches: int
-    """Batches that have been measured."""
-    nodes: Nodes
-    folded: int
-    """Nodes and tasks that were beyond ``spark.sparklatency.nodes.max`` and are in ``__other__``."""
+    from sparklatency.figures import NodeLatency
+    from sparklatency.queries import QueryLatency
 
 
 @dataclass(frozen=True, repr=False)
@@ -188,9 +33,46 @@ class Latency:
     queries: tuple[QueryLatency, ...]
 
     @property
-    def nodes(self) -> Nodes:
+    def nodes(self) -> Nodes[NodeLatency]:
         """The nodes of all queries, one query after another."""
         return Nodes(node for query in self.queries for node in query.nodes)
+
+    @property
+    def critical_path(self) -> tuple[str, ...]:
+        """Ids of the nodes on the slowest way through the query, upstream first; empty without figures.
+
+        Raises:
+            ValueError: these are figures of several queries, of which each has its own.
+        """
+        query = self._only("critical_path")
+        return () if query is None else query.critical_path
+
+    def history(self, limit: int = 100) -> History:
+        """Reads the last batches of the query, oldest first: see :meth:`QueryLatency.history`.
+
+        Raises:
+            ValueError: these are figures of several queries; or the limit is less than 1.
+            SparkLatencyError: the application has ended or is out of reach.
+        """
+        query = self._only("history()")
+        return History("", ()) if query is None else query.history(limit)
+
+    def to_pandas(self) -> DataFrame:
+        """Returns one row for each query and node.
+
+        Columns are named as the fields of :class:`QueryLatency` and :class:`NodeLatency`; those of a measure
+        begin with its name, such as ``commit_p99``. Milliseconds; unknown is ``<NA>``.
+
+        Raises:
+            SparkLatencyError: pandas is not installed.
+        """
+        from sparklatency._frames import of_queries
+
+        return of_queries(self.queries)
+
+    def plot(self, limit: int = 100, ax: Axes | None = None) -> Axes:
+        """Draws the history of the query: see :meth:`History.plot`."""
+        return self.history(limit).plot(ax)
 
     def __str__(self) -> str:
         return render.text(self.queries)
@@ -200,8 +82,16 @@ class Latency:
     def _repr_html_(self) -> str:
         return render.html(self.queries)
 
+    def _only(self, what: str) -> QueryLatency | None:
+        if len(self.queries) > 1:
+            names = ", ".join(query.query for query in self.queries)
+            raise ValueError(f"each query has its own {what}: choose one of queries[…] ({names})")
+        return self.queries[0] if self.queries else None
 
-def latency(query: StreamingQuery | str | None = None) -> Latency:
+
+def latency(
+    query: StreamingQuery | str | None = None, *, url: str | None = None, app: str | None = None
+) -> Latency:
     """Reads how old records were at the marked nodes.
 
     A batch counts as soon as the driver has seen it end, some tenths of a second after the fact. Until the
@@ -210,21 +100,45 @@ def latency(query: StreamingQuery | str | None = None) -> Latency:
     Args:
         query: a streaming query (this run of it), its name or its id (its newest run); without it, every
             query of the application.
+        url: of the UI of a driver elsewhere, ``http://driver:4040``, or of a History Server. It takes neither
+            pyspark nor a session, and is the way under Spark Connect. Without it, the session of this process
+            is read.
+        app: id or name of the application, where that UI shows several.
 
     Raises:
         TypeError: the query is of another type.
+        ValueError: the URL is none, or there is an ``app`` and no URL.
         pyspark.errors.IllegalArgumentException: no query of the name or id that was given has been measured,
             and none is running in this session.
-        SparkLatencyError: no session is running, it has no jar of sparklatency, or it is Spark Connect's.
+        NoFiguresError: the same, by URL.
+        SparkLatencyError: no session is running, it has no jar of sparklatency, or it is Spark Connect's; or
+            nothing answers at the URL, or no application with sparklatency.
     """
+    if url is not None:
+        return _remote(query, RestReader(url, app))
+    if app is not None:
+        raise ValueError("latency: app chooses among the applications of a UI, so it takes a url too")
     _check_query(query)
-    session = running_session()
+    reader = JvmReader(running_session())
     if isinstance(query, str):
-        return _named(query, session)
-    figures = parse(session_api(session).latencyJson(session._jsparkSession, None))
+        return _named(query, reader)
+    figures = _read(reader)
     if query is None:
         return figures
     return Latency(tuple(one for one in figures.queries if one.run == str(query.runId)))
+
+
+def _remote(query: object, reader: RestReader) -> Latency:
+    run = getattr(
+        query, "runId", None
+    )  # pyspark may be absent, and Spark Connect's queries are of another type
+    if run is None:
+        check_type("latency", "query", query, str, type(None))
+        return _read(reader, query)
+    try:
+        return _read(reader, str(run))
+    except NoFiguresError:
+        return Latency(())
 
 
 def _check_query(query: object) -> None:
@@ -235,79 +149,17 @@ def _check_query(query: object) -> None:
     check_type("latency", "query", query, StreamingQuery, str, type(None))
 
 
-def _named(query: str, session: SparkSession) -> Latency:
+def _named(query: str, reader: JvmReader) -> Latency:
     from pyspark.errors import IllegalArgumentException
 
     try:
-        return parse(session_api(session).latencyJson(session._jsparkSession, query))
+        return _read(reader, query)
     except IllegalArgumentException:
-        if any(query in (active.name, str(active.id)) for active in session.streams.active):
+        active = running_session().streams.active
+        if any(query in (one.name, str(one.id)) for one in active):
             return Latency(())
         raise
 
 
-def parse(text: str) -> Latency:
-    """Makes figures of the façade's JSON."""
-    queries = json.loads(text)["queries"]
-    return Latency(
-        tuple(
-            QueryLatency(
-                query["query"],
-                query["id"],
-                query["run"],
-                query["batches"],
-                Nodes(map(_node, query["nodes"])),
-                query["folded"],
-            )
-            for query in queries
-        )
-    )
-
-
-def _node(fields: dict[str, Any]) -> NodeLatency:
-    return NodeLatency(
-        node=fields["node"],
-        records=fields["records"],
-        **_whole(fields, "min", "p50", "p90", "p95", "p99", "p999", "max"),
-        avg=fields["avg"],
-        without_timestamp=fields["withoutTimestamp"],
-        ahead_of_clock=fields["aheadOfClock"],
-        max_lead=_whole(fields, "maxLead")["maxLead"],
-        batch=_batch(fields["batch"]),
-        upstream=tuple(fields["upstream"]),
-        delays=MappingProxyType(
-            {node: Delays(_delay(d["window"]), _delay(d["batch"])) for node, d in fields["delays"].items()}
-        ),
-        staleness=_staleness(fields["staleness"]),
-        lateness=_lateness(fields["lateness"]),
-    )
-
-
-def _batch(fields: dict[str, Any]) -> BatchLatency:
-    return BatchLatency(
-        records=fields["records"], avg=fields["avg"], **_whole(fields, "min", "p50", "p99", "max")
-    )
-
-
-def _delay(fields: dict[str, Any]) -> ProcessingDelay:
-    statistics = {name: fields[name] for name in ("min", "avg", "p50", "p99", "max")}
-    return ProcessingDelay(same_records=fields["sameRecords"], **statistics)
-
-
-def _staleness(fields: dict[str, Any] | None) -> Staleness | None:
-    return None if fields is None else Staleness(avg=fields["avg"], **_whole(fields, "min", "max"))
-
-
-def _lateness(fields: dict[str, Any] | None) -> Lateness | None:
-    if fields is None:
-        return None
-    return Lateness(
-        records=fields["records"],
-        avg=fields["avg"],
-        **_whole(fields, "min", "p50", "p90", "p95", "p99", "max"),
-    )
-
-
-def _whole(fields: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Returns fields that hold whole milliseconds."""
-    return {name: None if fields[name] is None else int(fields[name]) for name in names}
+def _read(reader: Reader, query: Any = None) -> Latency:
+    return Latency(_parse.queries(reader.queries(query), reader))

@@ -37,6 +37,21 @@ object PythonApi {
     LatencyJson.queries(chosen).toString
   }
 
+  /**
+   * The last batches of a query, as REST gives them.
+   *
+   * @param query name or id of a query, and then its newest run, or the id of a run
+   * @throws IllegalArgumentException when there is no such query, or no batch of it has ended yet
+   */
+  def historyJson(session: SparkSession, query: String, limit: Int): String = {
+    val tracker = LatencyTracker.of(session.sparkContext)
+    tracker.settle()
+    val batches = tracker.history(query, limit).getOrElse(
+      throw new IllegalArgumentException(unknown(query, tracker.snapshot().map(_.name)))
+    )
+    LatencyJson.history(batches).toString
+  }
+
   private def unknown(query: String, known: Seq[String]): String =
     s"no figures of a query '$query': no batch of it with a marked node has ended" +
       (if (known.isEmpty) "" else s"; there are figures of ${known.mkString("'", "', '", "'")}")

@@ -75,6 +75,12 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
 
   def isRunning(run: String): Boolean = source.ofRun(run)(!_.stopped).getOrElse(false)
 
+  /** The last batches of a query, by its name, its id or that of a run, oldest first. None where no such query is known. */
+  def history(query: String, limit: Int): Option[Seq[BatchRecord]] = {
+    val store = LatencyStore.of(context)
+    store.query(query).map(store.history(_, limit))
+  }
+
   private def forget(run: UUID): Unit = synchronized {
     names.remove(run).foreach(name => told.filterInPlace { case (query, _) => query != name })
   }

@@ -1,7 +1,4 @@
-"""The command ``sparklatency``.
-
-Exit codes: 0 done, 1 could not be done (the reason is on stderr), 2 wrong usage, 130 interrupted.
-"""
+"""The command ``sparklatency``."""
 
 from pathlib import Path
 
@@ -9,6 +6,10 @@ import click
 
 from sparklatency._jar import jar_lines, jar_path
 from sparklatency._version import __version__
+from sparklatency.cli.check import check
+from sparklatency.cli.export import export
+from sparklatency.cli.reading import info, operators, top, watermarks
+from sparklatency.cli.slo import slo
 from sparklatency.errors import SparkLatencyError
 
 
@@ -27,7 +28,21 @@ class _Group(click.Group):
     __version__, message=f"%(prog)s %(version)s, jars for Spark: {', '.join(jar_lines()) or 'none'}"
 )
 def main() -> None:
-    """How old is a record at each step of a Spark pipeline, and which step made it so?"""
+    """How old is a record at each step of a Spark pipeline, and which step made it so?
+
+    \b
+    Exit codes:
+      0    done; met
+      1    could not be done, the reason is on stderr
+      2    wrong usage
+      3    missed (slo), or something is wrong (check)
+      4    unknown, no record to tell by (slo)
+      130  interrupted
+    """  # noqa: D301  click takes the character for a mark
+
+
+for command in (top, operators, info, watermarks, check, slo, export):
+    main.add_command(command)
 
 
 @main.command()

@@ -1,0 +1,120 @@
+"""From the JSON of the façade and of REST, which is the same, to values."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sparklatency.figures import (
+    Ages,
+    BatchLatency,
+    CommitLatency,
+    Delays,
+    LatencySplit,
+    Lateness,
+    NodeFigures,
+    NodeLatency,
+    ProcessingDelay,
+    Staleness,
+)
+from sparklatency.nodes import Nodes
+from sparklatency.queries import Batch, QueryLatency, SourceWatermark
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sparklatency._readers import Reader
+
+    Json = Mapping[str, Any]
+
+T = TypeVar("T")
+
+
+def queries(document: Json, reader: Reader | None = None) -> tuple[QueryLatency, ...]:
+    """Makes values of the figures of queries; their history comes from the reader."""
+    return tuple(
+        _value(
+            QueryLatency,
+            query,
+            critical_path=tuple(query["criticalPath"]),
+            split=_split(query["split"]),
+            nodes=Nodes(map(_node, query["nodes"])),
+            last_batch=None if query["lastBatch"] is None else _batch(query["lastBatch"]),
+            reader=reader,
+        )
+        for query in document["queries"]
+    )
+
+
+def batches(document: Json) -> tuple[Batch, ...]:
+    """Makes values of the batches of a query."""
+    return tuple(_batch(batch) for batch in document["batches"])
+
+
+def _batch(batch: Json) -> Batch:
+    return _value(
+        Batch,
+        batch,
+        watermarks=tuple(_value(SourceWatermark, one) for one in batch["watermarks"]),
+        durations=MappingProxyType(batch["durations"]),
+        critical_path=tuple(batch["criticalPath"]),
+        split=_split(batch["split"]),
+        nodes=Nodes(_value(NodeFigures, node, **_parts(node)) for node in batch["nodes"]),
+    )
+
+
+def _node(node: Json) -> NodeLatency:
+    delays = {
+        upstream: Delays(_value(ProcessingDelay, delay["window"]), _value(ProcessingDelay, delay["batch"]))
+        for upstream, delay in node["delays"].items()
+    }
+    batch = _value(BatchLatency, node["batch"])
+    return _value(NodeLatency, node, **_parts(node), batch=batch, delays=MappingProxyType(delays))
+
+
+def _parts(node: Json) -> dict[str, Any]:
+    return {
+        "upstream": tuple(node["upstream"]),
+        "commit": _known(CommitLatency, node["commit"]),
+        "staleness": _known(Staleness, node["staleness"]),
+        "lateness": _known(Lateness, node["lateness"]),
+    }
+
+
+def _split(split: Json) -> LatencySplit:
+    return LatencySplit(
+        queuing=_known(Ages, split["queuing"]),
+        processing=_known(ProcessingDelay, split["processing"]),
+        commit=_known(ProcessingDelay, split["commit"]),
+        total=_known(Ages, split["total"]),
+    )
+
+
+def _known(values: type[T], of: Json | None) -> T | None:
+    return None if of is None else _value(values, of)
+
+
+def _value(values: type[T], of: Json, **made: Any) -> T:
+    """Makes one dataclass: its fields are those of the same name in JSON, but for those made already."""
+    names = {one.name: one.type for one in fields(values) if one.name not in made}  # type: ignore[arg-type]
+    return values(**{name: _typed(str(type_), of[_camel(name)]) for name, type_ in names.items()}, **made)
+
+
+def _typed(annotation: str, value: Any) -> Any:
+    """Returns what JSON's one kind of number stands for: whole milliseconds, a mean or a time."""
+    if value is None:
+        return None
+    match annotation.removesuffix(" | None"):
+        case "int":
+            return int(value)
+        case "datetime":
+            return datetime.fromtimestamp(value / 1000, UTC)
+        case _:
+            return value
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)

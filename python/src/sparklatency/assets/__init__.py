@@ -1,0 +1,1 @@
+"""Configuration for monitoring systems, made of the one table of metrics."""

@@ -1,0 +1,98 @@
+"""A dashboard of Grafana, on what the driver's own Prometheus endpoint gives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sparklatency.assets.metrics import COMMIT_LATENCY, E2E_LATENCY, WATERMARK_LAG, histogram, metric
+from sparklatency.assets.prometheus import percentile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_SOURCE = {"type": "prometheus", "uid": "${datasource}"}
+_QUERY = '{app=~"$app",query=~"$query"}'
+_NODE = '{app=~"$app",query=~"$query",node=~"$node"}'
+_WINDOW = "$__rate_interval"
+_LEGEND = "{{query}} {{node}}"
+_WIDTH, _HEIGHT = 12, 8
+
+
+def dashboard() -> Mapping[str, Any]:
+    """Returns the model of the dashboard, as Grafana imports it."""
+    panels = [
+        _percentile("Record latency by node, p50", E2E_LATENCY, 0.5),
+        _percentile("Record latency by node, p99", E2E_LATENCY, 0.99),
+        _heatmap("Record latency", histogram(E2E_LATENCY)),
+        _percentile("Latency at the commit, p99", COMMIT_LATENCY, 0.99),
+        _series("Watermark behind the clock", "s", f"{WATERMARK_LAG}{_QUERY}", "{{query}}"),
+        _counter("Records", "records"),
+        _counter("Dropped late", "records-dropped-late"),
+        _counter("Without timestamp", "records-without-timestamp"),
+        _counter("Ahead of the clock", "records-ahead-of-clock"),
+    ]
+    for number, panel in enumerate(panels):
+        row, column = divmod(number, 2)
+        place = {"x": column * _WIDTH, "y": row * _HEIGHT, "w": _WIDTH, "h": _HEIGHT}
+        panel |= {"id": number + 1, "gridPos": place}
+    return {
+        "title": "Spark record latency",
+        "uid": "sparklatency",
+        "tags": ["spark", "latency"],
+        "schemaVersion": 39,
+        "editable": True,
+        "refresh": "10s",
+        "time": {"from": "now-1h", "to": "now"},
+        "templating": {"list": [_datasource(), *map(_variable, ("app", "query", "node"))]},
+        "panels": panels,
+    }
+
+
+def _percentile(title: str, measure: str, quantile: float) -> dict[str, Any]:
+    return _series(title, "s", percentile(measure, quantile, _NODE, _WINDOW), _LEGEND)
+
+
+def _counter(title: str, name: str) -> dict[str, Any]:
+    found = metric(name)
+    rate = f"sum by (query, node) (rate({found.prometheus}{_NODE}[{_WINDOW}]))"
+    return {**_series(title, "cps", rate, _LEGEND), "description": found.help}
+
+
+def _series(title: str, unit: str, expression: str, legend: str) -> dict[str, Any]:
+    return {
+        "type": "timeseries",
+        "title": title,
+        "datasource": _SOURCE,
+        "targets": [{"refId": "A", "datasource": _SOURCE, "expr": expression, "legendFormat": legend}],
+        "fieldConfig": {"defaults": {"unit": unit, "min": 0}, "overrides": []},
+    }
+
+
+def _heatmap(title: str, name: str) -> dict[str, Any]:
+    rates = f"sum by (le) (increase({name}_bucket{_NODE}[{_WINDOW}]))"
+    target = {"refId": "A", "datasource": _SOURCE, "expr": rates, "legendFormat": "{{le}}"}
+    return {
+        "type": "heatmap",
+        "title": title,
+        "datasource": _SOURCE,
+        "targets": [{**target, "format": "heatmap"}],
+        "options": {"calculate": False, "yAxis": {"unit": "s"}, "cellGap": 1},
+    }
+
+
+def _datasource() -> dict[str, Any]:
+    return {"name": "datasource", "type": "datasource", "query": "prometheus", "label": "Prometheus"}
+
+
+def _variable(label: str) -> dict[str, Any]:
+    above = {"app": "", "query": '{app=~"$app"}', "node": _QUERY}[label]
+    return {
+        "name": label,
+        "type": "query",
+        "datasource": _SOURCE,
+        "query": f"label_values({metric('records').prometheus}{above}, {label})",
+        "refresh": 2,
+        "multi": True,
+        "includeAll": True,
+        "current": {"text": "All", "value": "$__all"},
+    }

@@ -1,0 +1,59 @@
+"""Rules for Prometheus' jmx_exporter.
+
+A rule is matched against ``domain<key=value, …><>attribute: value``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sparklatency.assets.metrics import E2E_LATENCY, Metric, metrics
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_ID = r"([\w%-]+)"
+"""A query or node as MetricName escapes it, without a dot."""
+
+
+def rules() -> Mapping[str, Any]:
+    """Returns the configuration: a rule for each metric of a node, and of a node in a task."""
+    nodes = [_rule(metric, _of_node(metric), metric.prometheus, _NODE) for metric in metrics()]
+    tasks = [
+        _rule(metric, _of_task(metric), metric.prometheus.replace("_", "_task_", 1), _TASK)
+        for metric in metrics()
+        if metric.measure == E2E_LATENCY
+    ]
+    return {
+        "includeObjectNames": ["metrics:name=*.sparklatency.*,type=gauges", "sparklatency:*"],
+        "rules": nodes + tasks,
+    }
+
+
+_NODE = {"app": "$1", "process": "$2", "query": "$3", "node": "$4"}
+_TASK = {"thread": "$1", "task": "$2", "node": "$4"}
+
+
+def _of_node(metric: Metric) -> str:
+    """Spark's JmxSink has a bean for each gauge; its application id or namespace may have dots."""
+    name = rf"([^>]+)\.([^.>]+)\.sparklatency\.query\.{_ID}\.node\.{_ID}\.{metric.name}"
+    return rf"^metrics<name={name}, type=gauges><>Value:"
+
+
+def _of_task(metric: Metric) -> str:
+    """Our own beans have a node in a task, or a whole task, with all figures; odd names are quoted."""
+    bean = r'thread-id="?(.+?)"?, task-id=(\d+_\d+)(, processor-node-id="?(.+?)"?)?'
+    return rf"^sparklatency<type=stream-(?:processor-node|task)-metrics, {bean}><>{metric.name}:"
+
+
+def _rule(metric: Metric, pattern: str, name: str, labels: Mapping[str, str]) -> dict[str, Any]:
+    factor = {"valueFactor": 0.001} if metric.is_duration else {}
+    return {
+        "pattern": pattern,
+        "name": name,
+        "type": metric.kind.upper(),
+        **factor,
+        "help": metric.help,
+        "labels": dict(labels),
+        "cache": True,
+    }

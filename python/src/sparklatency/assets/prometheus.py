@@ -1,0 +1,75 @@
+"""Alerts of Prometheus, on what the driver's own endpoint gives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sparklatency.assets.metrics import COMMIT_LATENCY, E2E_LATENCY, WATERMARK_LAG, histogram, metric
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_WHERE = "{{ $labels.query }} ({{ $labels.app }})"
+_NODE = f"node {{{{ $labels.node }}}} of query {_WHERE}"
+_DURATION = "{{ $value | humanizeDuration }}"
+
+
+def percentile(measure: str, quantile: float, selector: str = "", window: str = "5m") -> str:
+    """Returns the expression of a percentile of a measure's histogram, in seconds, for each node."""
+    rates = f"rate({histogram(measure)}_bucket{selector}[{window}])"
+    return f"histogram_quantile({quantile}, sum by (app, query, node, le) ({rates}))"
+
+
+def alerts(p99_seconds: float, watermark_lag_seconds: float) -> Mapping[str, Any]:
+    """Returns a file of rules.
+
+    Args:
+        p99_seconds: how old one record in a hundred may be, at a node and at the commit.
+        watermark_lag_seconds: how far a query's watermark may be behind the clock.
+    """
+    return {
+        "groups": [
+            {
+                "name": "sparklatency",
+                "rules": [
+                    _alert(
+                        "SparkRecordLatencyHigh",
+                        f"{percentile(E2E_LATENCY, 0.99)} > {p99_seconds:g}",
+                        f"1 % of the records at {_NODE} are older than {_DURATION}",
+                        wait="5m",
+                    ),
+                    _alert(
+                        "SparkCommitLatencyHigh",
+                        f"{percentile(COMMIT_LATENCY, 0.99)} > {p99_seconds:g}",
+                        f"1 % of the records of {_NODE} are committed older than {_DURATION}",
+                        wait="5m",
+                    ),
+                    _alert(
+                        "SparkWatermarkBehind",
+                        f"{WATERMARK_LAG} > {watermark_lag_seconds:g}",
+                        f"the watermark of query {_WHERE} is {_DURATION} behind the clock",
+                        wait="5m",
+                    ),
+                    _counted("SparkRecordsDroppedLate", "records-dropped-late"),
+                    _counted("SparkRecordsWithoutTimestamp", "records-without-timestamp"),
+                    _counted("SparkClocksDiffer", "records-ahead-of-clock"),
+                ],
+            }
+        ]
+    }
+
+
+def _counted(name: str, counter: str) -> dict[str, Any]:
+    found = metric(counter)
+    summary = f"{{{{ $value | humanize }}}} in five minutes at {_NODE}: {found.help}"
+    return _alert(name, f"increase({found.prometheus}[5m]) > 0", summary)
+
+
+def _alert(name: str, expression: str, summary: str, wait: str | None = None) -> dict[str, Any]:
+    return {
+        "alert": name,
+        "expr": expression,
+        **({"for": wait} if wait else {}),
+        "labels": {"severity": "warning"},
+        "annotations": {"summary": summary},
+    }

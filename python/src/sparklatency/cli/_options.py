@@ -1,0 +1,97 @@
+"""What several commands share: where to read, how to print, and durations."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from rich.console import Console
+
+from sparklatency._rest import RestReader
+from sparklatency.errors import SparkLatencyError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+MISSED = 3
+UNKNOWN = 4
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, named as in REST.")
+query = click.option(
+    "--query", metavar="QUERY", help="Name or id of the query; not needed where there is one."
+)
+_URL = click.option(
+    "--url",
+    default="http://localhost:4040",
+    show_default=True,
+    envvar="SPARKLATENCY_URL",
+    show_envvar=True,
+    help="The UI of the driver, or of a History Server.",
+)
+_APP = click.option("--app", help="Id or name of the application; not needed where the UI shows one.")
+
+
+def application(command: F) -> F:
+    """Adds --url and --app."""
+    return _URL(_APP(command))
+
+
+class Duration(click.ParamType[int]):
+    """A duration such as 500ms, 5s or 2m, in milliseconds."""
+
+    name = "duration"
+    _UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}  # noqa: RUF012  read only
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Returns milliseconds; a duration without a unit is refused."""
+        if isinstance(value, int):
+            return value
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h)", value)
+        if found is None:
+            self.fail(f"{value!r} is no duration: write it like 500ms, 5s, 2m or 1h", param, ctx)
+        return round(float(found[1]) * self._UNITS[found[2]])
+
+
+def reader(url: str, app: str | None) -> RestReader:
+    """Returns a reader of the application; a bad URL is wrong usage."""
+    try:
+        return RestReader(url, app)
+    except ValueError as bad:
+        raise click.BadParameter(str(bad), param_hint="--url") from bad
+
+
+def one_query(source: RestReader, name: str | None) -> Mapping[str, Any]:
+    """Returns the document of one query: the one that is named, or the only one.
+
+    Raises:
+        SparkLatencyError: there is none, or several.
+    """
+    found = newest(source.queries(name)["queries"])
+    if len(found) != 1:
+        names = ", ".join(one["query"] for one in found)
+        raise SparkLatencyError(
+            f"There are figures of several queries; name one by --query: {names}"
+            if found
+            else "No figures yet: no batch of a query with a marked node has ended."
+        )
+    return found[0]
+
+
+def newest(queries: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Returns the newest run of each query, which comes first."""
+    return list({one["query"]: one for one in reversed(queries)}.values())[::-1]
+
+
+def print_json(document: Any) -> None:
+    """Prints JSON that is meant for programs and can be read by people."""
+    click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+
+
+def console() -> Console:
+    """Returns where tables go: as wide as they need to be where nobody looks."""
+    out = Console(highlight=False, soft_wrap=False)
+    return out if out.is_terminal else Console(highlight=False, width=10_000)

@@ -1,0 +1,143 @@
+"""The tables of the commands, for a rich console."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from sparklatency.render import LEGEND, UNKNOWN, milliseconds, name, slowest_step
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from sparklatency.figures import Ages, ProcessingDelay
+    from sparklatency.queries import Batch, QueryLatency
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> Table:
+    """Returns a table whose first columns are words, and the others numbers."""
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, show_header=any(headings))
+    for place, heading in enumerate(headings):
+        made.add_column(heading, justify="left" if place < left else "right", no_wrap=place >= left)
+    for row in rows:
+        made.add_row(*(Text(cell) for cell in row))
+    return made
+
+
+def operators(query: QueryLatency) -> RenderableType:
+    """Returns the nodes of a query, upstream first."""
+    rows = [
+        [
+            name(node.node),
+            f"{node.records:,}",
+            milliseconds(node.own),
+            UNKNOWN if node.share is None else f"{100 * node.share:.0f} %",
+            *map(milliseconds, (node.p50, node.p90, node.p95, node.p99, node.p999, node.max)),
+        ]
+        for node in query.nodes
+    ]
+    headings = ("node", "records", "own", "share", "p50", "p90", "p95", "p99", "p99.9", "max")
+    return Group(
+        _title(query), table(headings, rows), *_lines(_slowest(query), LEGEND if _unknown(rows) else None)
+    )
+
+
+def info(query: QueryLatency) -> RenderableType:
+    """Returns where the time of a query's records goes."""
+    split = query.split
+    parts = {
+        "queuing": split.queuing,
+        "processing": split.processing,
+        "commit": split.commit,
+        "total": split.total,
+    }
+    rows = [[part, *_statistics(figures)] for part, figures in parts.items()]
+    path = " → ".join(map(name, query.critical_path))
+    return Group(
+        _title(query),
+        table(("", "min", "avg", "p50", "p99", "max"), rows),
+        *_lines(
+            _slowest(query),
+            f"critical path: {path or UNKNOWN}",
+            "last batch:    " + (UNKNOWN if query.last_batch is None else _batch(query.last_batch)),
+            LEGEND if _unknown(rows) else None,
+        ),
+    )
+
+
+def watermarks(query: QueryLatency) -> RenderableType:
+    """Returns the watermarks of the last batch, and what nodes have dropped."""
+    batch = query.last_batch
+    rows = [
+        [
+            name(one.source),
+            one.column,
+            "holds back" if one.holds_back else "",
+            milliseconds(one.delay),
+            _time(one.watermark),
+            milliseconds(_lag(batch, one.watermark)),
+        ]
+        for one in (batch.watermarks if batch else ())
+    ]
+    late = [
+        [name(node.node), f"{node.lateness.records:,}"]
+        + [milliseconds(figure) for figure in (node.lateness.p50, node.lateness.p99, node.lateness.max)]
+        for node in query.nodes
+        if node.lateness is not None
+    ]
+    headings = ("source", "column", "", "delay", "watermark [UTC]", "lag")
+    dropped = ("node", "dropped late", "by p50", "by p99", "by max")
+    return Group(
+        _title(query),
+        table(headings, rows, left=3) if rows else Text("No watermark: no column of the query has one."),
+        *_lines(None if batch is None else f"the query's watermark lags {_ms(batch.watermark_lag)}"),
+        table(dropped, late) if late else "",
+    )
+
+
+def _title(query: QueryLatency) -> Text:
+    return Text(f"{name(query.query)} · {query.batches:,} batches · latency in ms", style="table.title")
+
+
+def _slowest(query: QueryLatency) -> str | None:
+    step = slowest_step(query)
+    return None if step is None else step.replace("step: ", "step:  ")
+
+
+def _lines(*lines: str | None) -> list[Text]:
+    return [Text(line) for line in lines if line is not None]
+
+
+def _unknown(rows: Sequence[Sequence[str]]) -> bool:
+    return any(cell == UNKNOWN for row in rows for cell in row)
+
+
+def _statistics(figures: Ages | ProcessingDelay | None) -> list[str]:
+    if figures is None:
+        return [UNKNOWN] * 5
+    return [milliseconds(one) for one in (figures.min, figures.avg, figures.p50, figures.p99, figures.max)]
+
+
+def _batch(batch: Batch) -> str:
+    took = ", ".join(f"{part} {ms:,}" for part, ms in batch.durations.items() if ms)
+    rows = f"{batch.batch}, {batch.input_rows:,} rows, committed {_time(batch.committed)} UTC"
+    return f"{rows}, ms: {took}" if took else rows
+
+
+def _time(time: datetime | None) -> str:
+    return UNKNOWN if time is None else time.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+
+
+def _lag(batch: Batch | None, watermark: datetime | None) -> int | None:
+    if batch is None or watermark is None:
+        return None
+    return round((batch.committed - watermark).total_seconds() * 1000)
+
+
+def _ms(figure: int | None) -> str:
+    return UNKNOWN if figure is None else f"{figure:,} ms"

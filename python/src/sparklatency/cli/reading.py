@@ -1,0 +1,88 @@
+"""The commands that show figures: ``top``, ``operators``, ``info`` and ``watermarks``."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import click
+from rich.live import Live
+
+from sparklatency import _parse, render
+from sparklatency.cli import _options, _tables
+
+if TYPE_CHECKING:
+    from sparklatency._rest import RestReader
+    from sparklatency.queries import QueryLatency
+
+
+@click.command()
+@_options.application
+@click.option("--every", default="2s", show_default=True, type=_options.Duration(), help="How often to look.")
+@click.option("--once", is_flag=True, help="Look once, as is done anyway where the output is no terminal.")
+@_options.as_json
+def top(url: str, app: str | None, every: int, once: bool, as_json: bool) -> None:
+    """Show all queries and nodes, again and again until Ctrl-C."""
+    source, out = _options.reader(url, app), _options.console()
+    if as_json:
+        _options.print_json(source.queries())
+    elif once or not out.is_terminal:
+        out.print(render.tables(_all(source)))
+    else:
+        try:
+            with Live(render.tables(_all(source)), console=out, auto_refresh=False) as live:
+                while True:
+                    time.sleep(every / 1000)
+                    live.update(render.tables(_all(source)), refresh=True)
+        except KeyboardInterrupt:
+            return
+
+
+@click.command()
+@_options.application
+@_options.query
+@_options.as_json
+def operators(url: str, app: str | None, query: str | None, as_json: bool) -> None:
+    """Show the nodes of a query: their own time, their share of the whole, and percentiles."""
+    document = _options.one_query(_options.reader(url, app), query)
+    if as_json:
+        _options.print_json(document["nodes"])
+    else:
+        [figures] = _parse.queries({"queries": [document]})
+        _options.console().print(_tables.operators(figures))
+
+
+@click.command()
+@_options.application
+@_options.query
+@_options.as_json
+def info(url: str, app: str | None, query: str | None, as_json: bool) -> None:
+    """Show where the time of a query's records goes: split, slowest step, critical path, last batch."""
+    document = _options.one_query(_options.reader(url, app), query)
+    if as_json:
+        _options.print_json(document)
+    else:
+        [figures] = _parse.queries({"queries": [document]})
+        _options.console().print(_tables.info(figures))
+
+
+@click.command()
+@_options.application
+@_options.query
+@_options.as_json
+def watermarks(url: str, app: str | None, query: str | None, as_json: bool) -> None:
+    """Show the watermark of each source, which one holds the query back, and what was dropped late."""
+    document = _options.one_query(_options.reader(url, app), query)
+    if as_json:
+        late = [{"node": one["node"], **one["lateness"]} for one in document["nodes"] if one["lateness"]]
+        batch = document["lastBatch"] or {}
+        known = {field: batch.get(field) for field in ("committed", "watermark", "watermarkLag")}
+        sources = batch.get("watermarks", [])
+        _options.print_json({"query": document["query"], **known, "watermarks": sources, "late": late})
+    else:
+        [figures] = _parse.queries({"queries": [document]})
+        _options.console().print(_tables.watermarks(figures))
+
+
+def _all(source: RestReader) -> tuple[QueryLatency, ...]:
+    return _parse.queries({"queries": _options.newest(source.queries()["queries"])}, source)

@@ -1,0 +1,81 @@
+"""The command ``slo``: whether a node keeps its limits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sparklatency.cli import _options, _tables
+from sparklatency.errors import NoFiguresError
+from sparklatency.render import milliseconds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_FIGURES = ("avg", "p50", "p90", "p95", "p99", "p999", "max")
+_EXIT = {"met": 0, "missed": _options.MISSED, "unknown": _options.UNKNOWN}
+
+
+def _limits(command: Callable[..., None]) -> Callable[..., None]:
+    """Adds an option for each figure, of the latency at the node and at the commit."""
+    for prefix, what in (("commit-", "at the commit"), ("", "at the node")):
+        for figure in reversed(_FIGURES):
+            option = click.option(
+                f"--{prefix}{figure}", type=_options.Duration(), help=f"Limit of the {figure} {what}."
+            )
+            command = option(command)
+    return command
+
+
+@click.command()
+@_options.application
+@click.option("--query", required=True, metavar="QUERY", help="Name or id of the query.")
+@click.option("--node", required=True, help="Id of the node.")
+@_limits
+@_options.as_json
+def slo(url: str, app: str | None, query: str, node: str, as_json: bool, **limits: int | None) -> None:
+    """Tell whether a node keeps limits such as --p99 5s: exit 0 met, 3 missed, 4 unknown.
+
+    Figures are those of the window, by default the last minute. Unknown is a figure without a record to tell
+    by, also because there is no such query or node yet; a limit that is missed outweighs one that is unknown.
+    """
+    asked = {figure: limit for figure, limit in limits.items() if limit is not None}
+    if not asked:
+        raise click.UsageError("name at least one limit, such as --p99 5s")
+    source = _options.reader(url, app)
+    try:
+        figures, problem = _figures(_options.one_query(source, query), node)
+    except NoFiguresError as none:
+        figures, problem = {}, str(none)
+    judged = [_judge(figure, limit, figures) for figure, limit in asked.items()]
+    status = max((one["status"] for one in judged), key=["met", "unknown", "missed"].index)
+    if as_json:
+        _options.print_json({"query": query, "node": node, "status": status, "limits": judged})
+    else:
+        rows = [
+            [one["figure"], one["status"], milliseconds(one["value"]), milliseconds(one["limit"])]
+            for one in judged
+        ]
+        _options.console().print(_tables.table(("figure", "", "ms", "limit"), rows, left=2))
+    if problem:
+        click.echo(problem, err=True)
+    raise SystemExit(_EXIT[status])
+
+
+def _figures(query: Mapping[str, Any], node: str) -> tuple[Mapping[str, Any], str | None]:
+    """Returns the figures of a node as they are asked for; or none, and why."""
+    found = next((one for one in query["nodes"] if one["node"] == node), None)
+    if found is None:
+        known = ", ".join(one["node"] for one in query["nodes"])
+        return {}, f"there is no node {node!r}; nodes: {known or 'none'}"
+    commit = found["commit"] or {}
+    return {**found, **{f"commit_{figure}": value for figure, value in commit.items()}}, None
+
+
+def _judge(figure: str, limit: int, figures: Mapping[str, Any]) -> dict[str, Any]:
+    value = figures.get(figure)
+    if value is not None and not figure.endswith("avg"):
+        value = int(value)
+    status = "unknown" if value is None else "met" if value <= limit else "missed"
+    return {"figure": figure.replace("_", "-"), "limit": limit, "value": value, "status": status}

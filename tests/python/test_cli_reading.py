@@ -1,0 +1,252 @@
+"""The commands that read a UI, by what they print and how they exit."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from sparklatency.cli import main
+from test_view import NO_SPLIT, node, query
+from ui import UI, application
+
+
+def sparklatency(ui: UI, *arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments, prog_name="sparklatency", env={"SPARKLATENCY_URL": ui.url})
+
+
+def statistics(value: float, **changed: Any) -> dict[str, Any]:
+    return {**dict.fromkeys(("min", "avg", "p50", "p99", "max"), value), **changed}
+
+
+def watermark(source: str, **known: Any) -> dict[str, Any]:
+    return {"source": source, "column": "ts", **known}
+
+
+LATE = {"records": 7, "min": 3.0, "avg": 4.5, **dict.fromkeys(("p50", "p90", "p95", "p99", "max"), 21_000.0)}
+COMMIT = dict.fromkeys(("min", "avg", "p50", "p90", "p95", "p99", "p999", "max"), 5_300.0)
+BATCH = {
+    "batch": 1_233,
+    "start": 1_700_000_000_000,
+    "committed": 1_700_000_005_000,
+    "inputRows": 500,
+    "droppedLate": 7,
+    "watermark": 1_700_000_003_000,
+    "watermarkLag": 2_000,
+    "watermarks": [
+        {
+            "source": "kafka[orders]",
+            "column": "ts",
+            "delay": 1_000,
+            "holdsBack": True,
+            "watermark": 1_700_000_003_000,
+        },
+        {"source": "kafka[idle]", "column": "ts", "delay": 500, "holdsBack": False, "watermark": None},
+    ],
+    "durations": {"addBatch": 4_000, "getBatch": 0, "walCommit": 80},
+    "slowestStep": None,
+    "criticalPath": [],
+    "split": NO_SPLIT,
+    "nodes": [],
+}
+ORDERS = query(
+    "orders",
+    node("source", own=1_017.25, share=0.196),
+    node("sink", upstream=["source"], avg=5_200.0, own=4_182.75, share=0.804, commit=COMMIT, lateness=LATE),
+    run="c2c67bdc-89ef-4e9c-a968-4a7a75875766",
+    slowestStep="sink",
+    criticalPath=["source", "sink"],
+    split={
+        "queuing": statistics(1_017.25, min=3.0, max=3_019.0),
+        "processing": statistics(4_182.75, sameRecords=True),
+        "commit": None,
+        "total": statistics(5_300.0),
+    },
+    lastBatch=BATCH,
+)
+
+
+def shown(printed: Result) -> list[list[str]]:
+    assert printed.exit_code == 0, printed.output
+    return [line.split() for line in printed.stdout.splitlines()]
+
+
+def test_top_shows_the_newest_run_of_every_query(ui: UI) -> None:
+    ui.queries = [ORDERS, {**ORDERS, "batches": 1}, query("clicks", node("source"))]
+    printed = sparklatency(ui, "top", "--once").stdout
+    assert [line for line in printed.splitlines() if "·" in line] == [
+        "orders · 1,234 batches · latency in ms",
+        "clicks · 1,234 batches · latency in ms",
+    ]
+    assert "slowest step: sink, 4,183 ms of 5,200 (80 %)" in printed
+
+
+def test_operators_shows_own_time_share_and_percentiles(ui: UI) -> None:
+    ui.queries = [ORDERS]
+    _, headings, _, source, sink, step = shown(sparklatency(ui, "operators"))
+    assert headings == ["node", "records", "own", "share", "p50", "p90", "p95", "p99", "p99.9", "max"]
+    assert source[:5] == ["source", "12,000", "1,017.2", "20", "%"]
+    assert sink[:6] == ["sink", "12,000", "4,182.8", "80", "%", "612"]
+    assert " ".join(step) == "slowest step: sink, 4,183 ms of 5,200 (80 %)"
+
+
+def test_info_splits_the_latency_and_tells_of_the_last_batch(ui: UI) -> None:
+    ui.queries = [ORDERS]
+    rows = {row[0]: row[1:] for row in shown(sparklatency(ui, "info", "--query", "orders")) if row}
+    assert rows["queuing"] == ["3", "1,017.2", "1,017", "1,017", "3,019"]
+    assert rows["processing"] == ["4,182.8"] * 5
+    assert rows["commit"] == ["–"] * 5  # noqa: RUF001
+    assert rows["critical"] == ["path:", "source", "→", "sink"]
+    assert " ".join(rows["last"]) == (
+        "batch: 1233, 500 rows, committed 2023-11-14 22:13:25.000 UTC, ms: addBatch 4,000, walCommit 80"
+    )
+
+
+def test_watermarks_shows_who_holds_back_and_what_came_too_late(ui: UI) -> None:
+    ui.queries = [ORDERS]
+    rows = shown(sparklatency(ui, "watermarks"))
+    assert rows[3] == ["kafka[orders]", "ts", "holds", "back", "1,000", "2023-11-14", "22:13:23.000", "2,000"]
+    assert rows[4] == ["kafka[idle]", "ts", "500", "–", "–"]  # noqa: RUF001
+    assert " ".join(rows[5]) == "the query's watermark lags 2,000 ms"
+    assert rows[-1] == ["sink", "7", "21,000", "21,000", "21,000"]
+
+
+@pytest.mark.parametrize(
+    ("command", "path", "value"),
+    [
+        ("top", ("queries", 0, "query"), "orders"),
+        ("operators", (1, "own"), 4_182.75),
+        ("info", ("split", "queuing", "max"), 3_019.0),
+        ("watermarks", ("watermarks", 0, "holdsBack"), True),
+        ("watermarks", ("late", 0, "records"), 7),
+    ],
+)
+def test_json_has_the_names_of_rest(ui: UI, command: str, path: tuple[Any, ...], value: Any) -> None:
+    ui.queries = [ORDERS]
+    found = json.loads(sparklatency(ui, command, "--json").stdout)
+    for key in path:
+        found = found[key]
+    assert found == value
+
+
+def test_one_of_several_queries_has_to_be_named(ui: UI) -> None:
+    ui.queries = [ORDERS, query("clicks", node("source"))]
+    failed = sparklatency(ui, "info")
+    assert failed.exit_code == 1
+    assert "name one by --query: orders, clicks" in failed.stderr
+    assert sparklatency(ui, "info", "--query", "clicks").exit_code == 0
+
+
+def test_no_figures_yet_is_said(ui: UI) -> None:
+    assert "No figures yet" in sparklatency(ui, "top").stdout
+    assert "No figures yet" in sparklatency(ui, "info").stderr
+    assert "no figures of a query 'orders'" in sparklatency(ui, "info", "--query", "orders").stderr
+
+
+@pytest.mark.parametrize(
+    ("limits", "code", "statuses"),
+    [
+        (["--p99", "5s"], 0, ["met"]),
+        (["--p99", "3007ms", "--max", "0.1m"], 0, ["met", "met"]),
+        (["--p99", "3s"], 3, ["missed"]),
+        (["--commit-p99", "5s", "--p99", "5s"], 3, ["met", "missed"]),
+    ],
+)
+def test_slo_exits_by_what_it_finds(ui: UI, limits: list[str], code: int, statuses: list[str]) -> None:
+    ui.queries = [ORDERS]
+    judged = sparklatency(ui, "slo", "--query", "orders", "--node", "sink", "--json", *limits)
+    assert judged.exit_code == code
+    assert sorted(one["status"] for one in json.loads(judged.stdout)["limits"]) == statuses
+
+
+def test_slo_prints_each_figure_beside_its_limit(ui: UI) -> None:
+    ui.queries = [ORDERS]
+    judged = sparklatency(ui, "slo", "--query", "orders", "--node", "sink", "--p99", "3s")
+    assert judged.stdout.splitlines()[-1].split() == ["p99", "missed", "3,007", "3,000"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--query", "orders", "--node", "sink", "--p99", "5s"], "no figures of a query 'orders'"),
+        (["--query", "clicks", "--node", "snik", "--p99", "5s"], "there is no node 'snik'; nodes: source"),
+        (["--query", "clicks", "--node", "source", "--commit-p99", "5s"], ""),
+    ],
+)
+def test_slo_does_not_take_unknown_for_met(ui: UI, arguments: list[str], problem: str) -> None:
+    ui.queries = [query("clicks", node("source"))]
+    judged = sparklatency(ui, "slo", *arguments)
+    assert judged.exit_code == 4
+    assert problem in judged.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["slo", "--query", "q", "--node", "n"], "name at least one limit, such as --p99 5s"),
+        (["slo", "--query", "q", "--node", "n", "--p99", "5"], "'5' is no duration: write it like 500ms"),
+        (["top", "--url", "localhost:4040"], "'localhost:4040' is no URL of a Spark UI"),
+    ],
+)
+def test_wrong_usage_is_answered_with_right_usage(ui: UI, arguments: list[str], problem: str) -> None:
+    failed = sparklatency(ui, *arguments)
+    assert failed.exit_code == 2
+    assert problem in failed.stderr
+
+
+def test_check_finds_nothing_wrong_with_what_fits(ui: UI) -> None:
+    ui.queries = [ORDERS]
+    checked = sparklatency(ui, "check", "--json")
+    assert checked.exit_code == 0, checked.output
+    findings = {one["what"]: one for one in json.loads(checked.stdout)}
+    assert {one["status"] for one in findings.values()} == {"ok"}
+    assert findings["application"]["detail"] == "orders, Spark 4.2.0"
+    assert findings["query"]["detail"] == "orders, 1,234 batches, 2 nodes"
+
+
+def test_check_says_what_to_mend(ui: UI) -> None:
+    id_ = "4ad9f4b1-27b8-4e3c-9b0a-b9ea2bb4a0e2"
+    bare = node("bare", withoutTimestamp=12_000)
+    ahead = node("ahead", aheadOfClock=3, maxLead=2_500.0, withoutTimestamp=1)
+    ui.queries = [query(id_, bare, ahead)]
+    ui.settings = {}
+    checked = sparklatency(ui, "check")
+    assert checked.exit_code == 3
+    printed = " ".join(checked.stdout.split())
+    assert (
+        "warn plugin long tasks show late: set --conf spark.plugins=io.sparklatency.LatencyPlugin" in printed
+    )
+    assert f"warn query {id_} has no name" in printed
+    assert f"wrong timestamps {id_}, bare: no record has one" in printed
+    assert f"warn timestamps {id_}, ahead: 1 records have none" in printed
+    assert "ahead: 3 records come from the future, by up to 2,500 ms" in printed
+
+
+def test_check_tells_a_ui_without_sparklatency(ui: UI) -> None:
+    ui.queries = None
+    checked = sparklatency(ui, "check")
+    assert checked.exit_code == 3
+    assert "is a Spark UI without sparklatency" in checked.stdout
+
+
+def test_the_newest_attempt_of_the_application_that_was_named_is_read(ui: UI) -> None:
+    ui.queries = [ORDERS]
+    ui.applications.append(application("application_1_2", "clicks", attempt="2"))
+    several = sparklatency(ui, "info")
+    assert several.exit_code == 1
+    assert "several applications; name one by its id:\n  app-20231114221320-0001  orders" in several.stderr
+    assert sparklatency(ui, "info", "--app", "clicks").exit_code == 0
+    assert ui.asked[-1] == "/api/v1/applications/application_1_2/2/latency"
+    assert "shows no application nope" in sparklatency(ui, "info", "--app", "nope").stderr
+
+
+def test_something_else_than_spark_is_told_from_nothing(ui: UI) -> None:
+    ui.applications = []
+    assert "It shows:\n  none" in sparklatency(ui, "top").stderr
+    other = sparklatency(ui, "top", "--url", f"{ui.url}/elsewhere")
+    assert "is no Spark UI. Give the address of a driver's UI" in other.stderr
+    nothing = sparklatency(ui, "top", "--url", "http://127.0.0.1:1")
+    assert nothing.exit_code == 1
+    assert "Nothing answers at http://127.0.0.1:1: [Errno 111] Connection refused." in nothing.stderr

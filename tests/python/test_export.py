@@ -1,0 +1,213 @@
+"""Configuration for monitoring systems, against the names that a running application has."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from sparklatency.assets.metrics import COMMIT_LATENCY, E2E_LATENCY, WATERMARK_LAG, histogram, metrics
+from sparklatency.cli import main
+from support import python
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+APPLICATION = """
+    import json, time
+    from urllib.request import urlopen
+    from pyspark.sql import SparkSession, functions as F
+    from sparklatency import configure, latency, with_e2e_latency
+
+    builder = SparkSession.builder.master("local[1]").config(map={
+        "spark.metrics.conf.*.sink.jmx.class": "org.apache.spark.metrics.sink.JmxSink",
+        "spark.metrics.namespace": "shop.eu",
+        "spark.sparklatency.auto": "stateful",
+        "spark.sparklatency.granularity": "subtask",
+        "spark.sparklatency.recording.level": "TRACE",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.ui.port": "0",
+    })
+    spark = configure(builder).getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    rows = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
+    source = with_e2e_latency(rows, "source")
+    counts = source.groupBy(F.window("timestamp", "1 second")).agg(F.max("timestamp").alias("newest"))
+    sink = with_e2e_latency(counts, 'the "sink".1, %', timestamp="newest")
+    query = sink.writeStream.queryName("or.ders").outputMode("update").format("noop").start()
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        [figures] = latency(query).queries or [None]
+        if figures and figures.last_batch and figures.last_batch.watermark and figures.nodes[-1].records:
+            break
+        time.sleep(0.05)
+    scraped = urlopen(f"{spark.sparkContext.uiWebUrl}/api/v1/latency/prometheus").read().decode()
+
+    # By reflection: py4j does not get at the server itself, whose class the JDK does not export.
+    java, array = spark._jvm.java.lang, spark.sparkContext._gateway.new_array
+    server = java.management.ManagementFactory.getPlatformMBeanServer()
+
+    def ask(method, *arguments):
+        [found] = [one for one in java.Class.forName("javax.management.MBeanServer").getMethods()
+                   if one.getName() == method]
+        values = array(java.Object, len(arguments))
+        for place, argument in enumerate(arguments):
+            values[place] = argument
+        return found.invoke(server, values)
+
+    beans = []
+    for domain in ("metrics", "sparklatency"):
+        for name in ask("queryNames", spark._jvm.javax.management.ObjectName(f"{domain}:*"), None):
+            attributes = [one.getName() for one in ask("getMBeanInfo", name).getAttributes()]
+            values = {attribute: ask("getAttribute", name, attribute) for attribute in attributes}
+            beans.append([name.getDomain(), name.getKeyPropertyListString(), values])
+    print(json.dumps({"beans": beans, "scraped": scraped}, default=str))
+"""
+
+Bean = tuple[str, str, dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def process() -> dict[str, Any]:
+    """What a process shows that has every metric there is."""
+    found: dict[str, Any] = json.loads(python(APPLICATION))
+    return found
+
+
+@pytest.fixture(scope="module")
+def beans(process: dict[str, Any]) -> list[Bean]:
+    """Domain, properties and figures of its MBeans."""
+    ours = [
+        bean for bean in process["beans"] if bean[0] == "sparklatency" or ".sparklatency.query." in bean[1]
+    ]
+    for _, _, figures in ours:
+        figures.pop("Number", None)  # of Dropwizard's gauges, the same as Value
+    return [(domain, properties, figures) for domain, properties, figures in ours]
+
+
+@pytest.fixture(scope="module")
+def series(process: dict[str, Any]) -> set[str]:
+    """Names of the series that Prometheus scrapes from it."""
+    return set(re.findall(r"^(sparklatency_\w+)\{", process["scraped"], re.MULTILINE))
+
+
+def exported(*arguments: str) -> str:
+    printed = CliRunner().invoke(main, ["export", *arguments], prog_name="sparklatency")
+    assert printed.exit_code == 0, printed.output
+    return printed.stdout
+
+
+def seen_by_jmx_exporter(beans: list[Bean]) -> list[str]:
+    """What jmx_exporter matches rules against: `domain<key=value, …><>attribute: value`."""
+    key_value = re.compile(r'([^,=]+)=("(?:[^"\\]|\\.)*"|[^,]*)')
+    return [
+        f"{domain}<{', '.join(f'{k}={v}' for k, v in key_value.findall(properties))}><>{name}: {value}"
+        for domain, properties, values in beans
+        for name, value in values.items()
+    ]
+
+
+def test_every_rule_of_jmx_exporter_matches_and_every_figure_is_matched_once(beans: list[Bean]) -> None:
+    inputs = seen_by_jmx_exporter(beans)
+    rules = yaml.safe_load(exported("jmx-exporter"))["rules"]
+    matches = {rule["name"]: [one for one in inputs if re.match(rule["pattern"], one)] for rule in rules}
+    assert len(matches) == len(rules)
+    assert [name for name, matching in matches.items() if not matching] == []
+    assert sorted(inputs) == sorted(one for matching in matches.values() for one in matching)
+
+
+def test_the_labels_of_jmx_exporter_are_the_ids(beans: list[Bean]) -> None:
+    rules = {rule["name"]: rule for rule in yaml.safe_load(exported("jmx-exporter"))["rules"]}
+
+    def labels(metric: str) -> set[tuple[str, ...]]:
+        rule = rules[f"sparklatency_{metric}_seconds"]
+        found = (re.match(rule["pattern"], one) for one in seen_by_jmx_exporter(beans))
+        templates = [label.replace("$", "\\") for label in rule["labels"].values()]
+        return {tuple(match.expand(template) for template in templates) for match in found if match}
+
+    nodes = {"source", "the%20%22sink%22%2E1%2C%20%25"}
+    assert labels("record_e2e_latency_p99") == {("shop.eu", "driver", "or%2Eders", node) for node in nodes}
+    assert ("or.ders-driver", "0_0", "source") in labels("task_record_e2e_latency_p99")
+
+
+def test_every_rule_of_opentelemetry_finds_a_bean_and_its_attributes(beans: list[Bean]) -> None:
+    for rule in yaml.safe_load(exported("otel"))["rules"]:
+        domain, properties = rule["bean"].split(":", 1)
+        pattern = re.compile(re.escape(properties).replace(r"\*", ".*"))
+        found = [values for name, keys, values in beans if name == domain and pattern.fullmatch(keys)]
+        assert found, rule["bean"]
+        assert all(rule["mapping"].keys() <= values.keys() for values in found), rule["bean"]
+
+
+def test_milliseconds_become_seconds_everywhere() -> None:
+    of_jmx = yaml.safe_load(exported("jmx-exporter"))["rules"]
+    assert {rule.get("valueFactor") for rule in of_jmx if rule["name"].endswith("_seconds")} == {0.001}
+    assert {rule.get("valueFactor") for rule in of_jmx if rule["name"].endswith("_total")} == {None}
+    of_otel = [one for rule in yaml.safe_load(exported("otel"))["rules"] for one in rule["mapping"].values()]
+    assert {(one.get("sourceUnit"), one["unit"]) for one in of_otel} == {("ms", "s"), (None, "{record}")}
+
+
+def names(expressions: list[str]) -> set[str]:
+    return set(re.findall(r"\bsparklatency_\w+", " ".join(expressions)))
+
+
+def test_what_the_endpoint_gives_is_called_as_the_table_says(series: set[str]) -> None:
+    assert {name for name in series if name.endswith("_total")} == {
+        one.prometheus for one in metrics() if one.kind == "counter"
+    }
+    assert {f"{histogram(measure)}_bucket" for measure in (E2E_LATENCY, COMMIT_LATENCY)} <= series
+    assert WATERMARK_LAG in series
+
+
+def test_alerts_ask_for_what_the_endpoint_gives_and_take_limits(series: set[str]) -> None:
+    [group] = yaml.safe_load(exported("prometheus-rules", "--p99", "2500ms", "--watermark-lag", "1m"))[
+        "groups"
+    ]
+    rules = {rule["alert"]: rule for rule in group["rules"]}
+    assert rules["SparkRecordLatencyHigh"]["expr"] == (
+        "histogram_quantile(0.99, sum by (app, query, node, le) "
+        "(rate(sparklatency_record_e2e_latency_seconds_bucket[5m]))) > 2.5"
+    )
+    assert rules["SparkWatermarkBehind"]["expr"] == "sparklatency_watermark_lag_seconds > 60"
+    assert names([rule["expr"] for rule in rules.values()]) <= series
+    assert all(rule["annotations"]["summary"] for rule in rules.values())
+
+
+def test_a_dashboard_asks_for_what_the_endpoint_gives(series: set[str]) -> None:
+    board = json.loads(exported("grafana"))
+    assert [one["name"] for one in board["templating"]["list"]] == ["datasource", "app", "query", "node"]
+    targets = [target for panel in board["panels"] for target in panel["targets"]]
+    variables = [one["query"] for one in board["templating"]["list"]]
+    asked = names([target["expr"] for target in targets] + variables)
+    assert asked <= series
+    assert len(asked) == 7
+    assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
+    assert {target["datasource"]["uid"] for target in targets} == {"${datasource}"}
+    places = {(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in board["panels"]}
+    assert len(places) == len(board["panels"])
+
+
+def test_promtool_takes_the_alerts_and_the_expressions_of_the_dashboard(tmp_path: Path) -> None:
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        assert os.environ.get("CI") != "true", "promtool is missing: install the package prometheus"
+        pytest.skip("promtool is not installed: it is in Debian's package prometheus")
+    panels = json.loads(exported("grafana"))["panels"]
+    expressions = [
+        target["expr"].replace("$__rate_interval", "1m") for one in panels for target in one["targets"]
+    ]
+    recorded = [{"record": f"panel:{number}", "expr": one} for number, one in enumerate(expressions)]
+    (tmp_path / "panels.yml").write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": recorded}]}))
+    (tmp_path / "alerts.yml").write_text(exported("prometheus-rules"))
+    for file in ("panels.yml", "alerts.yml"):
+        checked = subprocess.run(
+            [promtool, "check", "rules", str(tmp_path / file)], capture_output=True, text=True, check=False
+        )
+        assert checked.returncode == 0, checked.stdout + checked.stderr

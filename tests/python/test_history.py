@@ -1,0 +1,153 @@
+"""The batches of a query, as values, as a data frame and drawn."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import pytest
+from pyspark.sql import functions as F  # noqa: N812
+
+from sparklatency import SparkLatencyError, latency, with_e2e_latency
+from support import NOW, aged, eventually
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from sparklatency.view import Latency
+
+mpl.use("agg")
+
+UTC_NOW = datetime.fromtimestamp(NOW / 1000, UTC)
+
+
+@pytest.fixture
+def orders(spark: SparkSession, clock: Any, tmp_path: Path, running: None) -> Latency:  # noqa: ARG001
+    """A query of two batches: records 100 and 300 ms old, and a second later of 500."""
+    folder = str(tmp_path / "in")
+    aged(spark, 100, 300).coalesce(1).write.parquet(folder)
+    events = spark.readStream.schema("ts TIMESTAMP").parquet(folder).withWatermark("ts", "1 second")
+    source = with_e2e_latency(events, "source")
+    late = source.select("ts", F.lit(1))
+    query = with_e2e_latency(late, "sink").writeStream.queryName(tmp_path.name).format("noop").start()
+    query.processAllAvailable()
+    clock.advance(1000)
+    aged(spark, -500).coalesce(1).write.mode("append").parquet(folder)
+    query.processAllAvailable()
+    return eventually(lambda: two_batches(query))
+
+
+def two_batches(query: StreamingQuery) -> Latency | None:
+    found = latency(query)
+    return latency(query) if found.queries and len(full(found)) == 2 else None
+
+
+def full(figures: Latency) -> list[Any]:
+    """The batches with records: Spark adds one without, to move the watermark."""
+    return [batch for batch in figures.history() if batch.input_rows]
+
+
+def test_a_query_tells_its_slowest_step_and_its_way(orders: Latency) -> None:
+    [query] = orders.queries
+    assert (query.slowest_step, query.critical_path) == ("source", ("source", "sink"))
+    assert orders.critical_path == query.critical_path
+    source, sink = query.nodes
+    assert (source.own, source.share, source.commit) == (300.0, 1.0, None)
+    assert (sink.own, sink.share) == (0.0, 0.0)
+    assert sink.commit is not None
+    assert (sink.commit.min, sink.commit.avg, sink.commit.max) == (100, 300.0, 500)
+
+
+def test_the_latency_of_a_query_is_split_in_three(orders: Latency) -> None:
+    split = orders.queries[0].split
+    assert split.queuing is not None
+    assert (split.queuing.min, split.queuing.avg, split.queuing.max) == (100, 300.0, 500)
+    assert split.processing is not None
+    assert (split.processing.same_records, split.processing.avg) == (True, 0.0)
+    assert split.commit is not None
+    assert (split.commit.min, split.commit.max) == (0.0, 0.0)
+    assert split.total == split.queuing
+
+
+def test_each_batch_has_its_own_figures_and_times_in_utc(orders: Latency) -> None:
+    first, second = full(orders)
+    assert (first.batch, first.input_rows, first.nodes["sink"].max) == (0, 2, 300)
+    assert (second.nodes["sink"].records, second.nodes["sink"].max) == (1, 500)
+    assert (first.start.tzinfo, first.committed) == (UTC, UTC_NOW)
+    assert (second.committed - first.committed).total_seconds() == 1
+    assert second.watermark is not None
+    assert (UTC_NOW - second.watermark).total_seconds() == 1.1
+    [column] = second.watermarks
+    assert (column.column, column.delay, column.holds_back) == ("ts", 1000, True)
+    assert second.durations["addBatch"] >= 0
+    assert orders.queries[0].last_batch == orders.history()[-1]
+
+
+def test_the_newest_batches_are_read_first_and_given_last(orders: Latency) -> None:
+    everything = orders.history()
+    assert orders.history(limit=1).batches == everything[-1:]
+    with pytest.raises(ValueError, match="limit is 0"):
+        orders.history(limit=0)
+
+
+def test_a_frame_has_a_row_for_each_query_and_node(orders: Latency) -> None:
+    frame = orders.to_pandas()
+    assert frame["node"].to_list() == ["source", "sink"]
+    assert frame["max"].to_list() == [500, 500]
+    assert frame["commit_max"].isna().to_list() == [True, False]
+    assert {str(frame[name].dtype) for name in ("max", "commit_p99", "lateness_records")} == {"Int64"}
+
+
+def test_a_frame_of_batches_has_times_in_utc(orders: Latency) -> None:
+    frame = orders.history().to_pandas()
+    assert len(frame) == 2 * len(orders.history())
+    assert str(frame["committed"].dtype) == "datetime64[ns, UTC]"
+    assert frame.query("input_rows > 0 and node == 'sink'")["max"].to_list() == [300, 500]
+
+
+def test_a_frame_of_nothing_has_the_columns_of_any_other(orders: Latency) -> None:
+    nothing = type(orders)(())
+    assert nothing.to_pandas().dtypes.equals(orders.to_pandas().dtypes)
+    assert len(nothing.history()) == 0
+    assert nothing.critical_path == ()
+
+
+def test_a_plot_has_a_line_and_a_band_for_each_node(orders: Latency) -> None:
+    axes = orders.plot()
+    assert axes.get_xlabel() == "results committed at [UTC]"
+    assert axes.get_ylabel() == "record e2e latency [ms]"
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "source: p50, band to p99",
+        "sink: p50, band to p99",
+    ]
+    medians: list[Any] = [line.get_ydata() for line in axes.get_lines()]
+    assert [list(values) for values in medians] == [[100, 500], [100, 500]]
+    assert orders.history().plot(axes) is axes
+
+
+@pytest.mark.parametrize(
+    ("missing", "call", "extra"),
+    [("pandas", "to_pandas", "sparklatency[pandas]"), ("matplotlib", "plot", "sparklatency[plot]")],
+)
+def test_an_extra_that_is_missing_is_named(
+    orders: Latency, monkeypatch: pytest.MonkeyPatch, missing: str, call: str, extra: str
+) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(SparkLatencyError, match=missing) as failed:
+        getattr(orders, call)()
+    assert extra in str(failed.value)
+
+
+def test_figures_of_several_queries_have_no_one_history(orders: Latency) -> None:
+    both = type(orders)(orders.queries * 2)
+    with pytest.raises(ValueError, match=r"each query has its own history\(\)"):
+        both.history()
+    with pytest.raises(ValueError, match="each query has its own critical_path"):
+        both.critical_path  # noqa: B018

@@ -1,0 +1,97 @@
+"""The same figures by the UI of a running application."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from pyspark.sql import functions as F  # noqa: N812
+
+from sparklatency import NoFiguresError, latency, with_e2e_latency
+from support import aged, eventually, python
+from test_view import node, query
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from ui import UI
+
+
+@pytest.fixture
+def url(spark: SparkSession) -> str:
+    found = spark.sparkContext.uiWebUrl
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def odd(spark: SparkSession, clock: object, running: None, tmp_path: Path) -> StreamingQuery:  # noqa: ARG001
+    """A query whose name has what a URL takes for something else."""
+    aged(spark, 10, 20, 30).coalesce(1).write.parquet(str(tmp_path / "in"))
+    events = spark.readStream.schema("ts TIMESTAMP").parquet(str(tmp_path / "in"))
+    started = (
+        with_e2e_latency(events, "sink", "ts").writeStream.queryName("50% of a&b?c #d").format("noop").start()
+    )
+    started.processAllAvailable()
+    eventually(lambda: latency(started).history().batches or None)
+    return started
+
+
+def test_the_ui_and_the_session_show_the_same(odd: StreamingQuery, url: str) -> None:
+    here = latency(odd)
+    by_query, by_name, by_id = (latency(key, url=url) for key in (odd, odd.name, str(odd.id)))
+    assert by_query == by_name == by_id == here
+    assert here.queries[0] in latency(url=url).queries
+    assert by_query.history() == here.history()
+    assert [batch.nodes["sink"].max for batch in by_query.history()] == [30]
+
+
+def test_a_query_without_figures_is_told_from_one_that_has_no_batch_yet(
+    spark: SparkSession, odd: StreamingQuery, url: str
+) -> None:
+    with pytest.raises(NoFiguresError, match=r"no figures of a query 'even'.*there are figures of"):
+        latency("even", url=url)
+    unmarked = spark.readStream.format("rate").load().writeStream.format("noop").start()
+    assert latency(unmarked, url=url).queries == ()
+    assert odd.isActive
+
+
+def test_an_application_whose_session_reads_nothing_shows_what_a_batch_query_measured(
+    spark: SparkSession, url: str
+) -> None:
+    df = spark.range(3).select(F.current_timestamp().alias("ts"))
+    with_e2e_latency(df, "by REST", "ts").collect()
+
+    def counted() -> int | None:
+        node = latency("__batch__", url=url).nodes.get("by REST")
+        return node.records if node and node.records else None
+
+    assert eventually(counted) == 3
+
+
+def test_an_application_is_chosen_by_the_ui_that_shows_it() -> None:
+    with pytest.raises(ValueError, match="app chooses among the applications of a UI, so it takes a url too"):
+        latency("orders", app="app-1")
+    with pytest.raises(
+        ValueError, match="'driver:4040' is no URL of a Spark UI: write it like http://driver:4040"
+    ):
+        latency("orders", url="driver:4040")
+
+
+def test_something_that_is_no_query_is_refused(url: str) -> None:
+    with pytest.raises(TypeError, match=r"^latency: query takes str or None, not 5 \(int\)\.$"):
+        latency(5, url=url)  # type: ignore[arg-type]
+
+
+def test_it_takes_no_pyspark(ui: UI) -> None:
+    ui.queries = [query("orders", node("sink"))]
+    script = f"""
+    import sys
+    sys.modules["pyspark"] = None
+    from sparklatency import latency
+    print(latency("orders", url={ui.url!r}).nodes["sink"].max)
+    """
+    assert python(script) == "3019\n"

@@ -1,0 +1,73 @@
+"""A UI that shows what a test gives it, so that commands have something to read without Spark."""
+
+from __future__ import annotations
+
+import json
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+APP = "app-20231114221320-0001"
+
+
+class UI:
+    """Answers as Spark's UI does; what it knows can be changed."""
+
+    url: str
+
+    def __init__(self) -> None:
+        self.applications = [application(APP, "orders")]
+        self.settings = {"spark.app.name": "orders", "spark.plugins": "io.sparklatency.LatencyPlugin"}
+        self.queries: list[dict[str, Any]] | None = []
+        """None: no sparklatency."""
+        self.asked: list[str] = []
+
+    def answer(self, url: str) -> tuple[int, str]:
+        self.asked.append(url)
+        match urlsplit(url).path.removeprefix("/api/v1").strip("/").split("/"):
+            case ["version"]:
+                return 200, json.dumps({"spark": "4.2.0"})
+            case ["applications"]:
+                return 200, json.dumps(self.applications)
+            case ["applications", _, "environment"]:
+                return 200, json.dumps({"sparkProperties": list(self.settings.items())})
+            case ["applications", *_, "latency"] if self.queries is not None:
+                return 200, json.dumps({"queries": self.queries})
+            case ["applications", *_, "latency", "queries", query] if self.queries is not None:
+                found = [one for one in self.queries if unquote(query) in (one["query"], one["run"])]
+                missing = f"no figures of a query '{unquote(query)}': no batch of it has ended"
+                return (200, json.dumps({"queries": found[:1]})) if found else (404, missing)
+            case _:
+                return 404, "<html>Not Found</html>"
+
+
+def application(id_: str, name: str, attempt: str | None = None) -> dict[str, Any]:
+    attempts = [{"completed": False} if attempt is None else {"completed": False, "attemptId": attempt}]
+    return {"id": id_, "name": name, "attempts": attempts}
+
+
+@contextmanager
+def serving() -> Iterator[UI]:
+    known = UI()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            status, text = known.answer(self.path)
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    known.url = f"http://127.0.0.1:{server.server_port}"
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield known
+    server.shutdown()
+    server.server_close()
