@@ -186,7 +186,7 @@ scrape_configs:
         server.wait()
 
 
-def test_a_real_prometheus_takes_it(frozen: StreamingQuery, prometheus: str) -> None:
+def test_a_real_prometheus_takes_it(spark: SparkSession, frozen: StreamingQuery, prometheus: str) -> None:
     def series(expression: str) -> dict[str, float] | None:
         try:
             answer = json.loads(get(f"{prometheus}/api/v1/query?query={quote(expression)}"))
@@ -195,19 +195,10 @@ def test_a_real_prometheus_takes_it(frozen: StreamingQuery, prometheus: str) -> 
         found = {one["metric"]["node"]: float(one["value"][1]) for one in answer["data"]["result"]}
         return found or None
 
-    which = f'{{query="{frozen.name}",app="{frozen_app(frozen)}"}}'
+    which = f'{{query="{frozen.name}",app="{spark.sparkContext.appName}"}}'
     assert eventually(lambda: series(f"sparklatency_records_total{which}")) == {"source": 3, "sink": 2}
     within_25_ms = which.replace("}", ',le="0.025"}')
     assert series(f"sparklatency_record_e2e_latency_seconds_bucket{within_25_ms}") == {"source": 2, "sink": 1}
-
-
-def frozen_app(query: StreamingQuery) -> str:
-    """The name of the application that runs it."""
-    from pyspark.sql import SparkSession
-
-    session = SparkSession.getActiveSession()
-    assert session is not None and query.isActive
-    return str(session.sparkContext.appName)
 
 
 def test_promtool_finds_nothing_wrong_with_it(frozen: StreamingQuery, url: str) -> None:

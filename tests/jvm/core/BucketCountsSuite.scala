@@ -37,7 +37,10 @@ class BucketCountsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("bytes that are no counts are refused, before they take memory") {
-    val error = intercept[IllegalArgumentException](BucketCounts.add(Array[Byte](0, 0, 0, 1, 0, 0, 0, 1), Array.emptyLongArray))
+    val error = intercept[IllegalArgumentException](BucketCounts.add(
+      Array[Byte](0, 0, 0, 1, 0, 0, 0, 1),
+      Array.emptyLongArray
+    ))
     assert(error.getMessage.contains("not the counts of a histogram"))
   }
 }

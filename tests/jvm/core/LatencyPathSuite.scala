@@ -20,8 +20,12 @@ class LatencyPathSuite extends AnyFunSuite {
   private val sink = node("sink", "fast", "slow")(1200, 1400)
   private val path = new LatencyPath(Seq(source, fast, slow, sink))
 
-  test("a node's own time is what it adds to the slowest before it, a source's the age that records come with") {
-    assert(Seq(source, fast, slow, sink).map(path.own) === Seq(200, 50, 1000, 100).map(ms => Some(ms.toDouble)))
+  test(
+    "a node's own time is what it adds to the slowest before it, a source's the age that records come with"
+  ) {
+    assert(Seq(source, fast, slow, sink).map(path.own) === Seq(200, 50, 1000, 100).map(ms =>
+      Some(ms.toDouble)
+    ))
     assert(path.share(slow) === Some(1000 / 1300.0))
   }
 

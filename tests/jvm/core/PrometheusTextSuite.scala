@@ -12,23 +12,43 @@ class PrometheusTextSuite extends AnyFunSuite {
   }
 
   private def query(name: String, measures: (Measure, NodeSnapshot)*) =
-    QuerySnapshot(name, None, None, 1, Seq(NodeView("a\"b\n", Nil, measures.toMap, LatencySummary.empty)), 0, None)
+    QuerySnapshot(
+      name,
+      None,
+      None,
+      1,
+      Seq(NodeView("a\"b\n", Nil, measures.toMap, LatencySummary.empty)),
+      0,
+      None
+    )
 
   private def text(queries: QuerySnapshot*) = PrometheusText("app", queries, None)
 
   private val labels = """app="app",node="a\"b\n",query="q""""
 
   test("latencies are a histogram in seconds that counts everything since the query began") {
-    val lines = text(query("q", Measure.E2ELatency -> NodeSnapshot(summary(5, 6, 7000), summary(6)))).text.linesIterator.toSeq
+    val lines = text(query(
+      "q",
+      Measure.E2ELatency -> NodeSnapshot(summary(5, 6, 7000), summary(6))
+    )).text.linesIterator.toSeq
     def bucket(le: String) = lines.find(_.contains(s"""_bucket{$labels,le="$le"}""")).map(_.split(' ').last)
-    assert(Seq("0.005", "0.01", "5.0", "10.0", "+Inf").map(bucket) === Seq("1", "2", "2", "3", "3").map(Some(_)))
+    assert(Seq("0.005", "0.01", "5.0", "10.0", "+Inf").map(bucket) === Seq(
+      "1",
+      "2",
+      "2",
+      "3",
+      "3"
+    ).map(Some(_)))
     assert(lines.contains(s"sparklatency_record_e2e_latency_seconds_count{$labels} 3"))
     assert(lines.contains(s"sparklatency_record_e2e_latency_seconds_sum{$labels} 7.011"))
     assert(lines.contains("# TYPE sparklatency_record_e2e_latency_seconds histogram"))
   }
 
   test("extremes are those of the window, counts those since the query began") {
-    val lines = text(query("q", Measure.E2ELatency -> NodeSnapshot(summary(5, 7000), summary(6)))).text.linesIterator.toSeq
+    val lines = text(query(
+      "q",
+      Measure.E2ELatency -> NodeSnapshot(summary(5, 7000), summary(6))
+    )).text.linesIterator.toSeq
     assert(lines.contains(s"sparklatency_record_e2e_latency_max_seconds{$labels} 0.006"))
     assert(lines.contains(s"sparklatency_records_total{$labels} 2.0"))
   }
@@ -41,12 +61,16 @@ class PrometheusTextSuite extends AnyFunSuite {
 
   test("one name is one series, that of the newest run") {
     def of(records: LatencySummary) = query("q", Measure.E2ELatency -> NodeSnapshot.of(records))
-    val lines = text(of(summary(1, 2)), of(summary(1))).text.linesIterator.filter(_.startsWith("sparklatency_records_total")).toSeq
+    val lines = text(
+      of(summary(1, 2)),
+      of(summary(1))
+    ).text.linesIterator.filter(_.startsWith("sparklatency_records_total")).toSeq
     assert(lines === Seq(s"sparklatency_records_total{$labels} 2.0"))
   }
 
   test("a scraper that takes OpenMetrics gets it") {
-    val answer = PrometheusText("app", Nil, Some("application/openmetrics-text;version=1.0.0,text/plain;q=0.5"))
+    val answer =
+      PrometheusText("app", Nil, Some("application/openmetrics-text;version=1.0.0,text/plain;q=0.5"))
     assert(answer.contentType.startsWith("application/openmetrics-text") && answer.text === "# EOF\n")
     assert(text().contentType.startsWith("text/plain"))
   }

@@ -26,6 +26,8 @@ class AutomaticNodesSuite extends StreamingTest {
         assert(nodesOf("auto_info") === Seq("source-0-memory", "sink"))
         assert(figures("source-0-memory", "auto_info") === ((3, Some(1), Some(2))))
         assert(figures("sink", "auto_info") === ((2, Some(1), Some(2))))
+        // Also after a batch without data, whose plan has no source.
+        assert(node("sink", "auto_info").toString.contains("\"upstream\":[\"source-0-memory\"]"))
       } finally query.stop()
     }
   }

@@ -11,11 +11,11 @@ import io.sparklatency.spark.LatencyConf
 import io.sparklatency.spark.LatencyJson
 import io.sparklatency.spark.StreamingTest
 import io.sparklatency.spark.syntax._
+import org.apache.spark.sql.functions._
 import org.apache.spark.status.KVUtils
 import org.apache.spark.util.JsonProtocol
 import org.apache.spark.util.kvstore.InMemoryStore
 import org.apache.spark.util.kvstore.KVStore
-import org.apache.spark.sql.functions._
 
 /** What surfaces show is made from events. In Spark's own package for its store and its event log's format. */
 class LatencyStoreSuite extends StreamingTest {
@@ -73,7 +73,10 @@ class LatencyStoreSuite extends StreamingTest {
       Seq(("memory", "value", 10000, Some(Start - 50 - 10000), true)))
     assert(second.droppedLate === 1)
     assert(second.durationsMs.contains("addBatch"))
-    assert(second.nodes.map(node => node.id -> node(Measure.E2ELatency).records) === Seq("source" -> 2, "sink" -> 1))
+    assert(second.nodes.map(node => node.id -> node(Measure.E2ELatency).records) === Seq(
+      "source" -> 2,
+      "sink" -> 1
+    ))
     assert(second.nodes.last(Measure.Commit).max === Some(1050))
   }
 
@@ -81,7 +84,10 @@ class LatencyStoreSuite extends StreamingTest {
     val (orders, clicks) = (stream, stream)
     def side(input: org.apache.spark.sql.execution.streaming.runtime.MemoryStream[Timestamp], name: String) =
       input.toDF().toDF(name).withWatermark(name, "1 second")
-    val joined = side(orders, "ordered").withE2ELatency("orders").join(side(clicks, "clicked"), expr("ordered = clicked"))
+    val joined = side(
+      orders,
+      "ordered"
+    ).withE2ELatency("orders").join(side(clicks, "clicked"), expr("ordered = clicked"))
     val query = start(joined, "two_watermarks")
     try {
       orders.addData(ago(9000))
@@ -100,7 +106,18 @@ class LatencyStoreSuite extends StreamingTest {
     (1 to records).foreach(_ => recorder.record((Start - 5) * 1000))
     val node = io.sparklatency.NodeRecord("sink", Nil, Map(Measure.E2ELatency -> recorder.summary()))
     SparkListenerLatencyBatch(io.sparklatency.BatchRecord(
-      "q", Some("id"), Some(run), number, Start, Start + number, 0, Map.empty, None, Nil, 0, Seq(node)
+      "q",
+      Some("id"),
+      Some(run),
+      number,
+      Start,
+      Start + number,
+      0,
+      Map.empty,
+      None,
+      Nil,
+      0,
+      Seq(node)
     ))
   }
 
@@ -125,7 +142,11 @@ class LatencyStoreSuite extends StreamingTest {
   }
 
   test("a disk store gives back what it was given") {
-    val disk = KVUtils.createKVStore(Some(Files.createTempDirectory("store").toFile), live = false, spark.sparkContext.conf)
+    val disk = KVUtils.createKVStore(
+      Some(Files.createTempDirectory("store").toFile),
+      live = false,
+      spark.sparkContext.conf
+    )
     try {
       val (stored, memory) = (new StoredBatches(disk, 5), new InMemoryStore)
       val inMemory = new StoredBatches(memory, 5)
@@ -134,7 +155,10 @@ class LatencyStoreSuite extends StreamingTest {
         inMemory.onOtherEvent(batch("run", n, records = 3))
       }
       assert(json(store(disk, live = false).query("run")) === json(store(memory, live = false).query("run")))
-      assert(store(disk, live = false).query("run").exists(_.nodes.head.measures(Measure.E2ELatency).total.records == 21))
+      assert(store(
+        disk,
+        live = false
+      ).query("run").exists(_.nodes.head.measures(Measure.E2ELatency).total.records == 21))
     } finally disk.close()
   }
 
@@ -145,7 +169,9 @@ class LatencyStoreSuite extends StreamingTest {
       assert((record.query, record.batch, record.inputRows) === (("orders", 7, 5)))
       assert(record.watermarks.map(_.source) === Seq("kafka[orders]"))
       assert(record.durationsMs === Map("addBatch" -> 412L, "triggerExecution" -> 530L))
-      val figures = record.nodes.map(node => node.id -> node.measures.map { case (m, s) => m -> (s.min, s.avg, s.max, s.percentile(50)) })
+      val figures = record.nodes.map(node =>
+        node.id -> node.measures.map { case (m, s) => m -> (s.min, s.avg, s.max, s.percentile(50)) }
+      )
       assert(figures === Seq(
         "source" -> Map(Measure.E2ELatency -> ((Some(100), Some(220.0), Some(500), Some(200)))),
         "sink" -> Map(
@@ -156,8 +182,9 @@ class LatencyStoreSuite extends StreamingTest {
     }
 
   test("an event of a later format is read as far as it is known") {
-    val text = JsonProtocol.sparkEventToJsonString(batch("run", 3)).replaceFirst("\\{", "{\"unheardOf\":{\"a\":[1]},")
-      .replace("\"record-e2e-latency\"", "\"record-unheard-of\"")
+    val text =
+      JsonProtocol.sparkEventToJsonString(batch("run", 3)).replaceFirst("\\{", "{\"unheardOf\":{\"a\":[1]},")
+        .replace("\"record-e2e-latency\"", "\"record-unheard-of\"")
     val record = JsonProtocol.sparkEventFromJson(text).asInstanceOf[SparkListenerLatencyBatch].record
     assert(record.batch === 3 && record.nodes.head(Measure.E2ELatency) === LatencySummary.empty)
   }

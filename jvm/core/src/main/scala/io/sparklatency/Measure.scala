@@ -15,16 +15,26 @@ sealed abstract class Measure(val name: String, val field: String, val help: Str
 object Measure {
 
   /** The wall clock when the record leaves the node, minus its timestamp. */
-  case object E2ELatency extends Measure("record-e2e-latency", "latency", "age of the records when they left the node")
+  case object E2ELatency
+      extends Measure("record-e2e-latency", "latency", "age of the records when they left the node")
 
   /** The time when the results of the record's batch could be seen, minus its timestamp. */
-  case object Commit extends Measure("record-commit-latency", "commit", "age of the records when the results of their batch were committed")
+  case object Commit extends Measure(
+        "record-commit-latency",
+        "commit",
+        "age of the records when the results of their batch were committed"
+      )
 
   /** The e2e latency when the operator takes the record in, before its work (KIP-613's older text). */
-  case object Staleness extends Measure("record-staleness", "staleness", "age of the records when the operator took them in")
+  case object Staleness
+      extends Measure("record-staleness", "staleness", "age of the records when the operator took them in")
 
   /** How far behind the watermark a record was that the operator dropped for it: time of the stream, not of the clock. */
-  case object Lateness extends Measure("record-lateness", "lateness", "distance behind the watermark of the records that the operator dropped")
+  case object Lateness extends Measure(
+        "record-lateness",
+        "lateness",
+        "distance behind the watermark of the records that the operator dropped"
+      )
 
   val all: Seq[Measure] = Seq(E2ELatency, Commit, Staleness, Lateness)
 }

@@ -5,10 +5,10 @@ import java.nio.charset.StandardCharsets.UTF_8
 
 import scala.jdk.CollectionConverters._
 
+import io.prometheus.metrics.config.EscapingScheme
 import io.prometheus.metrics.expositionformats.ExpositionFormatWriter
 import io.prometheus.metrics.expositionformats.OpenMetricsTextFormatWriter
 import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter
-import io.prometheus.metrics.config.EscapingScheme
 import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets
 import io.prometheus.metrics.model.snapshots.CounterSnapshot
 import io.prometheus.metrics.model.snapshots.Exemplars
@@ -26,7 +26,8 @@ object PrometheusText {
 
   /** Upper bounds in milliseconds, the same for every latency, so that sums over applications are sums. */
   val Buckets: Seq[Long] =
-    Seq(5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000, 60000, 120000, 300000, 600000, 1800000, 3600000)
+    Seq(5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000, 60000, 120000, 300000, 600000, 1800000,
+      3600000)
 
   /** A text and what kind of text it is. */
   final case class Answer(contentType: String, text: String)
@@ -52,7 +53,11 @@ object PrometheusText {
     val oldest = for (query <- shown; age <- query.oldestUncommittedMs)
       yield Labels.of("app", app, "query", query.name) -> age
     val all = Measure.all.map(histogram(_, nodes)) ++ Metric.all.flatMap(single(_, nodes)) ++ Seq(
-      ofQueries("watermark_lag", "how far the watermark was behind the clock when the last batch was committed", lags),
+      ofQueries(
+        "watermark_lag",
+        "how far the watermark was behind the clock when the last batch was committed",
+        lags
+      ),
       ofQueries("oldest_uncommitted", "age of the oldest record that was read and not committed", oldest)
     )
     new MetricSnapshots(all.filterNot(_.getDataPoints.isEmpty).asJava)
@@ -64,7 +69,8 @@ object PrometheusText {
   private final case class Shown(labels: Labels, measure: Measure, figures: NodeSnapshot)
 
   private def histogram(measure: Measure, nodes: Seq[Shown]): MetricSnapshot = {
-    val histogram = HistogramSnapshot.builder.name(s"sparklatency_${plain(measure.name)}_seconds").help(measure.help)
+    val histogram =
+      HistogramSnapshot.builder.name(s"sparklatency_${plain(measure.name)}_seconds").help(measure.help)
     nodes.filter(shown => shown.measure == measure && shown.figures.total.count > 0).foreach { shown =>
       val total = shown.figures.total
       val upTo = total.countsUpTo(Buckets) :+ total.count
@@ -87,7 +93,9 @@ object PrometheusText {
       case Metric.Counter =>
         val counter = CounterSnapshot.builder.name(s"sparklatency_${plain(metric.name)}").help(metric.help)
         points.foreach { case (labels, value) =>
-          counter.dataPoint(CounterSnapshot.CounterDataPointSnapshot.builder.labels(labels).value(value).build())
+          counter.dataPoint(
+            CounterSnapshot.CounterDataPointSnapshot.builder.labels(labels).value(value).build()
+          )
         }
         Some(counter.build())
       case Metric.Gauge if Seq("min", "max", "maxLead").contains(metric.field) =>

@@ -45,7 +45,8 @@ private[latency] object LatencyTable {
   private def rows(query: QuerySnapshot): Seq[Row] = {
     val path = new LatencyPath(query.window)
     query.nodes.zip(query.window).map { case (node, record) =>
-      val figures = Metric.all.map(metric => value(metric, node.measures.getOrElse(metric.measure, NodeSnapshot.empty)))
+      val figures =
+        Metric.all.map(metric => value(metric, node.measures.getOrElse(metric.measure, NodeSnapshot.empty)))
       Row.fromSeq(
         Seq[Any](query.name, query.id.orNull, query.runId.orNull, node.id, node.upstream) ++
           Seq(path.own(record), path.share(record)).map(_.map(Double.box).orNull) ++ figures

@@ -16,7 +16,7 @@ private[latency] object OpenPlannings {
   }
 
   /** The batch of a run has ended, or the run has. */
-  def closed(run: String): Unit = synchronized { plannings -= run }
+  def closed(run: String): Unit = synchronized(plannings -= run)
 
   /** The timestamp of the oldest of those records. */
   def oldest(run: String): Option[Long] = synchronized(plannings.getOrElse(run, Set.empty))

@@ -62,7 +62,10 @@ private[latency] object Planning {
       val query = running(session)
       val active = session.sharedState.activeStreamingQueries.values
       val name =
-        query.fold(id)(LatencyTracker.of(session.sparkContext).nameOf(_, run => active.asScala.exists(_.runId == run)))
+        query.fold(id)(LatencyTracker.of(session.sparkContext).nameOf(
+          _,
+          run => active.asScala.exists(_.runId == run)
+        ))
       MarkOwner(NodeKey(name, node), Some(id), query.map(_.runId.toString))
   }
 }

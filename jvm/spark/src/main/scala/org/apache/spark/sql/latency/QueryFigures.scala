@@ -85,7 +85,10 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
         addToTasks(plannings.head, marks, readings)
     }
     order(inPlan.map(_.node))
-    upstream ++= latencies.map(mark => mark.node -> mark.upstream.toSeq.sorted)
+    // A batch without data may have no source in its plan.
+    latencies.foreach { mark =>
+      upstream += mark.node -> (upstream.getOrElse(mark.node, Nil) ++ mark.upstream).distinct.sorted
+    }
   }
 
   /** The results of a batch are committed. None if it is not the one that ran. */

@@ -78,7 +78,8 @@ private[spark] object StoredQuery {
       val sums = node.measures ++ known.get(node.id).toSeq.flatMap(_.measures).map { case (measure, sum) =>
         measure -> (sum + node(measure))
       }
-      NodeFields(node.copy(measures = sums))
+      val upstream = (known.get(node.id).toSeq.flatMap(_.upstream) ++ node.upstream).distinct.sorted
+      NodeFields(node.copy(upstream = upstream, measures = sums))
     }
     new StoredQuery(
       key,

@@ -76,7 +76,9 @@ private[v1] class LatencyOfDriver extends LatencyResource {
     case driver: SparkUI =>
       appId = driver.appId
       super.withUI(read)
-    case _ => throw new NotFoundException("this is no driver: ask for an application, at applications/[app-id]/latency")
+    case _ => throw new NotFoundException(
+        "this is no driver: ask for an application, at applications/[app-id]/latency"
+      )
   }
 }
 
