@@ -51,6 +51,7 @@ def query(name: str, *nodes: dict[str, Any], **changed: Any) -> dict[str, Any]:
         "criticalPath": [],
         "split": NO_SPLIT,
         "lastBatch": None,
+        "oldestUncommitted": None,
         **changed,
     }
 
@@ -216,6 +217,13 @@ def test_what_was_dropped_late_and_what_was_folded_is_said_below_the_table() -> 
     assert "dropped" not in str(
         figures(query("orders", node("aggregate-1", lateness={**late, "records": 0})))
     )
+
+
+def test_the_oldest_record_that_waits_for_its_commit_is_told_while_there_is_one() -> None:
+    waiting = figures(query("orders", node("sink"), oldestUncommitted=60_300))
+    assert waiting.queries[0].oldest_uncommitted == 60_300
+    assert "oldest record that waits for its commit: 60,300 ms" in str(waiting)
+    assert "waits" not in str(figures(query("orders", node("sink"))))
 
 
 def test_a_node_tells_its_way_and_what_it_took() -> None:

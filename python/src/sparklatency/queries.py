@@ -81,6 +81,8 @@ class QueryLatency:
     nodes: Nodes[NodeLatency]
     last_batch: Batch | None
     """The last one whose results were committed."""
+    oldest_uncommitted: int | None = None
+    """Age in milliseconds of the oldest record that was read and not committed, as far as tasks have told."""
     reader: Reader | None = field(default=None, repr=False, compare=False)
     """Where these figures come from, and their history can be had."""
 

@@ -122,6 +122,8 @@ def _notes(query: QueryLatency) -> list[str]:
     notes = [] if step is None else [step]
     if any(node.p50 is None for node in query.nodes):
         notes.append(LEGEND)
+    if query.oldest_uncommitted is not None:
+        notes.append(f"oldest record that waits for its commit: {query.oldest_uncommitted:,} ms")
     for node in query.nodes:
         if node.lateness is not None and node.lateness.records:
             furthest = f", up to {node.lateness.max:,} ms behind the watermark" if node.lateness.max else ""
