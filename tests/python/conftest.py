@@ -35,6 +35,7 @@ def spark(user_jar: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
             "spark.sql.shuffle.partitions": "2",
             "spark.sql.warehouse.dir": warehouse,
             "spark.ui.port": "0",
+            "spark.metrics.conf.*.sink.jmx.class": "org.apache.spark.metrics.sink.JmxSink",
             "spark.ui.showConsoleProgress": "false",
         }
     )
