@@ -219,6 +219,25 @@ def test_what_was_dropped_late_and_what_was_folded_is_said_below_the_table() -> 
     )
 
 
+def test_an_absurd_event_time_is_shown_as_the_last_there_is() -> None:
+    in_seconds_what_was_milliseconds = 1_700_000_000_000_000
+    batch: dict[str, Any] = {
+        **dict.fromkeys(("batch", "start", "committed", "inputRows", "droppedLate"), 0),
+        "watermark": in_seconds_what_was_milliseconds,
+        "watermarkLag": -in_seconds_what_was_milliseconds,
+        "watermarks": [],
+        "durations": {},
+        "slowestStep": None,
+        "criticalPath": [],
+        "split": NO_SPLIT,
+        "nodes": [],
+    }
+    last = figures(query("orders", node("sink"), lastBatch=batch)).queries[0].last_batch
+    assert last is not None
+    assert last.watermark is not None
+    assert (last.watermark.year, last.watermark_lag) == (9999, -in_seconds_what_was_milliseconds)
+
+
 def test_the_oldest_record_that_waits_for_its_commit_is_told_while_there_is_one() -> None:
     waiting = figures(query("orders", node("sink"), oldestUncommitted=60_300))
     assert waiting.queries[0].oldest_uncommitted == 60_300

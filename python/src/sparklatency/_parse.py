@@ -110,9 +110,17 @@ def _typed(annotation: str, value: Any) -> Any:
         case "int":
             return int(value)
         case "datetime":
-            return datetime.fromtimestamp(value / 1000, UTC)
+            return _time(value)
         case _:
             return value
+
+
+def _time(millis: int) -> datetime:
+    """Returns the time, or the last that Python knows: event times may be absurd, and are shown for it."""
+    try:
+        return datetime.fromtimestamp(millis / 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return datetime.max.replace(tzinfo=UTC) if millis > 0 else datetime.min.replace(tzinfo=UTC)
 
 
 def _camel(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from http import HTTPStatus
+from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode, urlsplit
@@ -113,7 +114,7 @@ class RestReader:
                 text: str = response.read().decode()
         except HTTPError:
             raise
-        except (URLError, OSError) as failed:
+        except (URLError, OSError, HTTPException) as failed:
             reason = getattr(failed, "reason", failed)
             if isinstance(reason, TimeoutError):
                 raise SparkLatencyError(

@@ -119,6 +119,11 @@ class LatencyDrawingSuite extends AnyFunSuite {
     assert(texts(drawn, "latency-tick").head === "-100 ms")
   }
 
+  test("where every record is ahead of the clock there are still few lines") {
+    val drawn = chart(point(0)(-7200000), point(1000)(-7199000))
+    assert(texts(drawn, "latency-tick").size <= 15)
+  }
+
   test("of a long history neighbours share a point, and no maximum is lost") {
     val drawn = chart((1 to 1000).map(i => point(i * 1000L)(if (i == 500) 9000 else 10)): _*)
     assert((drawn \\ "title").size === 200)

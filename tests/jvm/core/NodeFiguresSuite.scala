@@ -36,6 +36,25 @@ class NodeFiguresSuite extends AnyFunSuite {
     assert(shown(node) === ((3, 3, Some(5))))
   }
 
+  test("what is settled never goes down, whatever tasks publish and lose again") {
+    val node = figures
+    node.add(aged(1))
+    node.publish(reading, aged(2, 3))
+    assert(node.snapshot().settled.records === 1)
+    node.forget(task)
+    assert(node.snapshot().settled.records === 1)
+    node.publish(ReadingId(planning = 2, task, number = 0), aged(4), endless = true)
+    assert(node.snapshot().settled.records === 2)
+  }
+
+  test("the oldest record on its way is none of a task without end") {
+    val node = figures
+    node.publish(ReadingId(planning = 2, task, number = 0), aged(400), endless = true)
+    assert(node.oldestRunning === None)
+    node.publish(reading, aged(30, 20))
+    assert(node.oldestRunning === Some(970))
+  }
+
   test("a task that failed counts no more, and leaves the window") {
     val node = figures
     node.add(aged(1))

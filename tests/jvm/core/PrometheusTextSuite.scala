@@ -29,7 +29,7 @@ class PrometheusTextSuite extends AnyFunSuite {
   test("latencies are a histogram in seconds that counts everything since the query began") {
     val lines = text(query(
       "q",
-      Measure.E2ELatency -> NodeSnapshot(summary(5, 6, 7000), summary(6))
+      Measure.E2ELatency -> NodeSnapshot(summary(5, 6, 7000), summary(6), summary(5, 6, 7000))
     )).text.linesIterator.toSeq
     def bucket(le: String) = lines.find(_.contains(s"""_bucket{$labels,le="$le"}""")).map(_.split(' ').last)
     assert(Seq("0.005", "0.01", "5.0", "10.0", "+Inf").map(bucket) === Seq(
@@ -47,7 +47,7 @@ class PrometheusTextSuite extends AnyFunSuite {
   test("extremes are those of the window, counts those since the query began") {
     val lines = text(query(
       "q",
-      Measure.E2ELatency -> NodeSnapshot(summary(5, 7000), summary(6))
+      Measure.E2ELatency -> NodeSnapshot(summary(5, 7000), summary(6), summary(5, 7000))
     )).text.linesIterator.toSeq
     assert(lines.contains(s"sparklatency_record_e2e_latency_max_seconds{$labels} 0.006"))
     assert(lines.contains(s"sparklatency_records_total{$labels} 2.0"))

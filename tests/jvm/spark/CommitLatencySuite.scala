@@ -90,6 +90,37 @@ class CommitLatencySuite extends StreamingTest {
     } finally query.stop()
   }
 
+  test("of several actions inside foreachBatch that one stands which read most, however they are partitioned") {
+    val input = stream
+    val query = marked(input).writeStream.queryName("repartitioned").foreachBatch {
+      (batch: DataFrame, _: Long) =>
+        for (partitions <- Seq(1, 4, 2))
+          batch.repartition(partitions).withE2ELatency("inside", "value").collect()
+    }.start()
+    try {
+      input.addData(ago((1L to 40L): _*))
+      query.processAllAvailable()
+      assert((node("inside", "repartitioned").records, node("source", "repartitioned").records) === ((40, 40)))
+    } finally query.stop()
+  }
+
+  test("reading a cached plan again makes no batch") {
+    val id = freshNode()
+    val cached = spark.range(0, 3, 1, 1).select(timestamp_millis(lit(Start - 5)).as("ts"))
+      .withE2ELatency(id, "ts").cache()
+    def batches: Int = {
+      node(id)
+      new ObjectMapper().readTree(PythonApi.latencyJson(spark, "__batch__")).at("/queries/0/batches").asInt
+    }
+    try {
+      run(cached)
+      val before = batches
+      run(cached)
+      run(cached.filter(col("ts").isNotNull))
+      assert((batches, node(id).records) === ((before, 3)))
+    } finally cached.unpersist()
+  }
+
   test("the oldest record that is not committed grows older while its batch hangs in the sink") {
     val input = stream
     var seen = Seq.empty[Option[Long]]

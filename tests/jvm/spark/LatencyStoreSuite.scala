@@ -11,6 +11,7 @@ import io.sparklatency.spark.LatencyConf
 import io.sparklatency.spark.LatencyJson
 import io.sparklatency.spark.StreamingTest
 import io.sparklatency.spark.syntax._
+import org.apache.spark.SparkConf
 import org.apache.spark.sql.functions._
 import org.apache.spark.status.KVUtils
 import org.apache.spark.util.JsonProtocol
@@ -133,12 +134,25 @@ class LatencyStoreSuite extends StreamingTest {
 
   test("of so many runs the oldest go, with their batches") {
     val kv = new InMemoryStore
-    val stored = new StoredBatches(kv, kept = 3)
+    val stored = new StoredBatches(kv, kept = 50)
     val runs = StoredBatches.RunsKept + 2
     for (run <- 0 until runs; n <- 0 until 5) stored.onOtherEvent(batch(s"run-$run", run * 5L + n))
     val all = store(kv, live = false).queries
     assert(all.size === StoredBatches.RunsKept && all.head.runId.contains(s"run-${runs - 1}"))
-    assert(kv.count(classOf[StoredBatch]) === StoredBatches.RunsKept * 3)
+    assert(kv.count(classOf[StoredBatch]) === StoredBatches.RunsKept * 5)
+  }
+
+  test("of all runs no more than ten times the batches of one are kept, beside the newest") {
+    val kv = new InMemoryStore
+    val stored = new StoredBatches(kv, kept = 3)
+    for (run <- 0 until 20; n <- 0 until 5) stored.onOtherEvent(batch(s"run-$run", run * 5L + n))
+    assert(kv.count(classOf[StoredBatch]) <= 33 && kv.count(classOf[StoredQuery]) <= 11)
+    assert(store(kv, live = false).query("run-19").map(store(kv, live = false).history(_).size) === Some(3))
+  }
+
+  test("a setting that does not hold keeps no application from the History Server") {
+    val conf = new SparkConf(false).set("spark.sparklatency.history.batches", "0")
+    assert(new LatencyHistory().createListeners(conf, null).size === 1)
   }
 
   test("a disk store gives back what it was given") {

@@ -21,6 +21,8 @@ class _Group(click.Group):
             return super().invoke(context)
         except SparkLatencyError as error:
             raise click.ClickException(str(error)) from error
+        except KeyboardInterrupt:
+            raise SystemExit(130) from None  # as shells tell it
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})

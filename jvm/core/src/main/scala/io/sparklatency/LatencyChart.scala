@@ -19,7 +19,7 @@ final class LatencyChart(points: Seq[LatencyChart.Point], zone: ZoneId) {
   private val (firstMs, lastMs) = (points.head.atMs, points.last.atMs)
   private val ticks = Ticks(
     measured.map(_.lowest).minOption.getOrElse(0.0).min(0),
-    measured.map(_.max).maxOption.getOrElse(1.0)
+    measured.map(_.max).maxOption.getOrElse(1.0).max(0)
   )
   private val clock =
     DateTimeFormatter.ofPattern(

@@ -65,7 +65,10 @@ final class NodeFigures(clock: Clock, settings: WindowSettings) {
   }
 
   /** No record that tasks have published and that was not added is known to be older, by its timestamp. */
-  def oldestRunning: Option[Long] = synchronized(running.values.flatMap(_.oldestMs).minOption)
+  def oldestRunning: Option[Long] = synchronized(
+    // What belongs to no batch is never committed.
+    running.values.filterNot(_.endless).flatMap(_.oldestMs).minOption
+  )
 
   /** Made once for all gauges that are read within a tenth of a second, unless something changes. */
   def snapshot(): NodeSnapshot = synchronized {
@@ -80,7 +83,8 @@ final class NodeFigures(clock: Clock, settings: WindowSettings) {
   private def compute(now: Long): NodeSnapshot = {
     val all = LatencySummary.merge(Iterable(total) ++ running.values.map(_.total))
     val shown = LatencySummary.merge((Iterable(window) ++ running.values.map(_.window)).map(_.measure(now)))
-    NodeSnapshot(all, shown)
+    val endless = running.values.filter(_.endless).map(_.total)
+    NodeSnapshot(all, shown, LatencySummary.merge(Iterable(total) ++ endless))
   }
 
   private final class Running(val endless: Boolean) {
@@ -110,14 +114,16 @@ final case class WindowSettings(samples: Int = 2, sampleMs: Long = 30000)
 /**
  * The figures of one measure of a node at one instant.
  *
- * @param total  the records that ever passed the node
- * @param window those of the last window
+ * @param total   the records that ever passed the node
+ * @param window  those of the last window
+ * @param settled those of `total` that nothing can take back any more, such as the failure of a task that has published them: it
+ *                never goes down
  */
-final case class NodeSnapshot(total: LatencySummary, window: LatencySummary)
+final case class NodeSnapshot(total: LatencySummary, window: LatencySummary, settled: LatencySummary)
 
 object NodeSnapshot {
   val empty: NodeSnapshot = of(LatencySummary.empty)
 
   /** The figures of some records and no others. */
-  def of(records: LatencySummary): NodeSnapshot = NodeSnapshot(records, records)
+  def of(records: LatencySummary): NodeSnapshot = NodeSnapshot(records, records, records)
 }

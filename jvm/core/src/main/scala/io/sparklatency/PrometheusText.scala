@@ -71,8 +71,8 @@ object PrometheusText {
   private def histogram(measure: Measure, nodes: Seq[Shown]): MetricSnapshot = {
     val histogram =
       HistogramSnapshot.builder.name(s"sparklatency_${plain(measure.name)}_seconds").help(measure.help)
-    nodes.filter(shown => shown.measure == measure && shown.figures.total.count > 0).foreach { shown =>
-      val total = shown.figures.total
+    nodes.filter(shown => shown.measure == measure && shown.figures.settled.count > 0).foreach { shown =>
+      val total = shown.figures.settled
       val upTo = total.countsUpTo(Buckets) :+ total.count
       val each = upTo.zip(0L +: upTo).map { case (here, before) => here - before }
       val bounds = Buckets.map(_ / 1000.0) :+ Double.PositiveInfinity
@@ -87,7 +87,7 @@ object PrometheusText {
 
   /** Counts, and what a histogram does not tell: its extremes. */
   private def single(metric: Metric, nodes: Seq[Shown]): Option[MetricSnapshot] = {
-    val points = for (shown <- nodes if shown.measure == metric.measure; value <- metric.read(shown.figures))
+    val points = for (shown <- nodes if shown.measure == metric.measure; value <- metric.read(scraped(metric, shown.figures)))
       yield shown.labels -> value
     metric.kind match {
       case Metric.Counter =>
@@ -103,6 +103,10 @@ object PrometheusText {
       case Metric.Gauge => None
     }
   }
+
+  /** A scraper takes a counter that goes down for one that began anew. */
+  private def scraped(metric: Metric, figures: NodeSnapshot): NodeSnapshot =
+    if (metric.kind == Metric.Counter) NodeSnapshot.of(figures.settled) else figures
 
   private def ofQueries(name: String, help: String, points: Seq[(Labels, Long)]): MetricSnapshot =
     gauge(s"${name}_seconds", help, points.map { case (labels, ms) => labels -> ms.toDouble })

@@ -138,6 +138,12 @@ object LatencyConf extends Logging {
   }
 
   def apply(conf: SparkConf): LatencyConf = new LatencyConf(conf.getOption)
+
+  /** Where a bad value is not the reader's own: the default stands for it. */
+  def orDefaults(conf: SparkConf): LatencyConf = new LatencyConf(name =>
+    conf.getOption(name).filter(value => keys.exists(key => key.name == name && key.parse(value).nonEmpty))
+  )
+
   def apply(session: SparkSession): LatencyConf = new LatencyConf(session.conf.getOption)
 
   def warnOfUnknownKeys(conf: SparkConf): Unit =

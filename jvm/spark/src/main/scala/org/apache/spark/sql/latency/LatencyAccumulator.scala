@@ -83,6 +83,9 @@ final class LatencyAccumulator(
     other
   }
 
+  /** Whether all that there was has been given out, as of a cached plan that another execution reads again. */
+  def isSpent: Boolean = synchronized(readings.isEmpty && taken.nonEmpty)
+
   /** The timestamp of the oldest record in what was not given out, where ages are taken. */
   def oldest: Option[Long] =
     readings.values.flatMap(_.ages).flatMap(ages => ages.summary.max.map(ages.atMs - _)).minOption

@@ -37,7 +37,7 @@ private[spark] final class LatencyStore(store: KVStore, settings: LatencyConf, l
     val known = running
     val stored = storedBeside(known)
     def find(inRunning: QuerySnapshot => Boolean, inStored: StoredQuery => Boolean) =
-      known.find(inRunning).orElse(stored.find(inStored).map(snapshot))
+      known.findLast(inRunning).orElse(stored.find(inStored).map(snapshot))
     find(_.runId.contains(key), _.runId == key)
       .orElse(find(
         query => query.name == key || query.id.contains(key),
@@ -60,6 +60,13 @@ private[spark] final class LatencyStore(store: KVStore, settings: LatencyConf, l
       latency.map(LatencyChart.Point(batch.committedMs, _))
     }.toSeq).reverse
 
+  /** The newest run of each query, by name. */
+  def newestRuns: Seq[QuerySnapshot] = {
+    val known = running
+    val names = known.map(_.name).toSet
+    known ++ storedBeside(known).filterNot(query => names(query.name)).distinctBy(_.name).map(snapshot)
+  }
+
   private def running: Seq[QuerySnapshot] = live.toSeq.flatMap(_.snapshot())
 
   /** Newest first. */
@@ -72,8 +79,7 @@ private[spark] final class LatencyStore(store: KVStore, settings: LatencyConf, l
 
   /** Hands over a run's batches, newest first. Each is read from the store when it is asked for. */
   private def newest[A](key: String)(use: Iterator[SparkListenerLatencyBatch] => A): A = {
-    val batches = store.view(classOf[StoredBatch]).reverse().first(StoredBatch.key(key, Long.MaxValue))
-      .last(StoredBatch.key(key, 0)).closeableIterator()
+    val batches = store.view(classOf[StoredBatch]).parent(key).reverse().closeableIterator()
     try use(batches.asScala.map(_.event))
     finally batches.close()
   }
@@ -101,7 +107,7 @@ private[spark] final class LatencyStore(store: KVStore, settings: LatencyConf, l
    */
   private def view(node: NodeRecord, recent: Seq[NodeRecord]): NodeView = {
     val measures = node.measures.map { case (measure, total) =>
-      measure -> NodeSnapshot(total, LatencySummary.merge(recent.map(_(measure))))
+      measure -> NodeSnapshot(total, LatencySummary.merge(recent.map(_(measure))), total)
     }
     val latest = recent.map(_(Measure.E2ELatency)).find(!_.isEmpty)
     NodeView(node.id, node.upstream, measures, latest.getOrElse(LatencySummary.empty))
@@ -115,7 +121,7 @@ private[spark] object LatencyStore {
   }
 
   def of(ui: SparkUI): LatencyStore =
-    new LatencyStore(ui.store.store, LatencyConf(ui.conf), ui.sc.flatMap(LatencyTracker.existing))
+    new LatencyStore(ui.store.store, LatencyConf.orDefaults(ui.conf), ui.sc.flatMap(LatencyTracker.existing))
 
   /** Of an application that runs in this process, with a UI or without. */
   def of(context: SparkContext): LatencyStore =

@@ -35,20 +35,25 @@ import org.apache.spark.sql.streaming.StreamingQueryProgress
 final class LatencyTracker(context: SparkContext) extends SparkListener with Logging {
   import LatencyTracker._
 
-  private val source = new LatencySource(WallClock, LatencyConf(context.getConf).figures)(_.stopped)
+  private val settings = LatencyConf(context.getConf)
+  settings.validate() // before anything of ours is registered
+
+  private val source = new LatencySource(WallClock, settings.figures)(_.stopped)
   private val names = mutable.Map.empty[UUID, String]
   private val told = mutable.LinkedHashSet.empty[(String, String)]
 
   context.env.metricsSystem.registerSource(source)
   // A queue of our own: another listener that is slow or overrun cannot make us lose an execution.
   context.listenerBus.addToQueue(this, Queue)
-  context.listenerBus.addToQueue(
-    new StoredBatches(context.statusStore.store, LatencyConf(context.getConf).historyBatches),
-    Queue
-  )
+  context.listenerBus.addToQueue(new StoredBatches(context.statusStore.store, settings.historyBatches), Queue)
   context.ui.foreach(LatencyTab.attachTo)
 
-  override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
+  /** A class of another Spark line, say, that is not there would end the application. */
+  override def onOtherEvent(event: SparkListenerEvent): Unit =
+    try take(event)
+    catch { case e: LinkageError => tellOnce("any", s"an event was lost, which this Spark does not go with: $e") }
+
+  private def take(event: SparkListenerEvent): Unit = event match {
     case end: SparkListenerSQLExecutionEnd if end.qe != null => executionEnded(end)
     case end: QueryProgressEvent => committed(end.progress)
     case end: QueryTerminatedEvent =>
@@ -87,7 +92,8 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
 
   /** Every batch is planned anew, and would say the same. */
   def tellOnce(query: String, problem: String): Unit =
-    if (synchronized(told.add(query -> problem))) logWarning(s"query '$query': $problem")
+    if (synchronized(told.size < ToldAtMost && told.add(query -> problem)))
+      logWarning(s"query '$query': $problem")
 
   private def executionEnded(end: SparkListenerSQLExecutionEnd): Unit = {
     // What failed before it was planned has no plan, and would fail once more here.
@@ -96,8 +102,8 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
     val added = end.qe match {
       case batch: IncrementalExecution =>
         val run = batch.runId.toString
-        OpenPlannings.closed(run)
-        val (own, others) = marks.partition(_.figures.owner.runId.contains(run))
+        val own = marks.filter(_.figures.owner.runId.contains(run))
+        val others = marks.filter(_.figures.owner.runId.isEmpty)
         own.headOption.foreach(mark => source.update(mark.figures.owner)(_ => ()))
         val all = own ++ source.ofRun(run)(_.release(own)).getOrElse(Nil)
         if (isWell) {
@@ -110,12 +116,19 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
         if (isWell) {
           withinBatch.groupBy(_.figures.owner.runId).values.map(marks => marks.head.figures.owner -> marks)
             .filterNot { case (owner, _) => owner.runId.exists(source.hasEnded) }
-            .foreach { case (owner, marks) => source.update(owner)(_.hold(marks)) }
+            .foreach { case (owner, marks) => executionDropped(source.update(owner)(_.hold(marks))) }
           addExecution(others, end)
         }
         if (isWell) others else marks
     }
-    source.executionEnded(added.map(_.figures.id).toSet)
+    executionDropped(added)
+  }
+
+  /** Of these marks nothing more is to come, and what was not added does not stand. */
+  private def executionDropped(marks: Seq[PlannedMark]): Unit = {
+    val plannings = marks.map(_.figures.id).toSet
+    OpenPlannings.closed(plannings)
+    source.executionEnded(plannings)
   }
 
   private def addBatch(
@@ -132,7 +145,7 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
 
   /** The marks of an execution outside a streaming query. Its results can be seen when it ends. */
   private def addExecution(marks: Seq[PlannedMark], end: SparkListenerSQLExecutionEnd): Unit =
-    if (marks.nonEmpty) {
+    if (marks.exists(!_.figures.isSpent)) {
       val committed = source.update(marks.head.figures.owner) { query =>
         val batch = query.batch(end.executionId)
         query.add(marks, batch)
@@ -175,6 +188,7 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
 object LatencyTracker {
 
   private val Queue = "sparklatency"
+  private val ToldAtMost = 1000
 
   private var current: Option[(SparkContext, LatencyTracker)] = None
 

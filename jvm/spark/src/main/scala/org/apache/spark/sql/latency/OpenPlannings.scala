@@ -15,8 +15,13 @@ private[latency] object OpenPlannings {
     synchronized(plannings(run) = plannings.getOrElse(run, Set.empty) + figures.id)
   }
 
-  /** The batch of a run has ended, or the run has. */
-  def closed(run: String): Unit = synchronized(plannings -= run)
+  /** The execution of these has ended. What was planned and never run is gone with its plan. */
+  def closed(ids: Set[Long]): Unit = synchronized {
+    plannings.mapValuesInPlace((_, open) => open.filter(id => !ids(id) && AccumulatorContext.get(id).nonEmpty))
+  }
+
+  /** A run has ended. */
+  def closed(run: String): Unit = synchronized { plannings -= run }
 
   /** The timestamp of the oldest of those records. */
   def oldest(run: String): Option[Long] = synchronized(plannings.getOrElse(run, Set.empty))

@@ -50,8 +50,22 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
     batch
   }
 
-  /** Keeps the marks of an action inside foreachBatch: how often each partition is read is known when its batch ends. */
-  def hold(marks: Seq[PlannedMark]): Unit = held ++= marks
+  /**
+   * Keeps the marks of an action inside foreachBatch until its batch ends. Of several actions that one stands, node by node, which
+   * read most: partitions of different executions need not be the same. Gives back the marks that do not stand.
+   */
+  def hold(marks: Seq[PlannedMark]): Seq[PlannedMark] = {
+    val (kept, dropped) = (held ++ marks).groupBy(mark => mark.node -> mark.measure).values.map { same =>
+      val (before, now) = same.partition(held.contains)
+      if (recorded(now) >= recorded(before)) now -> before else before -> now
+    }.unzip
+    val stand = kept.flatten.toSet
+    held = (held ++ marks).filter(stand)
+    dropped.flatten.toSeq
+  }
+
+  private def recorded(marks: Seq[PlannedMark]): Long =
+    marks.flatMap(_.figures.value.values).map(_.summary.records).sum
 
   /** Gives out the marks that were kept. The DataFrame that foreachBatch is given has come through those of the batch's own plan. */
   def release(own: Seq[PlannedMark]): Seq[PlannedMark] = {

@@ -2,17 +2,19 @@ package org.apache.spark.sql.latency
 
 import scala.util.Try
 
+import com.fasterxml.jackson.annotation.JsonIgnore
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerEvent
 import org.apache.spark.status.KVUtils
 import org.apache.spark.status.KVUtils.KVIndexParam
+import org.apache.spark.util.kvstore.KVIndex
 import org.apache.spark.util.kvstore.KVStore
 
 /**
  * Writes what the events tell into Spark's store of an application, in memory while it runs, on disk where the History Server
  * keeps its stores there.
  *
- * @param kept how many batches of a run are kept, the newest
+ * @param kept how many batches of a run are kept, the newest; of all runs, ten times as many
  */
 private[spark] final class StoredBatches(store: KVStore, kept: Int) extends SparkListener {
 
@@ -31,13 +33,17 @@ private[spark] final class StoredBatches(store: KVStore, kept: Int) extends Spar
     if (known.isEmpty) forgetOldest()
   }
 
-  private def forgetOldest(): Unit =
-    KVUtils.viewToSeq(store.view(classOf[StoredQuery])).sortBy(-_.committedMs).drop(StoredBatches.RunsKept)
+  private def forgetOldest(): Unit = {
+    val newestFirst = KVUtils.viewToSeq(store.view(classOf[StoredQuery])).sortBy(-_.committedMs)
+    val batchesTo = newestFirst.scanLeft(0L)((sum, query) => sum + math.min(query.batches, kept.toLong)).tail
+    newestFirst.zip(batchesTo).zipWithIndex
+      .collect { case ((query, sum), i) if i >= StoredBatches.RunsKept || sum > 10L * kept => query }
       .foreach { query =>
         for (number <- math.max(0, query.batches - kept) until query.batches)
           store.delete(classOf[StoredBatch], StoredBatch.key(query.key, number))
         store.delete(classOf[StoredQuery], query.key)
       }
+  }
 }
 
 private[spark] object StoredBatches {
@@ -45,9 +51,19 @@ private[spark] object StoredBatches {
 }
 
 /** A batch of a run, found by its number in the run. */
-private[spark] final class StoredBatch(@KVIndexParam val key: String, val event: SparkListenerLatencyBatch)
+private[spark] final class StoredBatch(
+    @KVIndexParam(parent = StoredBatch.Query) val key: String,
+    val event: SparkListenerLatencyBatch
+) {
+
+  /** By which the store finds the batches of one run without going through those of all. */
+  @JsonIgnore @KVIndex(StoredBatch.Query)
+  private[latency] def query: String = key.take(key.lastIndexOf('/'))
+}
 
 private[spark] object StoredBatch {
+  final val Query = "query"
+
   def key(query: String, number: Long): String = f"$query/$number%019d"
 }
 

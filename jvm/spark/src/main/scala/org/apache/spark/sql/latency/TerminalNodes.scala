@@ -1,5 +1,7 @@
 package org.apache.spark.sql.latency
 
+import scala.util.control.NonFatal
+
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.ColumnarRule
@@ -21,7 +23,9 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends C
     /** An adaptive plan comes by again, stage by stage, and only its last stage does not end in an exchange. */
     override def apply(plan: SparkPlan): SparkPlan = {
       val isWhole = !plan.isInstanceOf[Exchange] && !plan.exists(_.isInstanceOf[AdaptiveSparkPlanExec])
-      if (isWhole && Planning.hasCommits(session)) lastMarks(plan).foreach(_.figures.takeAges())
+      // Every plan of the session comes by here, and none may fail for it.
+      try if (isWhole && Planning.hasCommits(session)) lastMarks(plan).foreach(_.figures.takeAges())
+      catch { case NonFatal(_) => } // no commit latency then
       plan
     }
   }

@@ -56,7 +56,7 @@ private[v1] abstract class LatencyResource extends BaseAppResource {
   @Path("prometheus")
   @Produces(Array(MediaType.WILDCARD))
   def prometheus(@HeaderParam("Accept") accept: String): Response = withUI { ui =>
-    val answer = PrometheusText(ui.appName, LatencyStore.of(ui).queries, Option(accept))
+    val answer = PrometheusText(ui.appName, LatencyStore.of(ui).newestRuns, Option(accept))
     Response.ok(answer.text, answer.contentType).build()
   }
 
