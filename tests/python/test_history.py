@@ -106,7 +106,7 @@ def test_a_frame_has_a_row_for_each_query_and_node(orders: Latency) -> None:
 def test_a_frame_of_batches_has_times_in_utc(orders: Latency) -> None:
     frame = orders.history().to_pandas()
     assert len(frame) == 2 * len(orders.history())
-    assert str(frame["committed"].dtype) == "datetime64[ns, UTC]"
+    assert str(frame["committed"].dtype) == "datetime64[us, UTC]"
     assert frame.query("input_rows > 0 and node == 'sink'")["max"].to_list() == [300, 500]
 
 
