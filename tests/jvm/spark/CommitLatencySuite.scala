@@ -90,7 +90,9 @@ class CommitLatencySuite extends StreamingTest {
     } finally query.stop()
   }
 
-  test("of several actions inside foreachBatch that one stands which read most, however they are partitioned") {
+  test(
+    "of several actions inside foreachBatch that one stands which read most, however they are partitioned"
+  ) {
     val input = stream
     val query = marked(input).writeStream.queryName("repartitioned").foreachBatch {
       (batch: DataFrame, _: Long) =>
@@ -100,7 +102,10 @@ class CommitLatencySuite extends StreamingTest {
     try {
       input.addData(ago((1L to 40L): _*))
       query.processAllAvailable()
-      assert((node("inside", "repartitioned").records, node("source", "repartitioned").records) === ((40, 40)))
+      assert((
+        node("inside", "repartitioned").records,
+        node("source", "repartitioned").records
+      ) === ((40, 40)))
     } finally query.stop()
   }
 

@@ -87,7 +87,9 @@ object PrometheusText {
 
   /** Counts, and what a histogram does not tell: its extremes. */
   private def single(metric: Metric, nodes: Seq[Shown]): Option[MetricSnapshot] = {
-    val points = for (shown <- nodes if shown.measure == metric.measure; value <- metric.read(scraped(metric, shown.figures)))
+    val points = for (
+      shown <- nodes if shown.measure == metric.measure; value <- metric.read(scraped(metric, shown.figures))
+    )
       yield shown.labels -> value
     metric.kind match {
       case Metric.Counter =>

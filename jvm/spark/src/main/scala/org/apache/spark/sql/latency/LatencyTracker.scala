@@ -51,7 +51,9 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
   /** A class of another Spark line, say, that is not there would end the application. */
   override def onOtherEvent(event: SparkListenerEvent): Unit =
     try take(event)
-    catch { case e: LinkageError => tellOnce("any", s"an event was lost, which this Spark does not go with: $e") }
+    catch {
+      case e: LinkageError => tellOnce("any", s"an event was lost, which this Spark does not go with: $e")
+    }
 
   private def take(event: SparkListenerEvent): Unit = event match {
     case end: SparkListenerSQLExecutionEnd if end.qe != null => executionEnded(end)

@@ -17,11 +17,13 @@ private[latency] object OpenPlannings {
 
   /** The execution of these has ended. What was planned and never run is gone with its plan. */
   def closed(ids: Set[Long]): Unit = synchronized {
-    plannings.mapValuesInPlace((_, open) => open.filter(id => !ids(id) && AccumulatorContext.get(id).nonEmpty))
+    plannings.mapValuesInPlace((_, open) =>
+      open.filter(id => !ids(id) && AccumulatorContext.get(id).nonEmpty)
+    )
   }
 
   /** A run has ended. */
-  def closed(run: String): Unit = synchronized { plannings -= run }
+  def closed(run: String): Unit = synchronized(plannings -= run)
 
   /** The timestamp of the oldest of those records. */
   def oldest(run: String): Option[Long] = synchronized(plannings.getOrElse(run, Set.empty))
