@@ -100,21 +100,27 @@ class LatencySummaryLaws extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("ages at one time tell the ages at another") {
-    forAll(latencies, Gen.choose(0L, 100000L), Gen.oneOf(Figures.percents)) { (all, reference, percent) =>
-      val recorder = new LatencyRecorder(new ManualClock(Now), reference = Some(Now + reference))
-      all.foreach(ms => recorder.record((Now - ms) * 1000))
-      val later = 7001L
-      val ages = recorder.agesAtReference.later(later)
-      val exact = all.filter(_ <= Now).map(_ + reference + later).sorted
+    forAll(latencies, Gen.choose(-5000L, 100000L), Gen.oneOf(Figures.percents)) { (all, reference, percent) =>
+      val clock = new ManualClock(Now)
+      val recorder = new LatencyRecorder(clock, reference = Some(Now + reference))
+      // The clock stands still for some of the records, and goes on for others.
+      val reads = all.zipWithIndex.map { case (ms, number) => (ms, Now + number / 3 * 7) }
+      for ((ms, read) <- reads) { clock.set(read); recorder.record((read - ms) * 1000) }
+      val end = math.max(clock.millis(), Now + reference) + 7001
+      val ages = Ages.at(end, recorder.agesOfAll)
+      val measured = reads.filter { case (ms, read) => ms <= read }
+      val exact = measured.map { case (ms, read) => ms + end - read }.sorted
       assert(ages.count === exact.size && ages.withoutTimestamp === all.size - exact.size)
       assert(ages.sum === exact.map(BigInt(_)).sum)
       assert(ages.min === exact.headOption && ages.max === exact.lastOption)
-      // Who was ahead of the clock at the time of reference is taken to have been there at that very time.
-      val known = exact.map(_.max(later))
+      // Who was ahead of the clock is taken to have been at its time.
+      val known = measured.map { case (ms, read) => ms.max(0) + end - read }.sorted
       whenever(known.nonEmpty) {
         val wanted = known(math.max(1, math.ceil(percent / 100 * known.size).toInt) - 1)
         val reported = ages.percentile(percent).get
-        assert(math.abs(reported - wanted) <= wanted / 100.0, s"$reported instead of $wanted")
+        val isNewer = end - known.head > Now + reference
+        val scale = if (isNewer) wanted.max(end - Now - reference) else wanted
+        assert(math.abs(reported - wanted) <= scale / 100.0, s"$reported instead of $wanted")
       }
     }
   }
@@ -123,8 +129,20 @@ class LatencySummaryLaws extends AnyFunSuite with ScalaCheckPropertyChecks {
     val recorder = new LatencyRecorder(new ManualClock(Now), publishNanos = -1, reference = Some(Now + 5))
     Seq(1L, 2L, 3L).foreach(ms => recorder.record((Now - ms) * 1000))
     recorder.record(-1)
-    val ages = recorder.agesAtReference
+    val ages = recorder.agesOfAll.get.summary
     assert((ages.count, ages.min, ages.max, ages.withoutTimestamp) === ((3, Some(6), Some(8), 1)))
-    assert(new LatencyRecorder(new ManualClock(Now)).agesAtReference.isEmpty)
+    assert(new LatencyRecorder(new ManualClock(Now)).agesOfAll.isEmpty)
+  }
+
+  test("a record that is made while its batch runs is no older than it is") {
+    val clock = new ManualClock(Now)
+    val recorder = new LatencyRecorder(clock, reference = Some(Now))
+    for (second <- 1 to 10) {
+      clock.set(Now + second * 1000)
+      recorder.record((clock.millis() - 100) * 1000)
+    }
+    val ages = Ages.at(Now + 10500, recorder.agesOfAll)
+    assert((ages.min, ages.max, ages.avg) === ((Some(600), Some(9600), Some(5100.0))))
+    assert(math.abs(ages.percentile(50).get - 4600) <= 105)
   }
 }

@@ -70,8 +70,8 @@ final class LatencySummary private (
       var moved = Array.emptyLongArray
       while (cursor.next()) {
         // Where the bucket begins: its end would add its error to that of the next bucket.
-        val age = (LatencyTally.lowestOf(cursor.bucket) + ms).max(0L)
-        moved = BucketCounts.add(LatencyTally.bucketOf(age), cursor.count, moved)
+        val age = (LatencyTally.layout.lowestOf(cursor.bucket) + ms).max(0L)
+        moved = BucketCounts.add(LatencyTally.layout.bucketOf(age), cursor.count, moved)
       }
       val stillAhead = if (lowest + ms < 0) aheadOfClock else 0L
       val total = sum + BigInt(ms) * count
@@ -92,7 +92,7 @@ final class LatencySummary private (
     val histogram = new Histogram(Digits)
     val cursor = new BucketCounts.Cursor(encoded)
     while (cursor.next())
-      histogram.recordValueWithCount(LatencyTally.lowestOf(cursor.bucket), cursor.count)
+      histogram.recordValueWithCount(LatencyTally.layout.lowestOf(cursor.bucket), cursor.count)
     histogram
   }
 

@@ -14,9 +14,9 @@ import java.util.concurrent.atomic.AtomicBoolean
  * A stale reading needs both to fail: a pause in the middle of a fast run that begins and ends within one stall of the
  * ticker. At most the rest of that run, 256 rows at the worst, is then off by the length of the pause.
  *
- * @param atReading called with `System.nanoTime` after the clock was read, before the row that asked for it
+ * @param atReading called with `System.nanoTime` and the time of day after the clock was read, before the row that asked for it
  */
-final class RowClock(clock: Clock, atReading: Long => Unit = _ => ()) {
+final class RowClock(clock: Clock, atReading: (Long, Long) => Unit = (_, _) => ()) {
   import RowClock._
 
   private[this] val longestRun = if (clock.readEveryRow) 1 else LongestRun
@@ -40,7 +40,7 @@ final class RowClock(clock: Clock, atReading: Long => Unit = _ => ()) {
     if (run > 1) Ticker.keepGoing()
     tick = Ticker.now
     reading = clock.millis()
-    atReading(nanos)
+    atReading(nanos, reading)
   }
 
   private def nextRun(last: Int, nanos: Long): Int =

@@ -2,6 +2,7 @@ package org.apache.spark.sql.latency
 
 import scala.collection.mutable
 
+import io.sparklatency.Ages
 import io.sparklatency.LatencySummary
 import io.sparklatency.Measure
 import io.sparklatency.NodeRecord
@@ -40,15 +41,4 @@ private[latency] final class BatchFigures(val id: Long) {
       node.copy(measures = node.measures ++ commits.get(node.id).map(Measure.Commit -> _))
     }.toSeq
   }
-}
-
-/** How old records are at a time. */
-private[latency] final case class Ages(atMs: Long, summary: LatencySummary)
-
-private[latency] object Ages {
-
-  /** How old all of these records are at another time. */
-  def at(ms: Long, ages: Iterable[Ages]): LatencySummary = LatencySummary.merge(
-    ages.groupMap(_.atMs)(_.summary).map { case (at, parts) => LatencySummary.merge(parts).later(ms - at) }
-  )
 }

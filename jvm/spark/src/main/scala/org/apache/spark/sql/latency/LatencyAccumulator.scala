@@ -3,6 +3,7 @@ package org.apache.spark.sql.latency
 import scala.collection.mutable
 import scala.util.control.NonFatal
 
+import io.sparklatency.Ages
 import io.sparklatency.Clock
 import io.sparklatency.LatencyRecorder
 import io.sparklatency.LatencySummary
@@ -104,8 +105,7 @@ final class LatencyAccumulator(
       RunningTasks.closed(recorder)
       try {
         val (summary, rest) = recorder.seal()
-        val ages = reference.map(Ages(_, recorder.agesAtReference))
-        add(Reading(partition, TaskAttempt(task), id, number, summary, rest, ages))
+        add(Reading(partition, TaskAttempt(task), id, number, summary, rest, recorder.agesOfAll))
         ExecutorFigures.add(owner, rest)
       } catch {
         case NonFatal(e) =>

@@ -1,0 +1,12 @@
+package io.sparklatency
+
+/** How old records are at a time, in milliseconds since the epoch. */
+final case class Ages(atMs: Long, summary: LatencySummary)
+
+object Ages {
+
+  /** How old all of these records are at another time. */
+  def at(ms: Long, ages: Iterable[Ages]): LatencySummary = LatencySummary.merge(
+    ages.groupMap(_.atMs)(_.summary).map { case (at, parts) => LatencySummary.merge(parts).later(ms - at) }
+  )
+}
