@@ -74,7 +74,9 @@ final class LatencyAccumulator(
   override def merge(other: AccumulatorV2[Reading, Map[Int, Reading]]): Unit = other.value.values.foreach(add)
 
   override def value: Map[Int, Reading] = readings
-  override def isZero: Boolean = readings.isEmpty
+
+  /** Spark registers an accumulator with its task before it has read it to the end, and asks from a heartbeat. */
+  override def isZero: Boolean = readings == null || readings.isEmpty
   override def reset(): Unit = readings = Map.empty
 
   override def copy(): LatencyAccumulator = {
