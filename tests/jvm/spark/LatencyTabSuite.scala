@@ -9,9 +9,11 @@ import scala.xml.Node
 import scala.xml.XML
 
 import io.sparklatency.spark.syntax._
+import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.ListenerBus
 import org.apache.spark.sql.latency.UiFaults
+import org.apache.spark.sql.streaming.StreamingQueryException
 
 /** The tab "Latency" of a live UI, as a browser would ask for it. */
 class LatencyTabSuite extends StreamingTest {
@@ -85,6 +87,46 @@ class LatencyTabSuite extends StreamingTest {
     withShop("parts") { (_, page) =>
       assert(page.contains("""aria-label="source queuing 100 ms, processing 300 ms, commit 0 ms""""), page)
     }
+  }
+
+  test("a page tells how old the oldest record is that waits for its commit, as long as one does") {
+    val input = stream
+    var during = ""
+    def page = get("/latency/query/?id=waiting")._2
+    val query = marked(input).writeStream.queryName("waiting").foreachBatch { (batch: DataFrame, id: Long) =>
+      batch.collect()
+      clock.advance(60000)
+      if (id == 1) during = page
+    }.start()
+    try {
+      Seq(ago(1), ago(100, 60300)).foreach { batch =>
+        input.addData(batch)
+        query.processAllAvailable()
+      }
+      assert(during.contains("the oldest record that waits for its commit is 3 min old"), during)
+      assert(!page.contains("waits for its commit"))
+    } finally query.stop()
+  }
+
+  test("a run that was stopped has finished, one that an error ended has failed") {
+    def statusOf(name: String) = {
+      ListenerBus.awaitEmpty(spark.sparkContext)
+      rows(table(get("/latency/")._2, "latency-queries")).find(_("Query") == name).map(_("Status"))
+    }
+    withShop("stopped")((_, _) => assert(statusOf("stopped") === Some("Running")))
+    assert(statusOf("stopped") === Some("Finished"))
+
+    val input = stream
+    val query = marked(input).writeStream.queryName("broken").foreachBatch { (batch: DataFrame, id: Long) =>
+      batch.collect()
+      if (id == 1) throw new IllegalStateException("on purpose")
+    }.start()
+    input.addData(ago(1))
+    query.processAllAvailable()
+    input.addData(ago(1))
+    intercept[StreamingQueryException](query.processAllAvailable())
+    assert(statusOf("broken") === Some("Failed"))
+    assert(get("/latency/query/?id=broken")._2.contains("failed, run "))
   }
 
   test("watermarks and batches have their tables") {

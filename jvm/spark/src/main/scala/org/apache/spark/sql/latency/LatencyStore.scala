@@ -1,6 +1,7 @@
 package org.apache.spark.sql.latency
 
 import scala.jdk.CollectionConverters._
+import scala.util.Try
 
 import io.sparklatency.BatchRecord
 import io.sparklatency.LatencyChart
@@ -45,9 +46,12 @@ private[spark] final class LatencyStore(store: KVStore, settings: LatencyConf, l
       ))
   }
 
-  /** Whether the run of a streaming query goes on. */
-  def isRunning(query: QuerySnapshot): Boolean =
-    query.runId.exists(run => live.exists(_.isRunning(run)))
+  /** How the run of a streaming query goes, or how it ended, in the words of Spark's own pages; none of batch queries. */
+  def status(query: QuerySnapshot): Option[String] = query.runId.map { run =>
+    if (live.exists(_.isRunning(run))) "Running"
+    else if (Try(store.read(classOf[StoredQuery], run)).toOption.exists(_.hasFailed)) "Failed"
+    else "Finished"
+  }
 
   /** The last batches of a run, oldest first. */
   def history(query: QuerySnapshot, limit: Int = Int.MaxValue): Seq[BatchRecord] =

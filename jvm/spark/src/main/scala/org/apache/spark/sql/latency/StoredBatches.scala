@@ -5,6 +5,7 @@ import scala.util.Try
 import com.fasterxml.jackson.annotation.JsonIgnore
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerEvent
+import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
 import org.apache.spark.status.KVUtils
 import org.apache.spark.status.KVUtils.KVIndexParam
 import org.apache.spark.util.kvstore.KVIndex
@@ -20,18 +21,22 @@ private[spark] final class StoredBatches(store: KVStore, kept: Int) extends Spar
 
   override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
     case batch: SparkListenerLatencyBatch => add(batch)
+    case end: QueryTerminatedEvent if end.exception.nonEmpty =>
+      known(end.runId.toString).foreach(query => store.write(query.copy(hasFailed = true)))
     case _ =>
   }
 
   private def add(batch: SparkListenerLatencyBatch): Unit = {
     val key = StoredQuery.key(Option(batch.runId), batch.query)
-    val known = Try(store.read(classOf[StoredQuery], key)).toOption
-    val number = known.fold(0L)(_.batches)
+    val before = known(key)
+    val number = before.fold(0L)(_.batches)
     store.write(new StoredBatch(StoredBatch.key(key, number), batch))
-    store.write(StoredQuery(key, batch, known))
+    store.write(StoredQuery(key, batch, before))
     if (number >= kept) store.delete(classOf[StoredBatch], StoredBatch.key(key, number - kept))
-    if (known.isEmpty) forgetOldest()
+    if (before.isEmpty) forgetOldest()
   }
+
+  private def known(key: String): Option[StoredQuery] = Try(store.read(classOf[StoredQuery], key)).toOption
 
   private def forgetOldest(): Unit = {
     val newestFirst = KVUtils.viewToSeq(store.view(classOf[StoredQuery])).sortBy(-_.committedMs)
@@ -70,16 +75,18 @@ private[spark] object StoredBatch {
 /**
  * A run of a query: what only grows, over all of its batches.
  *
- * @param nodes with the sums of what the batches recorded
+ * @param nodes     with the sums of what the batches recorded
+ * @param hasFailed whether an error ended it
  */
-private[spark] final class StoredQuery(
-    @KVIndexParam val key: String,
-    val name: String,
-    val queryId: String,
-    val runId: String,
-    val batches: Long,
-    val committedMs: Long,
-    val nodes: Array[NodeFields]
+private[spark] final case class StoredQuery(
+    @KVIndexParam key: String,
+    name: String,
+    queryId: String,
+    runId: String,
+    batches: Long,
+    committedMs: Long,
+    nodes: Array[NodeFields],
+    hasFailed: Boolean = false
 )
 
 private[spark] object StoredQuery {
@@ -97,14 +104,15 @@ private[spark] object StoredQuery {
       val upstream = (known.get(node.id).toSeq.flatMap(_.upstream) ++ node.upstream).distinct.sorted
       NodeFields(node.copy(upstream = upstream, measures = sums))
     }
-    new StoredQuery(
+    StoredQuery(
       key,
       batch.query,
       batch.queryId,
       batch.runId,
       before.fold(0L)(_.batches) + 1,
       batch.committedMs,
-      seen ++ before.toSeq.flatMap(_.nodes).filterNot(node => seen.exists(_.id == node.id))
+      seen ++ before.toSeq.flatMap(_.nodes).filterNot(node => seen.exists(_.id == node.id)),
+      before.exists(_.hasFailed)
     )
   }
 }

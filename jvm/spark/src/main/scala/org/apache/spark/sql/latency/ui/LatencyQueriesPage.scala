@@ -52,8 +52,7 @@ private[ui] final class LatencyQueriesPage(tab: LatencyTab) extends LatencyPage(
     val atEnd = path.atEnd(Measure.E2ELatency)
     val percentiles: Seq[Option[Long]] = atEnd.percentiles(Seq(50, 99))
 
-    def status: String =
-      if (query.runId.isEmpty) "Batch queries" else if (tab.store.isRunning(query)) "Running" else "Finished"
+    def status: String = tab.store.status(query).getOrElse("Batch queries")
 
     def slowest: String = path.slowestStep.fold(Readable.Unknown) { node =>
       node.id + path.share(node).fold("")(share => s" (${Readable.percent(share)})")

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.latency.ui
 
+import java.util.Locale
+
 import scala.xml.NodeSeq
 import scala.xml.Unparsed
 
@@ -26,7 +28,7 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
     val nodes = query.latest
     val path = new LatencyPath(nodes)
     val link = nodeLink(request, query) _
-    headline(path) ++ about(query, store.isRunning(query)) ++ SplitBar(query.lastBatch) ++
+    headline(path) ++ about(query, store.status(query)) ++ SplitBar(query.lastBatch) ++
       <div class="latency-scroll my-3">{Unparsed(new LatencyGraph(nodes, link).svg)}</div> ++
       <p class="text-body-secondary small">
         The warmer a node, the more of the whole arose there, between it and the node before. Bold: the critical path.
@@ -54,15 +56,21 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
     sentence.getOrElse(<p class="latency-headline">No record with a timestamp has been measured yet</p>)
   }
 
-  private def about(query: QuerySnapshot, isRunning: Boolean): NodeSeq = {
+  private def about(query: QuerySnapshot, status: Option[String]): NodeSeq = {
     val batches = if (query.batches == 1) "1 batch" else s"${Readable.count(query.batches)} batches"
-    val state = query.runId.map(run => s"${if (isRunning) "running" else "finished"}, run $run")
+    val state =
+      for (status <- status; run <- query.runId) yield s"${status.toLowerCase(Locale.ROOT)}, run $run"
     val span =
       if (query.isSilent) "no record came within the window: figures are of each node's last batch"
       else "means over the window"
+    val waiting = query.oldestUncommittedMs.map(age =>
+      s"the oldest record that waits for its commit is ${Readable.duration(age.toDouble)} old"
+    )
     val folded =
       Option.when(query.folded > 0)(s"${Readable.count(query.folded)} more nodes are folded into __other__")
-    <p class="text-body-secondary">{(Seq(batches) ++ state ++ Seq(span) ++ folded).mkString(" · ")}</p>
+    <p class="text-body-secondary">{
+      (Seq(batches) ++ state ++ Seq(span) ++ waiting ++ folded).mkString(" · ")
+    }</p>
   }
 
   /** The nodes asked for; else the step to look at and the ends, few enough to be drawn at once. */
