@@ -53,6 +53,22 @@ def test_a_node_without_figures_is_passed_over() -> None:
     )
 
 
+def test_what_waits_for_the_slow_step_is_told_from_it() -> None:
+    shown = query(
+        "q",
+        node("a", p50=900.0, avg=950.0, own=950.0),
+        node("b", p50=1_500.0, avg=1_600.0, own=650.0, upstream=["a"]),
+        slowestStep="a",
+        criticalPath=["a", "b"],
+    )
+    told = summary(figures(shown))
+    assert told.endswith(
+        "from 900 to 1,500 ms. Records that come in meanwhile wait for the next batch, and so are 950 ms old "
+        "on average when they reach a."
+    )
+    assert "wait for" not in summary(figures({**shown, "slowestStep": "b"}))
+
+
 def test_without_figures_no_step_is_called_slow() -> None:
     for shown in (figures(), figures(query("q", node("a"))), figures(query("q", unknown("a"), unknown("b")))):
         assert slow_step(shown.nodes) is None

@@ -151,7 +151,18 @@ def _verdict(figures: Latency) -> str:
     before, after = render.milliseconds(upstream.p50), render.milliseconds(node.p50)
     return (
         f"The slow node is {render.name(node.node)}: on the way to it from {render.name(upstream.node)} "
-        f"the median latency grows by {_increase(step):,} ms, from {before} to {after} ms."
+        f"the median latency grows by {_increase(step):,} ms, from {before} to {after} ms.{_waiting(figures)}"
+    )
+
+
+def _waiting(figures: Latency) -> str:
+    """Returns why records are old before any step, where that takes longer than the slow one."""
+    first = [query.nodes[query.slowest_step] for query in figures.queries if query.slowest_step]
+    if not first or first[0].upstream or first[0].avg is None:
+        return ""
+    return (
+        f" Records that come in meanwhile wait for the next batch, and so are {first[0].avg:,.0f} ms old on "
+        f"average when they reach {render.name(first[0].node)}."
     )
 
 
