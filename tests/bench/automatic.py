@@ -1,8 +1,10 @@
 """What automatic nodes cost two streaming queries, at level INFO.
 
-Each run reads all files in one batch, with a checkpoint of its own. In every round each variant runs once, in
-an order drawn anew, and is compared with the plain query of the same round; `plain again` is the noise.
-Writes a table and every single run beside those of pipelines.py.
+A machine's pace changes within seconds by more than what is looked for here. So the variants of a query run
+at the same time, on threads that take turns on one core every few milliseconds, and the CPU time of their
+tasks is compared: whatever slows one slows the others. `plain again` is the noise. What a batch costs however
+few its records is measured beside it, in batches of few records, one query after another, as time and CPU
+time of the whole process. Writes a table and every single run beside those of pipelines.py.
 """
 
 from __future__ import annotations
@@ -10,9 +12,10 @@ from __future__ import annotations
 import os
 import random
 import tempfile
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from measuring import (
     PLAIN,
@@ -34,15 +37,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming.readwriter import DataStreamWriter
+    from pyspark.sql.streaming.query import StreamingQuery
 
 VARIANTS = {PLAIN: "", "plain again": "", "automatic nodes": "source,terminal"}
+WARM_UPS = 5
+"""Rounds at first, until all of it is compiled."""
+FEW = 40
+"""Records of a batch that costs what any batch costs."""
 
 
-def write_events(spark: SparkSession, rows: int, folder: Path) -> None:
+def write_events(spark: SparkSession, rows: int, folder: Path) -> Path:
     events = made_events(spark, rows, partitions=4)
     as_json(events).write.text(str(folder / "json"))
     events.write.parquet(str(folder / "parquet"))
+    return folder
 
 
 def parsed_windows(spark: SparkSession, folder: Path) -> DataFrame:
@@ -64,59 +72,91 @@ QUERIES: dict[str, Callable[[SparkSession, Path], DataFrame]] = {
 }
 
 
-def run_to_end(writer: DataStreamWriter) -> None:
-    writer.start().awaitTermination()
+def started(spark: SparkSession, query: str, variant: str, folder: Path) -> StreamingQuery:
+    spark.conf.set("spark.sparklatency.auto", VARIANTS[variant])
+    writer = QUERIES[query](spark, folder).writeStream.outputMode("append").format("noop")
+    checkpoint = tempfile.mkdtemp(dir=folder)
+    return writer.trigger(availableNow=True).option("checkpointLocation", checkpoint).start()
 
 
-def rounds(spark: SparkSession, query: str, rows: int, count: int, folder: Path) -> Iterable[Run]:
+def run_to_end(spark: SparkSession, query: str, variant: str, folder: Path) -> None:
+    started(spark, query, variant, folder).awaitTermination()
+
+
+def rounds(count: int) -> Iterable[tuple[int, list[str]]]:
+    """Yields the number of each round, and the variants in an order drawn anew."""
     order = random.Random(1)  # noqa: S311  not a secret
-    for number in range(count + 1):
-        for variant in order.sample(list(VARIANTS), len(VARIANTS)):
-            spark.conf.set("spark.sparklatency.auto", VARIANTS[variant])
-            writer = QUERIES[query](spark, folder).writeStream.outputMode("append").format("noop")
-            writer = writer.trigger(availableNow=True)
-            with tempfile.TemporaryDirectory(dir=folder) as checkpoint:
-                writer = writer.option("checkpointLocation", checkpoint)
-                wall, cpu = timed(spark, partial(run_to_end, writer))
-            yield Run(query, variant, number, rows, wall, cpu, os.getloadavg()[0])
+    for number in range(1 - WARM_UPS, count + 1):
+        yield number, order.sample(list(VARIANTS), len(VARIANTS))
 
 
-def table(query: str, runs: list[Run]) -> str:
+def together(spark: SparkSession, query: str, rows: int, count: int, folder: Path) -> Iterable[Run]:
+    for number, variants in rounds(count):
+        queries = {variant: started(spark, query, variant, folder) for variant in variants}
+        for running in queries.values():
+            running.awaitTermination()
+        cast("Any", spark._jsc).sc().listenerBus().waitUntilEmpty()
+        for variant, ended in queries.items():
+            cpu = cpu_of_tasks(spark, str(ended.runId))
+            yield Run(query, variant, number, rows, 0, 0, cpu, os.getloadavg()[0])
+
+
+def cpu_of_tasks(spark: SparkSession, run: str) -> int:
+    """Returns the CPU time of all tasks of a run of a query, in nanoseconds."""
+    store, tracker = cast("Any", spark._jsc).sc().statusStore(), spark.sparkContext.statusTracker()
+    jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(run)]
+    stages = {stage for job in jobs if job is not None for stage in job.stageIds}
+    return sum(store.lastStageAttempt(stage).executorCpuTime() for stage in stages)
+
+
+def one_by_one(spark: SparkSession, query: str, count: int, folder: Path) -> Iterable[Run]:
+    for number, variants in rounds(count):
+        for variant in variants:
+            cost = timed(spark, partial(run_to_end, spark, query, variant, folder))
+            yield Run(f"{query}, few", variant, number, FEW, **asdict(cost), load=os.getloadavg()[0])
+
+
+def table(query: str, many: list[Run], few: list[Run]) -> str:
     lines = [
-        f"**{query}**, {runs[0].rows:,} records",
+        f"**{query}**",
         "",
-        "| | wall s | wall % | CPU % |",
-        "|---|---:|---:|---:|",
+        f"| | {many[0].rows:,} records: µs of tasks' CPU each | % | {FEW} records: ms a run | CPU ms |",
+        "|---|---:|---:|---:|---:|",
     ]
     for variant in VARIANTS:
-        wall = over_plain(runs, variant, lambda run: run.wall_ns, lambda own, _: own)
-        shares = [
-            over_plain(runs, variant, cost, lambda own, plain: 100 * (own / plain - 1)).text("+.1f")
+        own = over_plain(many, variant, lambda run: run.task_ns, lambda own, _: own / 1e3).value
+        share = over_plain(many, variant, lambda run: run.task_ns, lambda own, plain: 100 * (own / plain - 1))
+        fixed = [
+            over_plain(few, variant, cost, lambda own, plain: FEW * (own - plain) / 1e6).text("+.1f")
             for cost in (lambda run: run.wall_ns, lambda run: run.cpu_ns)
         ]
-        cells = [
-            variant,
-            f"{wall.value * runs[0].rows / 1e9:.2f}",
-            *(["-"] * 2 if variant == PLAIN else shares),
+        whole = [
+            over_plain(few, variant, cost, lambda own, _: FEW * own / 1e6).value
+            for cost in (lambda run: run.wall_ns, lambda run: run.cpu_ns)
         ]
-        lines.append(f"| {' | '.join(cells)} |")
+        cells = ["-", *(f"{ms:.0f}" for ms in whole)] if variant == PLAIN else [share.text("+.1f"), *fixed]
+        lines.append(f"| {' | '.join([variant, f'{own:.2f}', *cells])} |")
     return "\n".join(lines)
 
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--rows", type=int, default=400_000, help="records of a run")
+    parser.add_argument("--rows", type=int, default=200_000, help="records of a run")
+    parser.set_defaults(rounds=40)
     options = parser.parse_args()
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    runs: list[Run] = []
+    tables = []
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        spark = local_session(options.jar, {"spark.sql.shuffle.partitions": "2"})
-        write_events(spark, options.rows, folder)
-        runs: list[Run] = []
-        tables = []
+        settings = {"spark.sql.shuffle.partitions": "2", "spark.scheduler.mode": "FAIR"}
+        spark = local_session(options.jar, settings, threads=len(VARIANTS))
+        all_events = write_events(spark, options.rows, Path(name) / "many")
+        few_events = write_events(spark, FEW, Path(name) / "few")
         for query in QUERIES:
-            own = list(rounds(spark, query, options.rows, options.rounds, folder))
-            runs += own
-            tables.append(table(query, own))
+            many = list(together(spark, query, options.rows, options.rounds, all_events))
+            few = list(one_by_one(spark, query, options.rounds, few_events))
+            runs += many + few
+            tables.append(table(query, many, few))
         version = spark.version
         spark.stop()
     write_results(options, "automatic", version, "automatic nodes at INFO, ", tables, runs)

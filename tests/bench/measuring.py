@@ -25,7 +25,7 @@ PLAIN = "plain"
 
 @dataclass(frozen=True)
 class Run:
-    """One execution of one variant. Round 0 warms up and counts for nothing."""
+    """One execution of one variant. Rounds up to 0 warm up and count for nothing."""
 
     workload: str
     variant: str
@@ -33,6 +33,7 @@ class Run:
     rows: int
     wall_ns: int
     cpu_ns: int
+    task_ns: int
     load: float
 
 
@@ -48,8 +49,8 @@ class Estimate:
         return f"{self.value:{form}} [{self.low:{form}}, {self.high:{form}}]"
 
 
-def local_session(jar: Path, settings: Mapping[str, str]) -> SparkSession:
-    """Starts a session of one task thread."""
+def local_session(jar: Path, settings: Mapping[str, str], threads: int = 1) -> SparkSession:
+    """Starts a session of so many task threads."""
     options: dict[str, bool | float | int | str | None] = {
         "spark.jars": str(jar),
         "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
@@ -60,22 +61,32 @@ def local_session(jar: Path, settings: Mapping[str, str]) -> SparkSession:
         "spark.ui.showConsoleProgress": "false",
         **settings,
     }
-    spark = SparkSession.builder.master("local[1]").config(map=options).getOrCreate()
+    spark = SparkSession.builder.master(f"local[{threads}]").config(map=options).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
 
 
-def timed(spark: SparkSession, action: Callable[[], object]) -> tuple[int, int]:
-    """Returns the wall time and the CPU time of all threads of the JVM, in nanoseconds."""
-    jvm, context = cast("Any", spark._jvm), cast("Any", spark._jsc)
+@dataclass(frozen=True)
+class Cost:
+    """Nanoseconds that an action took: of time, of CPU in the whole JVM, of CPU in its tasks alone."""
+
+    wall_ns: int
+    cpu_ns: int
+    task_ns: int
+
+
+def timed(spark: SparkSession, action: Callable[[], object]) -> Cost:
+    jvm, context = cast("Any", spark._jvm), cast("Any", spark._jsc).sc()
     # What clock_getcpuclockid(3) returns: the CPU time of that process.
     cpu_clock = (~jvm.java.lang.ProcessHandle.current().pid() << 3) | 2
+    executor = context.env().metricsSystem().getSourcesByName("executor").head().metricRegistry()
+    tasks = executor.getCounters().get("cpuTime")
     jvm.System.gc()
-    wall, cpu = time.perf_counter_ns(), time.clock_gettime_ns(cpu_clock)
+    wall, cpu, task = time.perf_counter_ns(), time.clock_gettime_ns(cpu_clock), tasks.getCount()
     action()
     wall = time.perf_counter_ns() - wall
-    context.sc().listenerBus().waitUntilEmpty()  # what listeners do afterwards is work, too
-    return wall, time.clock_gettime_ns(cpu_clock) - cpu
+    context.listenerBus().waitUntilEmpty()  # what listeners do afterwards is work, too
+    return Cost(wall, time.clock_gettime_ns(cpu_clock) - cpu, tasks.getCount() - task)
 
 
 def made_events(spark: SparkSession, rows: int, partitions: int) -> DataFrame:
@@ -129,7 +140,7 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
         "--jar", type=lambda jar: Path(jar).resolve(), required=True, help="the jar for the installed pyspark"
     )
     parser.add_argument("--out", type=Path, default=HERE / "results", help="folder for the results")
-    parser.add_argument("--rounds", type=int, default=9, help="rounds that count, after one that does not")
+    parser.add_argument("--rounds", type=int, default=9, help="rounds that count, after those that warm up")
     return parser
 
 

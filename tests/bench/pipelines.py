@@ -167,8 +167,8 @@ class Bench:
     def run(self, workload: Workload, variant: str, number: int, rows: int) -> Run:
         query = self.query(workload, variant, rows)
         writer = query.write.format("noop").mode("overwrite")
-        wall, cpu = timed(self.spark, writer.save)
-        return Run(workload.name, variant, number, rows, wall, cpu, os.getloadavg()[0])
+        cost = timed(self.spark, writer.save)
+        return Run(workload.name, variant, number, rows, **asdict(cost), load=os.getloadavg()[0])
 
     def codegen_stages(self, workload: Workload, variant: str) -> int:
         execution = self.query(workload, variant, workload.rows)._jdf.queryExecution()
