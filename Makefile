@@ -61,6 +61,9 @@ pictures: build ## the UI's tab as README shows it, from a pipeline that runs; w
 	SPARK_LINES=$(HOME_LINE) CI=true PICTURES=$(CURDIR)/python .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml tests/e2e/test_latency_tab.py -k drawn
 	pngquant --force --ext .png 64 python/latency-tab-*.png
 
+reference: $(SBT_LAUNCHER) .venv/$(HOME_LINE)/ready ## what the code's tables of metrics and settings say: python/docs/reference.md and metrics.json
+	REFERENCE_WRITE=1 SPARK=$(HOME_LINE) $(SBT) "bridge/testOnly *ReferenceSuite"
+
 bench: build ## what a mark costs, for README
 	$(SBT) "bench/Jmh/run -rf json -rff target/jmh.json" "bench/Jmh/runMain io.sparklatency.bench.ClockAccuracy" "bench/runMain io.sparklatency.bench.DriverLoad"
 	$(foreach line,$(LINES),.venv/$(line)/bin/python tests/bench/pipelines.py --jar $(call jar,$(line)) && \
@@ -101,5 +104,5 @@ $(WHEEL): $(PYTHON_SOURCES) $(JARS) | $(VENVS)
 	touch $@
 
 .SECONDARY:
-.PHONY: help build demo test test-core test-e2e pictures bench format lint venv clean \
+.PHONY: help build demo test test-core test-e2e pictures reference bench format lint venv clean \
 	$(ALL_LINES:%=test-spark-%) $(ALL_LINES:%=test-python-%)

@@ -61,9 +61,10 @@ final class LatencyRecorder(
    */
   def agesOfAll: Option[Ages] = {
     settle()
-    for (at <- reference; ages <- ages) yield
-      if (ages.isSigned) Ages(readMs, ages.later(readMs - at).summary(withoutAge))
-      else Ages(at, ages.summary(withoutAge))
+    for (at <- reference; ages <- ages)
+      yield
+        if (ages.isSigned) Ages(readMs, ages.later(readMs - at).summary(withoutAge))
+        else Ages(at, ages.summary(withoutAge))
   }
 
   /**

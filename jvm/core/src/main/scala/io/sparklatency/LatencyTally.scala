@@ -36,7 +36,8 @@ private[sparklatency] final class LatencyTally {
   /** The same, all of it `ms` later, where nothing is negative any more. */
   def later(ms: Long): LatencyTally = {
     val all = new LatencyTally
-    for (bucket <- buckets.indices if buckets(bucket) > 0) all.add(layout.lowestOf(bucket) + ms, buckets(bucket))
+    for (bucket <- buckets.indices if buckets(bucket) > 0)
+      all.add(layout.lowestOf(bucket) + ms, buckets(bucket))
     for (bucket <- negative.indices if negative(bucket) > 0)
       all.add(math.max(0, ms - layout.lowestOf(bucket)), negative(bucket))
     all.add(min + ms, max + ms, sum + BigInt(ms) * (buckets.sum + negative.sum), aheadOfClock)

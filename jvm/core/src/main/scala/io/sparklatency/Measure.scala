@@ -9,6 +9,10 @@ package io.sparklatency
  * @param help  in half a sentence, for those who see only the name
  */
 sealed abstract class Measure(val name: String, val field: String, val help: String) {
+
+  /** The name of its histogram in Prometheus. */
+  def series: String = s"${Metric.inPrometheus(name)}_seconds"
+
   override def toString: String = name
 }
 

@@ -1,7 +1,7 @@
 package io.sparklatency
 
 /**
- * One figure of a node. [[Metric.all]] is the only list of them: gauges, JSON and the README's reference are made from it.
+ * One figure of a node. [[Metric.all]] is the only list of them: gauges, JSON, Prometheus and the reference are made from it.
  *
  * @param measure what it is a figure of
  * @param name    in the style of Kafka's metrics
@@ -19,6 +19,13 @@ final case class Metric(
     val read: NodeSnapshot => Option[Double]
 ) {
 
+  /** The name of its own series in Prometheus. Means and percentiles have none: they come from the measure's histogram. */
+  def series: Option[String] = kind match {
+    case Metric.Counter => Some(s"${Metric.inPrometheus(name)}_total")
+    case Metric.Gauge if Metric.BesideHistogram(field) => Some(s"${Metric.inPrometheus(name)}_seconds")
+    case Metric.Gauge => None
+  }
+
   /** As JMX shows it: counters are whole numbers; what is unknown is NaN, as in Kafka. */
   def value(snapshot: NodeSnapshot): AnyRef = (kind, read(snapshot)) match {
     case (Metric.Counter, count) => Long.box(count.fold(0L)(_.toLong))
@@ -35,6 +42,11 @@ object Metric {
   sealed abstract class Kind(val name: String)
   case object Gauge extends Kind("gauge")
   case object Counter extends Kind("counter")
+
+  /** What a histogram does not tell. */
+  private val BesideHistogram = Set("min", "max", "maxLead")
+
+  private[sparklatency] def inPrometheus(name: String): String = s"sparklatency_${name.replace('-', '_')}"
 
   private val percentiles = Seq("p50" -> 50.0, "p90" -> 90.0, "p95" -> 95.0, "p99" -> 99.0, "p999" -> 99.9)
 
@@ -110,7 +122,11 @@ object Metric {
 
   private def gaugesOf(measure: Measure, percentiles: Seq[(String, Double)], help: String): Seq[Metric] =
     percentiles.map { case (name, percent) =>
-      gauge(measure, name, help.format(percent))(_.percentile(percent).map(_.toDouble))
+      gauge(
+        measure,
+        name,
+        help.format(BigDecimal(percent).bigDecimal.stripTrailingZeros.toPlainString)
+      )(_.percentile(percent).map(_.toDouble))
     }
 
   private def gauge(

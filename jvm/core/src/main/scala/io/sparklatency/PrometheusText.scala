@@ -29,6 +29,23 @@ object PrometheusText {
     Seq(5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000, 60000, 120000, 300000, 600000, 1800000,
       3600000)
 
+  /** A figure of a query as a whole, with the labels `app` and `query`, in seconds. */
+  final case class OfQuery(
+      series: String,
+      help: String
+  )(private[PrometheusText] val ms: QuerySnapshot => Option[Long])
+
+  val OfQueries: Seq[OfQuery] = Seq(
+    OfQuery(
+      "sparklatency_watermark_lag_seconds",
+      "how far the watermark was behind the clock when the last batch was committed"
+    )(_.lastBatch.flatMap(_.watermarkLagMs)),
+    OfQuery(
+      "sparklatency_oldest_uncommitted_seconds",
+      "age of the oldest record that was read and not committed"
+    )(_.oldestUncommittedMs)
+  )
+
   /** A text and what kind of text it is. */
   final case class Answer(contentType: String, text: String)
 
@@ -48,18 +65,12 @@ object PrometheusText {
     val shown = queries.distinctBy(_.name)
     val nodes = for (query <- shown; node <- query.nodes; (measure, figures) <- node.measures.toSeq)
       yield Shown(Labels.of("app", app, "query", query.name, "node", node.id), measure, figures)
-    val lags = for (query <- shown; batch <- query.lastBatch; lag <- batch.watermarkLagMs)
-      yield Labels.of("app", app, "query", query.name) -> lag
-    val oldest = for (query <- shown; age <- query.oldestUncommittedMs)
-      yield Labels.of("app", app, "query", query.name) -> age
-    val all = Measure.all.map(histogram(_, nodes)) ++ Metric.all.flatMap(single(_, nodes)) ++ Seq(
-      ofQueries(
-        "watermark_lag",
-        "how far the watermark was behind the clock when the last batch was committed",
-        lags
-      ),
-      ofQueries("oldest_uncommitted", "age of the oldest record that was read and not committed", oldest)
-    )
+    val ofQueries = OfQueries.map { figure =>
+      val points = for (query <- shown; ms <- figure.ms(query))
+        yield Labels.of("app", app, "query", query.name) -> ms.toDouble
+      gauge(figure.series, figure.help, points)
+    }
+    val all = Measure.all.map(histogram(_, nodes)) ++ Metric.all.flatMap(single(_, nodes)) ++ ofQueries
     new MetricSnapshots(all.filterNot(_.getDataPoints.isEmpty).asJava)
   }
 
@@ -69,8 +80,7 @@ object PrometheusText {
   private final case class Shown(labels: Labels, measure: Measure, figures: NodeSnapshot)
 
   private def histogram(measure: Measure, nodes: Seq[Shown]): MetricSnapshot = {
-    val histogram =
-      HistogramSnapshot.builder.name(s"sparklatency_${plain(measure.name)}_seconds").help(measure.help)
+    val histogram = HistogramSnapshot.builder.name(measure.series).help(measure.help)
     nodes.filter(shown => shown.measure == measure && shown.figures.settled.count > 0).foreach { shown =>
       val total = shown.figures.settled
       val upTo = total.countsUpTo(Buckets) :+ total.count
@@ -85,24 +95,15 @@ object PrometheusText {
     histogram.build()
   }
 
-  /** Counts, and what a histogram does not tell: its extremes. */
-  private def single(metric: Metric, nodes: Seq[Shown]): Option[MetricSnapshot] = {
+  /** Counts, and what a histogram does not tell. */
+  private def single(metric: Metric, nodes: Seq[Shown]): Option[MetricSnapshot] = metric.series.map { name =>
     val points = for (
       shown <- nodes if shown.measure == metric.measure; value <- metric.read(scraped(metric, shown.figures))
     )
       yield shown.labels -> value
     metric.kind match {
-      case Metric.Counter =>
-        val counter = CounterSnapshot.builder.name(s"sparklatency_${plain(metric.name)}").help(metric.help)
-        points.foreach { case (labels, value) =>
-          counter.dataPoint(
-            CounterSnapshot.CounterDataPointSnapshot.builder.labels(labels).value(value).build()
-          )
-        }
-        Some(counter.build())
-      case Metric.Gauge if Seq("min", "max", "maxLead").contains(metric.field) =>
-        Some(gauge(s"${plain(metric.name)}_seconds", metric.help, points))
-      case Metric.Gauge => None
+      case Metric.Counter => counter(name, metric.help, points)
+      case Metric.Gauge => gauge(name, metric.help, points)
     }
   }
 
@@ -110,16 +111,21 @@ object PrometheusText {
   private def scraped(metric: Metric, figures: NodeSnapshot): NodeSnapshot =
     if (metric.kind == Metric.Counter) NodeSnapshot.of(figures.settled) else figures
 
-  private def ofQueries(name: String, help: String, points: Seq[(Labels, Long)]): MetricSnapshot =
-    gauge(s"${name}_seconds", help, points.map { case (labels, ms) => labels -> ms.toDouble })
+  private def counter(name: String, help: String, points: Seq[(Labels, Double)]): MetricSnapshot = {
+    val counter = CounterSnapshot.builder.name(name.stripSuffix("_total")).help(help)
+    points.foreach { case (labels, value) =>
+      counter.dataPoint(
+        CounterSnapshot.CounterDataPointSnapshot.builder.labels(labels).value(value).build()
+      )
+    }
+    counter.build()
+  }
 
   private def gauge(name: String, help: String, points: Seq[(Labels, Double)]): MetricSnapshot = {
-    val gauge = GaugeSnapshot.builder.name(s"sparklatency_$name").help(help)
+    val gauge = GaugeSnapshot.builder.name(name).help(help)
     points.foreach { case (labels, ms) =>
       gauge.dataPoint(GaugeSnapshot.GaugeDataPointSnapshot.builder.labels(labels).value(ms / 1000).build())
     }
     gauge.build()
   }
-
-  private def plain(name: String): String = name.replace('-', '_')
 }

@@ -32,7 +32,8 @@ final class LatencyConf(read: String => Option[String]) {
   /** Reads every key, so that a mistake shows at once. */
   def validate(): Unit = keys.foreach(get(_))
 
-  private def get[A](key: Key[A]): A = read(key.name).fold(key.default) { value =>
+  private def get[A](key: Key[A]): A = {
+    val value = read(key.name).getOrElse(key.default)
     key.parse(value).getOrElse(throw new IllegalArgumentException(
       s"${key.name}=$value is not valid: ${key.allowed} is allowed"
     ))
@@ -42,87 +43,92 @@ final class LatencyConf(read: String => Option[String]) {
 object LatencyConf extends Logging {
   private val Prefix = "spark.sparklatency."
 
-  final case class Key[A](
-      name: String,
-      default: A,
-      allowed: String,
-      doc: String
-  )(val parse: String => Option[A])
+  /**
+   * @param default as a user would write it
+   * @param allowed in words
+   * @param doc     what it does, and when it is read; Markdown
+   */
+  final class Key[A](val name: String, val default: String, val allowed: String, val doc: String)(
+      val parse: String => Option[A]
+  )
 
-  val RecordingLevelKey: Key[RecordingLevel] = Key[RecordingLevel](
+  val RecordingLevelKey: Key[RecordingLevel] = new Key(
     s"${Prefix}recording.level",
-    RecordingLevel.Info,
+    RecordingLevel.Info.name,
     RecordingLevel.all.mkString(", "),
-    "Nodes up to this level are recorded; NONE leaves every plan as if no node had been written. Read when a node is written."
+    "Nodes up to this level are recorded; `NONE` leaves every plan as if no node had been written. Read when a node is " +
+      "written, and for automatic nodes from the session when the query starts."
   )(RecordingLevel.find)
 
-  val Auto: Key[Set[NodeRole]] = Key[Set[NodeRole]](
+  val Auto: Key[Set[NodeRole]] = new Key(
     s"${Prefix}auto",
-    Set.empty,
+    "",
     s"a list of ${NodeRole.all.mkString(", ")}, or nothing,",
-    "Where a streaming query is marked without a change to its code. Read for every batch from the session of the query."
+    "Where a streaming query is marked without a change to its code. Read from the session when the query starts."
   )(rolesOf)
 
-  val AutoBatch: Key[Boolean] = Key(
+  val AutoBatch: Key[Boolean] = new Key(
     s"${Prefix}auto.batch",
-    false,
+    "false",
     "true, false",
-    "Whether batch queries are marked in the same way, at sources and ends. Read from the session when a query runs."
+    s"Whether `${Prefix}auto` holds for batch queries too, at sources and ends. Read from the session when a query runs."
   )(_.trim.toLowerCase(Locale.ROOT).toBooleanOption)
 
-  val NumSamples: Key[Int] = Key(
-    s"${Prefix}num.samples",
-    WindowSettings().samples,
-    "a whole number from 1 to 100",
-    "How many samples a gauge's window holds."
-  )(whole(1, 100))
-
-  val SampleWindow: Key[Long] = Key(
-    s"${Prefix}sample.window",
-    WindowSettings().sampleMs,
-    "a positive duration such as 30s or 500ms",
-    "How long a sample of a gauge's window takes records."
-  )(duration)
-
-  val GranularityKey: Key[Granularity] = Key[Granularity](
+  val GranularityKey: Key[Granularity] = new Key(
     s"${Prefix}granularity",
-    FiguresSettings().granularity,
+    FiguresSettings().granularity.name,
     Granularity.all.mkString(", "),
-    "How finely the driver keeps figures: of the nodes where a query ends, of each node, or of each node and task too."
+    "How finely the driver keeps figures. `single`: of nodes where a query ends (in continuous mode, where no batch ends, " +
+      "of every node); `operator`: of every node; `subtask`: an MBean for each node and task too. Read once in an application."
   )(value => Granularity.all.find(_.name.equalsIgnoreCase(value.trim)))
 
-  val MaxNodes: Key[Int] = Key(
+  val MaxNodes: Key[Int] = new Key(
     s"${Prefix}nodes.max",
-    FiguresSettings().maxNodes,
+    FiguresSettings().maxNodes.toString,
     "a whole number from 1 to 100000",
-    "How many nodes, and how many tasks, a process shows; what goes beyond is folded into __other__."
+    "How many nodes, and how many MBeans of tasks, a process shows; the rest is folded into `__other__` and counted. Read once."
   )(whole(1, 100000))
 
-  val PublishAfter: Key[Long] = Key(
+  val PublishAfter: Key[Long] = new Key(
     s"${Prefix}publish.after",
-    10000L,
+    "10s",
     "a positive duration such as 10s or 500ms",
-    "How long a task of a batch runs before its figures show, and again. In real-time and continuous mode it is half a second."
+    "How long a task of a batch runs before its figures show, and again; in real-time and continuous mode it is half a " +
+      "second. Read when a batch is planned."
   )(duration)
 
-  val HistoryBatches: Key[Int] = Key(
+  val HistoryBatches: Key[Int] = new Key(
     s"${Prefix}history.batches",
-    1000,
+    "1000",
     "a whole number from 1 to 100000",
-    "How many batches of each run of a query are kept to look at, on the driver and in the History Server."
+    "How many batches of each run of a query are kept to look at, on the driver and in the History Server. Read once."
   )(whole(1, 100000))
+
+  val NumSamples: Key[Int] = new Key(
+    s"${Prefix}num.samples",
+    WindowSettings().samples.toString,
+    "a whole number from 1 to 100",
+    "How many samples a gauge's window holds. Read once in an application."
+  )(whole(1, 100))
+
+  val SampleWindow: Key[Long] = new Key(
+    s"${Prefix}sample.window",
+    s"${WindowSettings().sampleMs / 1000}s",
+    "a positive duration such as 30s or 500ms",
+    "How long a sample of a gauge's window takes records. Read once in an application."
+  )(duration)
 
   val keys: Seq[Key[_]] =
     Seq(
       RecordingLevelKey,
       Auto,
       AutoBatch,
-      NumSamples,
-      SampleWindow,
       GranularityKey,
       MaxNodes,
       PublishAfter,
-      HistoryBatches
+      HistoryBatches,
+      NumSamples,
+      SampleWindow
     )
 
   private def whole(from: Int, to: Int)(value: String): Option[Int] =

@@ -1,0 +1,97 @@
+package io.sparklatency.spark
+
+import java.nio.file.Files
+import java.nio.file.Path
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import io.sparklatency.Measure
+import io.sparklatency.Metric
+import io.sparklatency.PrometheusText
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Two files are made of the tables of metrics and settings: what Python knows of metrics, and the reference. */
+class ReferenceSuite extends AnyFunSuite {
+  private val python = Path.of("../../python")
+
+  test("the metrics that Python knows are those there are") {
+    assertMade(python.resolve("src/sparklatency/metrics.json"), json)
+  }
+
+  test("the reference holds every metric and every setting") {
+    assertMade(python.resolve("docs/reference.md"), reference)
+  }
+
+  private def assertMade(file: Path, made: String): Unit = {
+    if (sys.env.contains("REFERENCE_WRITE")) {
+      Files.createDirectories(file.getParent)
+      Files.writeString(file, made)
+    }
+    assert(
+      Files.exists(file) && Files.readString(file) === made,
+      s"$file is not what the code says: make reference writes it anew"
+    )
+  }
+
+  private def json: String = {
+    val mapper = new ObjectMapper
+    Metric.all.map { metric =>
+      val json = mapper.createObjectNode().put("name", metric.name).put("measure", metric.measure.name)
+        .put("kind", metric.kind.name).put("unit", metric.unit.name).put("help", metric.help)
+      s"  ${mapper.writeValueAsString(json)}"
+    }.mkString("[\n", ",\n", "\n]\n")
+  }
+
+  private def reference: String = (
+    Seq(
+      "# Reference",
+      "",
+      "Made of the code's own tables by `make reference`; [what is measured](measured.md) says what the words mean.",
+      "",
+      "## Metrics",
+      "",
+      "Gauges cover the last samples of the window (`spark.sparklatency.num.samples` times `sample.window`), counters all since the",
+      "query began. Prometheus has seconds, everything else milliseconds. JMX and Dropwizard have the name in the first column, REST",
+      "and Python the field (`max_lead` for `maxLead`), for other measures than the first within the object that the heading names.",
+      ""
+    ) ++ Measure.all.flatMap(section) ++ Seq(
+      "### Of a query as a whole",
+      "",
+      "In Prometheus, with the labels `app` and `query`:",
+      "",
+      "| series | |",
+      "|---|---|"
+    ) ++ PrometheusText.OfQueries.map(of => s"| `${of.series}` | ${of.help} |") ++ Seq(
+      "",
+      "## Settings",
+      "",
+      "| key | default | allowed | |",
+      "|---|---|---|---|"
+    ) ++ LatencyConf.keys.map(row) ++ Seq(
+      "",
+      "Figures are no part of a checkpoint: levels, marks and settings may change between restarts of a query.",
+      ""
+    )
+  ).mkString("\n")
+
+  private def section(measure: Measure): Seq[String] = {
+    val place =
+      if (measure == Measure.E2ELatency) "fields of the node itself" else s"the object `${measure.field}`"
+    val rows = Metric.of(measure).map { metric =>
+      val series = metric.series.fold("")(name => s"`$name`")
+      s"| `${metric.name}` | ${metric.kind.name} | ${metric.unit.name} | `${metric.field}` | $series | ${metric.help} |"
+    }
+    Seq(
+      s"### ${measure.name}",
+      "",
+      s"${measure.help.capitalize}. In REST and Python: $place. Prometheus' histogram: `${measure.series}`.",
+      "",
+      "| name | kind | unit | field | beside the histogram | |",
+      "|---|---|---|---|---|---|"
+    ) ++ rows :+ ""
+  }
+
+  private def row(key: LatencyConf.Key[_]): String = {
+    val default = if (key.default.isEmpty) "" else s"`${key.default}`"
+    s"| `${key.name}` | $default | ${key.allowed.stripSuffix(",")} | ${key.doc} |"
+  }
+}
