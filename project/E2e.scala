@@ -7,23 +7,29 @@ object E2e {
   /** Spark's Kafka connector: its four jars one by one, since of the token provider no version fits the others'. */
   private val Connector = config("connector").hide
 
+  /** What people read JMX with: agents, each one jar that holds what it needs. */
+  private val Agents = config("agents").hide
+
   private val classpaths = taskKey[Seq[File]]("writes the class paths that the end-to-end suite reads")
 
   val settings: Seq[Setting[_]] = Seq(
     publish / skip := true,
-    ivyConfigurations += Connector,
+    ivyConfigurations ++= Seq(Connector, Agents),
     libraryDependencies ++= Seq(
       "org.apache.kafka" %% "kafka" % "4.3.0",
       "org.slf4j" % "slf4j-simple" % "1.7.36" % Runtime,
       "org.apache.spark" %% "spark-sql-kafka-0-10" % "4.2.0" % Connector intransitive (),
       "org.apache.spark" %% "spark-token-provider-kafka-0-10" % "4.0.0" % Connector intransitive (),
       "org.apache.kafka" % "kafka-clients" % "3.9.2" % Connector intransitive (),
-      "org.apache.commons" % "commons-pool2" % "2.13.1" % Connector intransitive ()
+      "org.apache.commons" % "commons-pool2" % "2.13.1" % Connector intransitive (),
+      "io.prometheus.jmx" % "jmx_prometheus_javaagent" % "1.0.1" % Agents intransitive (),
+      "io.opentelemetry.javaagent" % "opentelemetry-javaagent" % "2.33.1" % Agents intransitive ()
     ),
     Compile / scalaSource := baseDirectory.value / "jvm",
     classpaths := Seq(
       listed(target.value / "programs.txt", (Runtime / fullClasspath).value.files),
-      listed(target.value / "connector.txt", update.value.select(configurationFilter(Connector.name)))
+      listed(target.value / "connector.txt", update.value.select(configurationFilter(Connector.name))),
+      listed(target.value / "agents.txt", update.value.select(configurationFilter(Agents.name)))
     )
   )
 

@@ -16,10 +16,14 @@ from urllib.request import urlopen
 import pytest
 from browser import require_browser, running_browser
 from children import Child
+from click.testing import CliRunner
 from cluster import LINES, Spark
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from shop import BATCHES, ORDERS
+
+from sparklatency import latency
+from sparklatency.cli import main
 
 SHOP = Path(__file__).parent / "shop.py"
 WIDE, NARROW = (1600, 1000), (600, 1000)
@@ -184,6 +188,14 @@ def test_it_is_drawn_in_either_theme_and_any_width(
         assert browser.save_screenshot(str(folder / f"latency-tab-{theme}-{width}.png"))
 
 
+def operators(server: str, application: str) -> str:
+    """What the terminal shows of the query's nodes."""
+    options = ["--url", server, "--app", application]
+    done = CliRunner().invoke(main, ["operators", *options], prog_name="sparklatency")
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
 @contextmanager
 def history_server(shop: Shop, folder: Path, conf: Mapping[str, str]) -> Iterator[str]:
     """A History Server that has our jar, for as long as the block runs; where it is."""
@@ -206,6 +218,8 @@ def history_server(shop: Shop, folder: Path, conf: Mapping[str, str]) -> Iterato
 def test_the_history_server_shows_what_the_application_did(shop: Shop, tmp_path: Path) -> None:
     """The last test of the module: it ends the query, and then the application."""
     shop.stop_query()
+    live_figures, live_operators = latency("shop", url=shop.ui), operators(shop.ui, shop.id)
+    live_history = live_figures.history()
     live_rest = {path: rest(shop.ui, shop.id, path) for path in ["queries/shop", "queries/shop/batches"]}
     with on(shop.page, tmp_path) as browser:
         live = {
@@ -228,3 +242,7 @@ def test_the_history_server_shows_what_the_application_did(shop: Shop, tmp_path:
                 assert {table: rows(browser, table) for table in live} == live
                 assert browser.find_element(By.CLASS_NAME, "latency-headline").text == headline
             assert {path: rest(server, shop.id, path) for path in live_rest} == live_rest
+            ended = latency("shop", url=server, app=shop.id)
+            assert (ended, ended.history()) == (live_figures, live_history)
+            assert ended.queries[0].run == shop.run
+            assert operators(server, shop.id) == live_operators

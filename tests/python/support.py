@@ -10,9 +10,11 @@ import time
 import zipfile
 from typing import TYPE_CHECKING, TypeVar
 
+from click.testing import CliRunner
 from pyspark.sql import functions as F  # noqa: N812
 
 from sparklatency import latency
+from sparklatency.cli import main
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,6 +74,13 @@ def python(script: str, **environment: str) -> str:
     )
     assert done.returncode == 0, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout
+
+
+def exported(*arguments: str) -> str:
+    """What the command prints for a monitoring system."""
+    printed = CliRunner().invoke(main, ["export", *arguments], prog_name="sparklatency")
+    assert printed.exit_code == 0, printed.output
+    return printed.stdout
 
 
 def empty_jar(path: Path) -> str:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from click.testing import CliRunner
 
+from scraping import required
 from sparklatency.assets.metrics import COMMIT_LATENCY, E2E_LATENCY, WATERMARK_LAG, histogram, metrics
-from sparklatency.cli import main
-from support import python
+from support import exported, python
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,12 +93,6 @@ def beans(process: dict[str, Any]) -> list[Bean]:
 def series(process: dict[str, Any]) -> set[str]:
     """Names of the series that Prometheus scrapes from it."""
     return set(re.findall(r"^(sparklatency_\w+)\{", process["scraped"], re.MULTILINE))
-
-
-def exported(*arguments: str) -> str:
-    printed = CliRunner().invoke(main, ["export", *arguments], prog_name="sparklatency")
-    assert printed.exit_code == 0, printed.output
-    return printed.stdout
 
 
 def seen_by_jmx_exporter(beans: list[Bean]) -> list[str]:
@@ -195,10 +186,7 @@ def test_a_dashboard_asks_for_what_the_endpoint_gives(series: set[str]) -> None:
 
 
 def test_promtool_takes_the_alerts_and_the_expressions_of_the_dashboard(tmp_path: Path) -> None:
-    promtool = shutil.which("promtool")
-    if promtool is None:
-        assert os.environ.get("CI") != "true", "promtool is missing: install the package prometheus"
-        pytest.skip("promtool is not installed: it is in Debian's package prometheus")
+    promtool = required("promtool")
     panels = json.loads(exported("grafana"))["panels"]
     expressions = [
         target["expr"].replace("$__rate_interval", "1m") for one in panels for target in one["targets"]

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import socket
 import subprocess
 from typing import TYPE_CHECKING, Any
-from urllib.error import URLError
-from urllib.parse import quote
 from urllib.request import urlopen
 
 import pytest
 from click.testing import CliRunner
 from pyspark.sql import functions as F  # noqa: N812
 
+from scraping import required, scraping
 from sparklatency import latency, with_e2e_latency
 from sparklatency.cli import main
 from support import aged, eventually
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from pyspark.sql import SparkSession
@@ -161,60 +156,20 @@ def test_prometheus_text_says_so(frozen: StreamingQuery, url: str) -> None:
         assert value("record_commit_latency_max_seconds", node) == (committed and committed / 1000)
 
 
-def required(program: str) -> str:
-    """Where a program is. Skips where it is not, except on the machine that decides."""
-    found = shutil.which(program)
-    if found is None:
-        reason = f"{program} not found; `apt-get install prometheus` brings it"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return found
-
-
-@pytest.fixture
-def prometheus(url: str, tmp_path: Path) -> Iterator[str]:
-    """The address of a real one, which scrapes the driver."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{free.getsockname()[1]}"
-    (tmp_path / "prometheus.yml").write_text(
-        f"""
-scrape_configs:
-  - job_name: spark
-    scrape_interval: 1s
-    metrics_path: /api/v1/latency/prometheus
-    static_configs: [{{targets: ["{url.removeprefix("http://")}"]}}]
-"""
-    )
-    command = [
-        required("prometheus"),
-        f"--config.file={tmp_path / 'prometheus.yml'}",
-        f"--storage.tsdb.path={tmp_path / 'data'}",
-        f"--web.listen-address={address}",
-    ]
-    with (tmp_path / "prometheus.log").open("w") as log:
-        server = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
-    try:
-        yield f"http://{address}"
-    finally:
-        server.kill()
-        server.wait()
-
-
-def test_a_real_prometheus_takes_it(spark: SparkSession, frozen: StreamingQuery, prometheus: str) -> None:
-    def series(expression: str) -> dict[str, float] | None:
-        try:
-            answer = json.loads(get(f"{prometheus}/api/v1/query?query={quote(expression)}"))
-        except URLError:
-            return None  # not up yet
-        found = {one["metric"]["node"]: float(one["value"][1]) for one in answer["data"]["result"]}
-        return found or None
-
+def test_a_real_prometheus_takes_it(
+    spark: SparkSession, frozen: StreamingQuery, url: str, tmp_path: Path
+) -> None:
     which = f'{{query="{frozen.name}",app="{spark.sparkContext.appName}"}}'
-    assert eventually(lambda: series(f"sparklatency_records_total{which}")) == {"source": 3, "sink": 2}
     within_25_ms = which.replace("}", ',le="0.025"}')
-    assert series(f"sparklatency_record_e2e_latency_seconds_bucket{within_25_ms}") == {"source": 2, "sink": 1}
+    with scraping(url, tmp_path) as prometheus:
+
+        def values(expression: str) -> dict[str, float]:
+            found = eventually(lambda: prometheus.series(expression))
+            return {labels["node"]: value for labels, value in found}
+
+        assert values(f"sparklatency_records_total{which}") == {"source": 3, "sink": 2}
+        within = values(f"sparklatency_record_e2e_latency_seconds_bucket{within_25_ms}")
+        assert within == {"source": 2, "sink": 1}
 
 
 def test_promtool_finds_nothing_wrong_with_it(frozen: StreamingQuery, url: str) -> None:

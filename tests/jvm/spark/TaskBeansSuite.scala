@@ -82,6 +82,25 @@ class TaskBeansSuite extends StreamingTest {
     }
   }
 
+  test("a task that ends where an operator takes records in is as its last node that gives some out") {
+    withSettings(everything: _*) {
+      val input = stream
+      val counted = watermarked(input).groupBy(window(col("value"), "1 second")).agg(max("value").as("last"))
+      val query = start(counted, "intake_bean", "update")
+      try {
+        input.addData(ago(100, 5000))
+        query.processAllAvailable()
+        val first = beans("intake_bean").filter { case ((task, _), _) => task.startsWith("0_") }
+        val (wholes, nodes) = first.partition { case ((_, node), _) => node.isEmpty }
+        def records(beans: Map[(String, Option[String]), ObjectName]) =
+          beans.map { case ((task, _), bean) => task -> attribute(bean, "records") }
+        assert(nodes.keySet.flatMap(_._2) === Set("source-0-memory"))
+        assert(records(wholes) === records(nodes))
+        assert(records(wholes).values.map(_.asInstanceOf[Long]).sum === 2)
+      } finally query.stop()
+    }
+  }
+
   test("a bean without a record is NaN, and attributes are Kafka's") {
     val input = stream
     val query = start(marked(input).filter("value IS NULL").withE2ELatency("none", "value"), "silent_bean")

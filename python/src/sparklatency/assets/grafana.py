@@ -85,14 +85,17 @@ def _datasource() -> dict[str, Any]:
 
 
 def _variable(label: str) -> dict[str, Any]:
-    above = {"app": "", "query": '{app=~"$app"}', "node": _QUERY}[label]
+    above = {"app": "", "query": ',app=~"$app"', "node": ',app=~"$app",query=~"$query"'}[label]
+    # A node that only takes records in, to tell which are late, counts no others.
+    counters = "|".join(metric(name).prometheus for name in ("records", "records-dropped-late"))
     return {
         "name": label,
         "type": "query",
         "datasource": _SOURCE,
-        "query": f"label_values({metric('records').prometheus}{above}, {label})",
+        "query": f'label_values({{__name__=~"{counters}"{above}}}, {label})',
         "refresh": 2,
         "multi": True,
         "includeAll": True,
+        "allValue": ".*",
         "current": {"text": "All", "value": "$__all"},
     }

@@ -96,7 +96,7 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
       batch.add(place, readings.flatMap(_.ages))
       if (measure == Measure.E2ELatency && !total.isEmpty) latest += node -> batch.latency(node)
       if (granularity == Granularity.Subtask && measure == Measure.E2ELatency)
-        addToTasks(plannings.head, marks, readings)
+        addToTasks(plannings.head, latencies, readings)
     }
     order(inPlan.map(_.node))
     // A batch without data may have no source in its plan.
@@ -128,8 +128,8 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
   }
 
   /** The latency of a task itself is that of the last node in its stretch of plan. */
-  private def addToTasks(mark: PlannedMark, marks: Seq[PlannedMark], readings: Iterable[Reading]): Unit = {
-    val isLast = !marks.exists(m => m.subtopology == mark.subtopology && m.upstream.contains(mark.node))
+  private def addToTasks(mark: PlannedMark, others: Seq[PlannedMark], readings: Iterable[Reading]): Unit = {
+    val isLast = !others.exists(m => m.subtopology == mark.subtopology && m.upstream.contains(mark.node))
     for (reading <- readings; node <- Some(mark.node) +: (if (isLast) Seq(None) else Nil))
       ofTask(TaskId(mark.subtopology, reading.attempt.taskPartition).toString, node).add(reading.summary)
   }

@@ -1,0 +1,91 @@
+"""An application whose streaming queries come and go, with its UI on.
+
+After as many as each argument says, all in all, it tells what it is made of.
+"""
+
+import gc
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+from pyspark.sql import SparkSession
+
+from sparklatency import latency, with_e2e_latency
+
+
+def run(spark: SparkSession, name: str) -> None:
+    rows = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 1).load()
+    source = with_e2e_latency(rows, "source", timestamp="timestamp")
+    sink = with_e2e_latency(source.filter("value >= 0"), "sink", timestamp="timestamp")
+    sink.writeStream.queryName(name).format("noop").trigger(availableNow=True).start().awaitTermination()
+
+
+def look(ui: str) -> None:
+    for page in ("latency/", "api/v1/latency/prometheus"):
+        urlopen(f"{ui}/{page}").read()  # noqa: S310
+
+
+def beans(spark: SparkSession, domain: str) -> int:
+    """By reflection: py4j does not get at the server itself, whose class the JDK does not export."""
+    jvm: Any = spark._jvm
+    gateway: Any = spark.sparkContext._gateway
+    methods = jvm.java.lang.Class.forName("javax.management.MBeanServer").getMethods()
+    [query] = [one for one in methods if one.getName() == "queryNames"]
+    arguments = gateway.new_array(jvm.java.lang.Object, 2)
+    arguments[0] = jvm.javax.management.ObjectName(f"{domain}:*")
+    return len(query.invoke(jvm.java.lang.management.ManagementFactory.getPlatformMBeanServer(), arguments))
+
+
+def gauges(spark: SparkSession) -> int:
+    jvm: Any = spark._jvm
+    sources = jvm.org.apache.spark.SparkEnv.get().metricsSystem().getSourcesByName("sparklatency")
+    return int(sources.head().metricRegistry().getGauges().size())
+
+
+def live(spark: SparkSession) -> dict[str, tuple[int, int]]:
+    """Instances and bytes of each class, after the garbage has been collected."""
+    jvm: Any = spark._jvm
+    gc.collect()  # what Python holds of the JVM
+    jcmd = Path(jvm.java.lang.System.getProperty("java.home"), "bin", "jcmd")
+    pid = str(jvm.java.lang.ProcessHandle.current().pid())
+    printed = subprocess.check_output([jcmd, pid, "GC.class_histogram"], text=True)
+    rows = [line.split() for line in printed.splitlines() if line.lstrip()[:1].isdigit()]
+    return {row[3]: (int(row[1]), int(row[2])) for row in rows if len(row) > 3}
+
+
+def seen(spark: SparkSession) -> dict[str, Any]:
+    queries = len(latency().queries)  # once all that has ended is counted
+    jvm: Any = spark._jvm
+    classes = live(spark)
+    return {
+        "queries": queries,
+        "gauges": gauges(spark),
+        "beans": {domain: beans(spark, domain) for domain in ("metrics", "sparklatency")},
+        "threads": [thread.getName() for thread in jvm.java.lang.Thread.getAllStackTraces().keySet()],
+        "objects": {
+            name: instances
+            for name, (instances, _) in classes.items()
+            if name.startswith(("io.sparklatency.", "org.apache.spark.sql.latency."))
+        },
+        "bytes": sum(size for _, size in classes.values()),
+    }
+
+
+def main(*counts: str) -> None:
+    spark = SparkSession.builder.appName("many").getOrCreate()
+    ui = str(spark.sparkContext.uiWebUrl)
+    started = 0
+    for count in map(int, counts):
+        for number in range(started, count):
+            run(spark, f"query-{number}")
+            if number % 10 == 0:
+                look(ui)
+        started = count
+        print("many:", json.dumps(seen(spark)), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,87 @@
+"""A real Prometheus, and how to ask it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from urllib.error import URLError
+from urllib.parse import urlencode
+from urllib.request import urlopen
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SECOND = "1s"
+"""How often it scrapes, and judges its rules."""
+
+
+def required(program: str) -> str:
+    """Where a program is. Skips where it is not, except on the machine that decides."""
+    found = shutil.which(program)
+    if found is None:
+        reason = f"{program} not found; `apt-get install prometheus` brings it"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return found
+
+
+class Prometheus:
+    """A running one."""
+
+    def __init__(self, address: str) -> None:
+        self._api = f"http://{address}/api/v1"
+
+    def get(self, path: str, **parameters: str) -> Any:
+        """What its API has at a path, or None while it is not up."""
+        try:
+            with urlopen(f"{self._api}/{path}?{urlencode(parameters)}", timeout=30) as answer:  # noqa: S310
+                return json.load(answer)["data"]
+        except URLError:
+            return None
+
+    def series(self, expression: str) -> list[tuple[dict[str, str], float]] | None:
+        """The labels and values that an expression has now, or None while it has none."""
+        answer = self.get("query", query=expression)
+        found = [(one["metric"], float(one["value"][1])) for one in answer["result"]] if answer else []
+        return found or None
+
+
+@contextmanager
+def scraping(ui: str, folder: Path, rules: str = "{}") -> Iterator[Prometheus]:
+    """One that scrapes the driver with that UI and judges rules, for as long as the block runs."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    (folder / "rules.yml").write_text(rules)
+    (folder / "prometheus.yml").write_text(
+        f"""
+global: {{scrape_interval: {SECOND}, evaluation_interval: {SECOND}}}
+rule_files: [rules.yml]
+scrape_configs:
+  - job_name: spark
+    metrics_path: /api/v1/latency/prometheus
+    static_configs: [{{targets: ["{ui.removeprefix("http://")}"]}}]
+"""
+    )
+    command = [
+        required("prometheus"),
+        f"--config.file={folder / 'prometheus.yml'}",
+        f"--storage.tsdb.path={folder / 'data'}",
+        f"--web.listen-address={address}",
+    ]
+    with (folder / "prometheus.log").open("w") as log:
+        server = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
+    try:
+        yield Prometheus(address)
+    finally:
+        server.kill()
+        server.wait()

@@ -1,0 +1,106 @@
+"""Dashboard and alerts, in a real Prometheus that scrapes a query while it runs."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+from pyspark.sql import functions as F  # noqa: N812
+
+from scraping import Prometheus, scraping
+from sparklatency import with_e2e_latency
+from support import eventually, exported
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+QUERY = "everything wrong"
+NODES = {"source", "aggregate-1", "sink"}
+AUTOMATIC = {"spark.sparklatency.auto": "stateful", "spark.sparklatency.recording.level": "TRACE"}
+RATE_INTERVAL = "10s"
+
+
+@pytest.fixture(scope="module")
+def prometheus(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
+    """Of records one in five comes too late; of timestamps a third is missing, and a third in the future."""
+    ui = spark.sparkContext.uiWebUrl
+    assert ui is not None
+    folder = tmp_path_factory.mktemp("prometheus")
+    limits = ("--p99", "1ms", "--watermark-lag", "1ms")
+    minute = F.expr("INTERVAL 1 MINUTE")
+    rows = spark.readStream.format("rate").option("rowsPerSecond", 50).load()
+    late = F.when(F.col("value") % 5 == 0, F.col("timestamp") - minute).otherwise(F.col("timestamp"))
+    odd = F.when(F.col("value") % 3 == 0, F.col("timestamp") + minute).when(
+        F.col("value") % 3 == 1, F.col("timestamp")
+    )
+    events = rows.select(late.alias("at"), odd.alias("odd")).withWatermark("at", "1 second")
+    for setting, value in AUTOMATIC.items():
+        spark.conf.set(setting, value)
+    source = with_e2e_latency(events, "source", timestamp="odd")
+    counts = source.groupBy(F.window("at", "1 second")).agg(F.max("at").alias("newest"))
+    sink = with_e2e_latency(counts, "sink", timestamp="newest")
+    query = sink.writeStream.queryName(QUERY).outputMode("update").format("noop").start()
+    try:
+        with scraping(ui, folder, exported("prometheus-rules", *limits)) as prometheus:
+            yield prometheus
+    finally:
+        query.stop()
+        for setting in AUTOMATIC:
+            spark.conf.unset(setting)
+
+
+BOARD = json.loads(exported("grafana"))
+
+
+@pytest.mark.parametrize("panel", BOARD["panels"], ids=lambda panel: panel["title"])
+def test_every_panel_shows_something(prometheus: Prometheus, panel: dict[str, Any]) -> None:
+    for target in panel["targets"]:
+        expression = re.sub(r"\$(app|query|node)\b", ".*", target["expr"])
+        expression = expression.replace("$__rate_interval", RATE_INTERVAL)
+        assert "$" not in expression
+
+        def shown(expression: str = expression) -> list[float] | None:
+            values = [value for _, value in prometheus.series(expression) or []]
+            return values if any(value > 0 for value in values if not math.isnan(value)) else None
+
+        assert eventually(shown)
+
+
+@pytest.mark.parametrize(("label", "value"), [("app", None), ("query", {QUERY}), ("node", NODES)])
+def test_every_variable_of_the_dashboard_has_its_values(
+    spark: SparkSession, prometheus: Prometheus, label: str, value: set[str] | None
+) -> None:
+    expected = value or {str(spark.sparkContext.appName)}
+    [variable] = [one for one in BOARD["templating"]["list"] if one["name"] == label]
+    asked = re.fullmatch(rf"label_values\((.*), {label}\)", variable["query"])
+    assert asked is not None
+    others = re.sub(r"\$(app|query|node)\b", ".*", asked[1])
+
+    def values() -> bool | None:
+        found = prometheus.get(f"label/{label}/values", **{"match[]": others})
+        return (found and expected <= set(found)) or None
+
+    assert eventually(values)
+
+
+def test_every_alert_is_taken_and_raised(prometheus: Prometheus) -> None:
+    [group] = yaml.safe_load(exported("prometheus-rules"))["groups"]
+    waiting = {rule["alert"]: "for" in rule for rule in group["rules"]}
+
+    def raised() -> dict[str, dict[str, Any]] | None:
+        alerts = (prometheus.get("alerts") or {"alerts": []})["alerts"]
+        found = {one["labels"]["alertname"]: one for one in alerts if one["labels"]["query"] == QUERY}
+        return found if found.keys() == waiting.keys() else None
+
+    for name, alert in eventually(raised).items():
+        assert alert["state"] == ("pending" if waiting[name] else "firing"), name
+        assert QUERY in alert["annotations"]["summary"]
+        assert not re.search(r"<|%!|\{\{", alert["annotations"]["summary"])
+    [loaded] = prometheus.get("rules")["groups"]
+    assert {rule["name"]: rule["health"] for rule in loaded["rules"]} == dict.fromkeys(waiting, "ok")
