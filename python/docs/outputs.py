@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import ExitStack, redirect_stdout
+from contextlib import ExitStack, chdir, redirect_stdout
 from functools import cache
 from io import StringIO
 from pathlib import Path
@@ -30,7 +30,7 @@ from rich.console import Console
 
 from sparklatency import configure, latency
 
-BATCHES = 12
+BATCHES = 6
 """How many have to end before anything is shown: the first ones wait for classes to load."""
 
 SETTINGS = {
@@ -91,11 +91,13 @@ def beans(pattern: str) -> None:
     jvm: Any = _session()._jvm
     lines = []
     for name in sorted(_ask("queryNames", jvm.javax.management.ObjectName(pattern), None), key=str):
-        for attribute in _ask("getMBeanInfo", name).getAttributes():
-            if attribute.getName() != "Number":  # of Dropwizard's gauges, the same as Value
-                lines.append(
-                    f"{name}\n  {attribute.getName()} = {_ask('getAttribute', name, attribute.getName())}"
-                )
+        lines.append(str(name))
+        attributes = [attribute.getName() for attribute in _ask("getMBeanInfo", name).getAttributes()]
+        lines += [
+            f"  {attribute} = {str(_ask('getAttribute', name, attribute)).replace('nan', 'NaN')}"
+            for attribute in attributes
+            if attribute != "Number"  # of Dropwizard's gauges, the same as Value
+        ]
     _fence("", _plain("\n".join(lines)))
 
 
@@ -118,7 +120,7 @@ def automatic(code: str) -> None:
     terminal("sparklatency operators --query customers")
 
 
-def tab(file: str, alt: str, width: int = 1200, height: int = 760) -> None:
+def tab(file: str, alt: str, width: int = 1200, height: int = 900) -> None:
     """A picture of the tab, light and dark."""
     page = f"{_url()}/latency/query/?id={latency('orders').queries[0].run}"
     _pictures(file, alt, page, width, height)
@@ -127,7 +129,7 @@ def tab(file: str, alt: str, width: int = 1200, height: int = 760) -> None:
 def notebook(file: str, alt: str) -> None:
     """A picture of what a notebook shows of `latency(query)`, light and dark."""
     colours = (
-        "body{font:13px sans-serif;margin:12px}td,th{padding:4px 10px}tr:nth-child(even){background:#8882}"
+        "body{font:13px sans-serif;margin:8px}table{border-collapse:collapse}td,th{padding:4px 10px}tr:nth-child(even){background:#8882}"
     )
     dark = "@media(prefers-color-scheme:dark){body{background:#111;color:#ddd}}"
     html = (
@@ -135,7 +137,7 @@ def notebook(file: str, alt: str) -> None:
     )
     page = _folder() / "notebook.html"
     page.write_text(html, encoding="utf-8")
-    _pictures(file, alt, page.as_uri(), 720, 190)
+    _pictures(file, alt, page.as_uri(), 560, 150)
 
 
 def plot(file: str, alt: str) -> None:
@@ -222,17 +224,24 @@ def _session() -> SparkSession:
     builder = (
         SparkSession.builder.master("local[2]").appName("shop").config(map={"spark.jars": jars, **SETTINGS})
     )
-    session = configure(builder).getOrCreate()
+    with chdir(_folder()):  # where the script leaves its checkpoint
+        session = configure(builder).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
-    _stack().callback(session.stop)
-    os.chdir(_folder())  # where the script leaves its checkpoint
+    _stack().callback(_stop, session)
     sys.argv[1:] = [reader.broker.address]
     threading.Thread(target=runpy.run_path, args=(str(SCRIPT),), daemon=True).start()
     _await(lambda: len(session.streams.active) == 1)
     _stack().enter_context(reader.start("producer", block("kafka-console-producer")))
     _await(lambda: len(_batches("orders")) >= BATCHES)
-    time.sleep(60)  # until what the first batches took is out of the window
+    time.sleep(45)  # until what the first batches took is out of the window
     return session
+
+
+def _stop(session: SparkSession) -> None:
+    session.sparkContext.setLogLevel("OFF")  # what breaks off with the last batch is no error
+    for query in session.streams.active:
+        query.stop()
+    session.stop()
 
 
 def _batches(query: str) -> list[Any]:

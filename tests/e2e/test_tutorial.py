@@ -13,7 +13,7 @@ from sparklatency import NoFiguresError, latency
 from sparklatency.view import Latency
 
 ORDERS = 200
-SLOW_MS = 80
+SLOW_MS = 60
 """What the script's slow step takes for each order."""
 
 
