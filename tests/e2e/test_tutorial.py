@@ -9,10 +9,10 @@ from broker import running_broker
 from cluster import LINES, Spark
 from reader import Reader, block
 
-from sparklatency import NoFiguresError, latency
+from sparklatency import SparkLatencyError, latency
 from sparklatency.view import Latency
 
-ORDERS = 200
+ORDERS = 150
 SLOW_MS = 60
 """What the script's slow step takes for each order."""
 
@@ -36,16 +36,16 @@ def ui(reader: Reader) -> Iterator[str]:
         )
         url = f"http://127.0.0.1:{started[1]}"
         with reader.start("producer", block("kafka-console-producer")):
-            driver.until(lambda: records(url) >= ORDERS, f"it counts {ORDERS} orders", within=180, every=1)
+            driver.until(lambda: records(url) >= ORDERS, f"it counts {ORDERS} orders", within=240, every=1)
         sent = reader.sent()
-        driver.until(lambda: records(url) == sent, f"it counts all {sent} orders", within=60, every=1)
+        driver.until(lambda: records(url) == sent, f"it counts all {sent} orders", within=120, every=1)
         yield url
 
 
 def figures(url: str) -> Latency | None:
     try:
         return latency("orders", url=url)
-    except NoFiguresError:
+    except SparkLatencyError:  # Spark is starting up, or no batch has ended
         return None
 
 
