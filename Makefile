@@ -59,7 +59,7 @@ tests/e2e/target/classpaths: $(BUILD_SOURCES) $(wildcard tests/e2e/jvm/*) | $(SB
 	SPARK=$(HOME_LINE) $(SBT) e2e/classpaths
 	touch $@
 
-pages: build tests/e2e/target/classpaths ## outputs and pictures in README and python/docs, from pipelines that run; wants Chromium, pngquant
+pages: build tests/e2e/target/classpaths ## outputs and pictures in README and python/docs, from pipelines that run; wants Chromium, pngquant, jq
 	.venv/$(HOME_LINE)/bin/sparklatency demo --seconds 20 --svg python/docs/demo.svg
 	SPARK_LINES=$(HOME_LINE) CI=true PICTURES=$(CURDIR)/python/docs .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml tests/e2e/test_latency_tab.py -k drawn
 	SPARK_LINES=$(HOME_LINE) .venv/$(HOME_LINE)/bin/python -m cogapp -rc -I python/docs -I tests/e2e -p "import outputs" $(PAGES)

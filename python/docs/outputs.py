@@ -128,7 +128,8 @@ def tab(file: str, alt: str, width: int = 1200, height: int = 900) -> None:
 
 def notebook(file: str, alt: str) -> None:
     """A picture of what a notebook shows of `latency(query)`, light and dark."""
-    colours = "body{font:13px sans-serif;margin:8px}table{border-collapse:collapse}td,th{padding:4px 10px}tr:nth-child(even){background:#8882}"
+    cells = "table{border-collapse:collapse}td,th{padding:4px 10px}tr:nth-child(even){background:#8882}"
+    colours = f"body{{font:13px sans-serif;margin:8px}}{cells}"
     dark = "@media(prefers-color-scheme:dark){body{background:#111;color:#ddd}}"
     html = (
         f"<!doctype html><meta charset=utf-8><style>{colours}{dark}</style>{latency('orders')._repr_html_()}"

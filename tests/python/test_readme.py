@@ -79,7 +79,8 @@ def test_every_command_line_is_one(page: Path) -> None:
         while isinstance(command, click.Group) and arguments:
             _, command, arguments = command.resolve_command(click.Context(command), arguments)
         assert command is not None, line
-        command.make_context(command.name, arguments)
+        if not isinstance(command, click.Group):  # of which the page says no more than its name
+            command.make_context(command.name, arguments)
 
 
 def anchors(page: Path) -> set[str]:
