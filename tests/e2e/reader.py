@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -59,7 +60,9 @@ class Reader:
         for tool, main in _TOOLS.items():
             script = tools / tool
             command = " ".join(f"'{part}'" for part in java(main))
-            script.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+            # It ends with the shell that started it, and so does what feeds it, should pytest be killed.
+            ending = "setpriv --pdeathsig KILL " if sys.platform == "linux" else ""
+            script.write_text(f'#!/bin/sh\nexec {ending}{command} "$@"\n')
             script.chmod(0o755)
         path = [tools, self.spark.python.parent, os.environ["PATH"]]
         return {
