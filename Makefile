@@ -29,6 +29,8 @@ WHEEL := dist/sparklatency-$(VERSION)-py3-none-any.whl
 
 BUILD_SOURCES := build.sbt $(wildcard project/*.scala project/*.sbt project/build.properties)
 JVM_SOURCES := $(BUILD_SOURCES) $(shell find jvm/core/src jvm/spark/src -type f)
+# The page on automatic nodes starts a query of its own: it comes last, so that for the others there is only one.
+PAGES := $(filter-out %/automatic.md,README.md $(wildcard python/docs/*.md)) python/docs/automatic.md
 PYTHON_SOURCES := python/pyproject.toml $(shell find python/src -type f -not -path '*/jars/*' -not -name '*.pyc')
 
 help: ## this list
@@ -57,14 +59,16 @@ tests/e2e/target/classpaths: $(BUILD_SOURCES) $(wildcard tests/e2e/jvm/*) | $(SB
 	SPARK=$(HOME_LINE) $(SBT) e2e/classpaths
 	touch $@
 
-pictures: build ## the UI's tab as README shows it, from a pipeline that runs; wants Chromium and pngquant
-	SPARK_LINES=$(HOME_LINE) CI=true PICTURES=$(CURDIR)/python .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml tests/e2e/test_latency_tab.py -k drawn
-	pngquant --force --ext .png 64 python/latency-tab-*.png
+pages: build tests/e2e/target/classpaths ## outputs and pictures in README and python/docs, from pipelines that run; wants Chromium, pngquant, jq
+	.venv/$(HOME_LINE)/bin/sparklatency demo --seconds 20 --svg python/docs/demo.svg
+	SPARK_LINES=$(HOME_LINE) CI=true PICTURES=$(CURDIR)/python/docs .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml tests/e2e/test_latency_tab.py -k drawn
+	SPARK_LINES=$(HOME_LINE) .venv/$(HOME_LINE)/bin/python -m cogapp -rc -I python/docs -I tests/e2e -p "import outputs" $(PAGES)
+	pngquant --force --ext .png 64 python/docs/*.png
 
 reference: $(SBT_LAUNCHER) .venv/$(HOME_LINE)/ready ## what the code's tables of metrics and settings say: python/docs/reference.md and metrics.json
 	REFERENCE_WRITE=1 SPARK=$(HOME_LINE) $(SBT) "bridge/testOnly *ReferenceSuite"
 
-bench: build ## what a mark costs, for README
+bench: build ## what a mark costs, for python/docs/cost.md
 	$(SBT) "bench/Jmh/run -rf json -rff target/jmh.json" "bench/Jmh/runMain io.sparklatency.bench.ClockAccuracy" "bench/runMain io.sparklatency.bench.DriverLoad"
 	$(foreach line,$(LINES),.venv/$(line)/bin/python tests/bench/pipelines.py --jar $(call jar,$(line)) && \
 		.venv/$(line)/bin/python tests/bench/automatic.py --jar $(call jar,$(line)) &&) true
@@ -78,7 +82,7 @@ lint: $(SBT_LAUNCHER) $(VENVS) ## scalafmt, scalafix, ruff, mypy
 	SPARK=$(HOME_LINE) $(SBT) scalafmtCheckAll e2e/scalafmtCheckAll scalafmtSbtCheck "scalafixAll --check" "e2e/scalafixAll --check"
 	.venv/$(HOME_LINE)/bin/ruff check --config python/pyproject.toml python tests
 	.venv/$(HOME_LINE)/bin/ruff format --check --config python/pyproject.toml python tests
-	set -e; for part in python/src tests/python tests/e2e tests/bench; do .venv/$(HOME_LINE)/bin/mypy --config-file python/pyproject.toml $$part; done
+	set -e; for part in python/src python/docs tests/python tests/e2e tests/bench; do .venv/$(HOME_LINE)/bin/mypy --config-file python/pyproject.toml $$part; done
 
 venv: $(VENVS) ## a virtual environment with Spark for each line, in .venv/
 
@@ -100,9 +104,9 @@ $(WHEEL): $(PYTHON_SOURCES) $(JARS) | $(VENVS)
 
 .venv/%/ready: python/pyproject.toml
 	$(PYTHON) -m venv .venv/$*
-	.venv/$*/bin/pip install --quiet pyspark==$(RELEASE_$*) --editable 'python[test,lint]'
+	.venv/$*/bin/pip install --quiet pyspark==$(RELEASE_$*) --editable 'python[test,lint,docs]'
 	touch $@
 
 .SECONDARY:
-.PHONY: help build demo test test-core test-e2e pictures reference bench format lint venv clean \
+.PHONY: help build demo test test-core test-e2e pages reference bench format lint venv clean \
 	$(ALL_LINES:%=test-spark-%) $(ALL_LINES:%=test-python-%)

@@ -17,6 +17,7 @@ object E2e {
     ivyConfigurations ++= Seq(Connector, Agents),
     libraryDependencies ++= Seq(
       "org.apache.kafka" %% "kafka" % "4.3.0",
+      "org.apache.kafka" % "kafka-tools" % "4.3.0",
       "org.slf4j" % "slf4j-simple" % "1.7.36" % Runtime,
       "org.apache.spark" %% "spark-sql-kafka-0-10" % "4.2.0" % Connector intransitive (),
       "org.apache.spark" %% "spark-token-provider-kafka-0-10" % "4.0.0" % Connector intransitive (),

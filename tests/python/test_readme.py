@@ -1,32 +1,106 @@
-"""README's Python examples run, one after another in one namespace, as a reader would try them.
+"""What README and the pages show: Python runs, commands are commands, links and pictures are there.
 
-A block that cannot run here (it needs a broker, say) opens with ```python no-run.
+Python examples run one after another in one namespace, README's first, as a reader would try them. A block
+that cannot run here (it needs a broker, say) opens with ```python no-run, and is compiled.
 """
 
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
 import pytest
 
+from sparklatency.cli import main
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import SparkSession
 
-README = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "python" / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
-def examples() -> list[str]:
-    text = README.read_text(encoding="utf-8") if README.is_file() else ""
-    return re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+def text(page: Path) -> str:
+    """What a reader sees of it: the comments say how outputs are made."""
+    return re.sub(r"<!--.*?-->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", text(page), re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.usefixtures("running")
-@pytest.mark.skipif(not examples(), reason="README.md has no Python example")
-def test_examples(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
+def test_examples_run(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
     namespace: dict[str, Any] = {"spark": spark}
-    for number, example in enumerate(examples(), 1):
-        exec(compile(example, f"README.md, example {number}", "exec"), namespace)
+    examples = [(page, example) for page in PAGES for example in blocks(page, "python")]
+    assert examples
+    for page, example in examples:
+        exec(compile(example, f"an example of {page.name}", "exec"), namespace)
         for query in spark.streams.active:
             assert query.exception() is None, capsys.readouterr().out
+
+
+@each_page
+def test_examples_that_cannot_run_here_compile(page: Path) -> None:
+    for example in blocks(page, "python no-run"):
+        compile(example, page.name, "exec")
+    for prompt in blocks(page, "pycon"):
+        for statement in re.findall(r"^>>> (.*)$", prompt, re.MULTILINE):
+            compile(statement, page.name, "single")
+
+
+def test_the_tutorial_shows_its_script() -> None:
+    assert blocks(DOCS / "tutorial.md", "python no-run") == [
+        (DOCS / "tutorial.py").read_text(encoding="utf-8")
+    ]
+
+
+def commands(page: Path) -> Iterator[str]:
+    """Every `sparklatency …` of a page: as code within a sentence, and in the blocks of a shell."""
+    yield from re.findall(r"(?<!`)`(sparklatency [^`]+)`", text(page))
+    for shell in blocks(page, "bash"):
+        yield from re.findall(r"(?:^|\$\()(sparklatency .*?)(?:\)|[|>;#]|$)", shell, re.MULTILINE)
+    for shell in blocks(page, "console"):
+        yield from re.findall(r"^\$ (sparklatency .*?)(?:[|>;#]|$)", shell, re.MULTILINE)
+
+
+@each_page
+def test_every_command_line_is_one(page: Path) -> None:
+    for line in commands(page):
+        _, *arguments = shlex.split(line)
+        command: click.Command | None = main
+        while isinstance(command, click.Group) and arguments:
+            _, command, arguments = command.resolve_command(click.Context(command), arguments)
+        assert command is not None, line
+        if not isinstance(command, click.Group):  # of which the page says no more than its name
+            command.make_context(command.name, arguments)
+
+
+def anchors(page: Path) -> set[str]:
+    """What a link may name within a page, made of its headings as GitHub makes it."""
+    headings = re.findall(r"^#+ (.*)$", text(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@each_page
+def test_links_lead_somewhere_and_pictures_are_there(page: Path) -> None:
+    links = re.findall(r"\]\(([^)]+)\)|(?:src|srcset)=\"([^\"]+)\"", text(page))
+    for link in (markdown or html for markdown, html in links):
+        if re.match(r"https?://", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.is_file(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def test_every_page_is_reached_from_readme() -> None:
+    reached = set(re.findall(r"\]\(python/docs/([\w-]+\.md)", text(PAGES[0])))
+    assert reached == {page.name for page in PAGES[1:]}

@@ -1,0 +1,74 @@
+"""A reader of the tutorial, who runs the commands of its page as they are, but on the suite's broker."""
+
+import os
+import re
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from broker import Broker, java, resolved
+from children import Child
+from cluster import Spark
+
+DOCS = Path(__file__).parents[2] / "python" / "docs"
+SCRIPT = DOCS / "tutorial.py"
+
+_TOOLS = {
+    "kafka-topics": "org.apache.kafka.tools.TopicCommand",
+    "kafka-console-producer": "org.apache.kafka.tools.ConsoleProducer",
+    "kafka-get-offsets": "org.apache.kafka.tools.GetOffsetShell",
+}
+
+
+def block(program: str, page: Path = DOCS / "tutorial.md") -> str:
+    """The commands of the one block of a page that names the program."""
+    blocks: list[str] = re.findall(r"^```bash\n(.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S)
+    [found] = [one for one in blocks if re.search(rf"\b{program} ", one)]
+    return found
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Who has Spark and Kafka on the path, and a folder of their own."""
+
+    spark: Spark
+    broker: Broker
+    folder: Path
+
+    def start(self, name: str, commands: str) -> Child:
+        """Runs commands of the page. The broker, and what Maven would bring, are the suite's."""
+        mended = commands.replace("localhost:9092", self.broker.address)
+        mended = re.sub(r"--packages \S+", "--conf spark.ui.port=0", mended)
+        mended = mended.replace(
+            '$(sparklatency jar)"', f'{",".join([str(self.spark.jar), *resolved("connector")])}"'
+        )
+        mended = mended.replace(f" {SCRIPT.name}", f" {SCRIPT} {self.broker.address}")
+        return Child(name, ["bash", "-euc", f"cd '{self.folder}'\n{mended}"], self.folder, self._environment)
+
+    def sent(self) -> int:
+        """How many orders the topic holds."""
+        with self.start(
+            "offsets", "kafka-get-offsets --bootstrap-server localhost:9092 --topic orders"
+        ) as offsets:
+            return sum(int(line.rsplit(":", 1)[1]) for line in offsets.finish(within=60))
+
+    @cached_property
+    def _environment(self) -> dict[str, str]:
+        tools = self.folder / "tools"
+        tools.mkdir()
+        for tool, main in _TOOLS.items():
+            script = tools / tool
+            command = " ".join(f"'{part}'" for part in java(main))
+            # It ends with the shell that started it, and so does what feeds it, should pytest be killed.
+            ending = "setpriv --pdeathsig KILL " if sys.platform == "linux" else ""
+            script.write_text(f'#!/bin/sh\nexec {ending}{command} "$@"\n')
+            script.chmod(0o755)
+        path = [tools, self.spark.python.parent, os.environ["PATH"]]
+        return {
+            "PATH": ":".join(map(str, path)),
+            "PYSPARK_PYTHON": str(self.spark.python),
+            "SPARK_CONF_DIR": str(self.folder),
+            "SPARK_HOME": str(self.spark.home),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+        }

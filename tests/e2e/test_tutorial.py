@@ -1,0 +1,97 @@
+"""The tutorial, command by command, on a real broker: what its page promises comes true."""
+
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+from broker import running_broker
+from cluster import LINES, Spark
+from reader import Reader, block
+
+from sparklatency import SparkLatencyError, latency
+from sparklatency.view import Latency
+
+ORDERS = 150
+SLOW_MS = 60
+"""What the script's slow step takes for each order."""
+
+
+@pytest.fixture(scope="module", params=LINES)
+def reader(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+    """With a broker of their own: the page names its topics."""
+    folder = tmp_path_factory.mktemp("reader")
+    with running_broker(tmp_path_factory.mktemp("broker")) as broker:
+        yield Reader(Spark(request.param), broker, folder)
+
+
+@pytest.fixture(scope="module")
+def ui(reader: Reader) -> Iterator[str]:
+    """The address of the UI, when every order that was sent has been counted."""
+    with reader.start("topics", block("kafka-topics")) as topics:
+        topics.finish(within=60)
+    with reader.start("driver", block("spark-submit")) as driver:
+        started = driver.until(
+            lambda: re.search(r"'SparkUI' on port (\d+)", driver.log.read_text()), "it has a UI", 90
+        )
+        url = f"http://127.0.0.1:{started[1]}"
+        with reader.start("producer", block("kafka-console-producer")):
+            driver.until(lambda: records(url) >= ORDERS, f"it counts {ORDERS} orders", within=240, every=1)
+        sent = reader.sent()
+        driver.until(lambda: records(url) == sent, f"it counts all {sent} orders", within=120, every=1)
+        yield url
+
+
+def figures(url: str) -> Latency | None:
+    try:
+        return latency("orders", url=url)
+    except SparkLatencyError:  # Spark is starting up, or no batch has ended
+        return None
+
+
+def records(url: str) -> int:
+    found = figures(url)
+    return 0 if found is None or "checked" not in found.nodes else found.nodes["checked"].records
+
+
+def test_every_order_is_counted_on_its_way(ui: str) -> None:
+    found = latency("orders", url=ui)
+    assert found.critical_path == ("read", "checked", "totals")
+    assert found.nodes["read"].records == found.nodes["checked"].records >= ORDERS
+    assert 0 < found.nodes["totals"].records <= found.nodes["checked"].records
+
+
+def test_the_slow_step_takes_at_least_what_it_sleeps(ui: str) -> None:
+    batches = [batch for batch in latency("orders", url=ui).history() if batch.input_rows]
+    assert batches
+    for batch in batches:
+        read, checked = batch.nodes["read"], batch.nodes["checked"]
+        assert read.min is not None
+        assert checked.min is not None
+        assert checked.min >= read.min + SLOW_MS
+        assert checked.own is not None
+        assert checked.own >= SLOW_MS
+
+
+def test_the_watermark_is_that_of_the_orders(ui: str) -> None:
+    batch = latency("orders", url=ui).queries[0].last_batch
+    assert batch is not None
+    [watermark] = batch.watermarks
+    assert (watermark.source, watermark.column, watermark.delay) == ("kafka[orders]", "placed", 10_000)
+
+
+@pytest.mark.parametrize("command", ["info", "operators", "watermarks"])
+def test_the_terminal_shows_it(reader: Reader, ui: str, command: str) -> None:
+    assert finished(reader, ui, f"sparklatency {command} --json")
+
+
+def test_limits_are_judged(reader: Reader, ui: str) -> None:
+    limits = json.loads(
+        "".join(finished(reader, ui, f"{block('sparklatency slo').strip()} --json || test $? = 3"))
+    )
+    assert limits["status"] in ("met", "missed")
+
+
+def finished(reader: Reader, url: str, command: str) -> list[str]:
+    with reader.start("terminal", f"export SPARKLATENCY_URL={url}\n{command}") as terminal:
+        return terminal.finish(within=60)
