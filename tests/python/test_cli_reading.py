@@ -250,3 +250,8 @@ def test_something_else_than_spark_is_told_from_nothing(ui: UI) -> None:
     nothing = sparklatency(ui, "top", "--url", "http://127.0.0.1:1")
     assert nothing.exit_code == 1
     assert "Nothing answers at http://127.0.0.1:1: [Errno 111] Connection refused." in nothing.stderr
+
+
+def test_a_driver_that_is_starting_is_told_from_something_else(ui: UI) -> None:
+    ui.is_starting = True
+    assert "is still starting up: try again." in sparklatency(ui, "top", "--once").stderr

@@ -25,10 +25,13 @@ class UI:
         self.settings = {"spark.app.name": "orders", "spark.plugins": "io.sparklatency.LatencyPlugin"}
         self.queries: list[dict[str, Any]] | None = []
         """None: no sparklatency."""
+        self.is_starting = False
         self.asked: list[str] = []
 
     def answer(self, url: str) -> tuple[int, str]:
         self.asked.append(url)
+        if self.is_starting:
+            return 200, "<h1>Spark is starting up. Please wait a while until it's ready.</h1>"
         match urlsplit(url).path.removeprefix("/api/v1").strip("/").split("/"):
             case ["version"]:
                 return 200, json.dumps({"spark": "4.2.0"})

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _TIMEOUT_SECONDS = 30
 """The first question makes a driver start its REST service, which takes seconds on a busy machine."""
+_STARTING = "Spark is starting up"
 _NO_FIGURES = "no figures of a query"
 
 
@@ -91,9 +92,15 @@ class RestReader:
 
     def _spark(self, path: str) -> Any:
         """Returns what Spark's own REST says."""
+        said = ""
         try:
-            return json.loads(self._get(path))
+            said = self._get(path)
+            return json.loads(said)
         except (HTTPError, ValueError) as other:
+            if isinstance(other, HTTPError):
+                said = other.read().decode(errors="replace")
+            if _STARTING in said:
+                raise SparkLatencyError(f"{self._ui} is still starting up: try again.") from other
             raise SparkLatencyError(
                 f"What answers at {self._ui} is no Spark UI. Give the address of a driver's UI "
                 "(spark.ui.port, 4040 by default) or of a History Server (18080)."
