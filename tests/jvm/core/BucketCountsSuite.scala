@@ -7,7 +7,7 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 class BucketCountsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val most = (1L << 56) - 1
   private val count = Gen.oneOf(Gen.choose(1L, 40L), Gen.choose(1L, most), Gen.const(most))
-  private val last = LatencyTally.layout.bucketOf(Long.MaxValue)
+  private val last = LatencyTally.bucketOf(Long.MaxValue)
 
   private def encoded(counts: Map[Int, Long]): Array[Byte] = {
     val all = new Array[Long](last + 1)

@@ -6,7 +6,6 @@ final case class Ages(atMs: Long, summary: LatencySummary)
 object Ages {
 
   /** How old all of these records are at another time. */
-  def at(ms: Long, ages: Iterable[Ages]): LatencySummary = LatencySummary.merge(
-    ages.groupMap(_.atMs)(_.summary).map { case (at, parts) => LatencySummary.merge(parts).later(ms - at) }
-  )
+  def at(ms: Long, ages: Iterable[Ages]): LatencySummary =
+    LatencySummary.later(ages.map(one => one.summary -> (ms - one.atMs)))
 }

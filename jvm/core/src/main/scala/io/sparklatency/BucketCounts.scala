@@ -52,7 +52,7 @@ private[sparklatency] object BucketCounts {
     def next(): Boolean = {
       val gap = read()
       if (gap > 0) {
-        if (gap >= LatencyTally.layout.size - bucket)
+        if (gap >= LatencyTally.Buckets - bucket)
           throw new IllegalArgumentException(s"not the counts of a histogram: bucket ${bucket + gap}")
         bucket += gap.toInt
         count = read()

@@ -58,25 +58,8 @@ final class LatencySummary private (
       latencies.map(ms => if (ms < 0) 0L else all.getCountBetweenValues(0, ms))
     }
 
-  /**
-   * The ages of the same records `ms` milliseconds later, where this is their ages at one time. Count, minimum, maximum and sum
-   * are exact; percentiles may then also be too low, by 1 % at most. How many records are still ahead of the clock then is known
-   * only when none is, and else at most as many as now.
-   */
-  def later(ms: Long): LatencySummary =
-    if (count == 0 || ms == 0) this
-    else {
-      val cursor = new BucketCounts.Cursor(encoded)
-      var moved = Array.emptyLongArray
-      while (cursor.next()) {
-        // Where the bucket begins: its end would add its error to that of the next bucket.
-        val age = (LatencyTally.layout.lowestOf(cursor.bucket) + ms).max(0L)
-        moved = BucketCounts.add(LatencyTally.layout.bucketOf(age), cursor.count, moved)
-      }
-      val stillAhead = if (lowest + ms < 0) aheadOfClock else 0L
-      val total = sum + BigInt(ms) * count
-      LatencySummary(moved, lowest + ms, highest + ms, total, withoutTimestamp, stillAhead)
-    }
+  /** See [[LatencySummary.later]]. */
+  def later(ms: Long): LatencySummary = LatencySummary.later(Seq(this -> ms))
 
   /** What [[LatencySummary.fromBytes]] reads: tasks send it to the driver, and events carry it into the event log. */
   def toBytes: Array[Byte] = {
@@ -92,7 +75,7 @@ final class LatencySummary private (
     val histogram = new Histogram(Digits)
     val cursor = new BucketCounts.Cursor(encoded)
     while (cursor.next())
-      histogram.recordValueWithCount(LatencyTally.layout.lowestOf(cursor.bucket), cursor.count)
+      histogram.recordValueWithCount(LatencyTally.lowestOf(cursor.bucket), cursor.count)
     histogram
   }
 
@@ -129,6 +112,32 @@ object LatencySummary {
         many.map(_.withoutTimestamp).sum,
         many.map(_.aheadOfClock).sum
       )
+  }
+
+  /**
+   * The ages of all these records at one time, where each summary has their ages at an earlier one, so many milliseconds before.
+   * Count, minimum, maximum and sum are exact; percentiles may then also be too low, by 1 % at most. How many records are
+   * still ahead of the clock then is known only when none is, and else at most as many as now.
+   */
+  def later(parts: Iterable[(LatencySummary, Long)]): LatencySummary = {
+    val known = parts.filter { case (part, _) => part.count > 0 }
+    var moved = Array.emptyLongArray
+    for ((part, ms) <- known) {
+      val cursor = new BucketCounts.Cursor(part.encoded)
+      while (cursor.next()) {
+        // Where the bucket begins: its end would add its error to that of the next bucket.
+        val age = (LatencyTally.lowestOf(cursor.bucket) + ms).max(0L)
+        moved = BucketCounts.add(LatencyTally.bucketOf(age), cursor.count, moved)
+      }
+    }
+    LatencySummary(
+      moved,
+      known.map { case (part, ms) => part.lowest + ms }.minOption.getOrElse(Long.MaxValue),
+      known.map { case (part, ms) => part.highest + ms }.maxOption.getOrElse(Long.MinValue),
+      known.map { case (part, ms) => part.sum + BigInt(ms) * part.count }.sum,
+      parts.map { case (part, _) => part.withoutTimestamp }.sum,
+      known.collect { case (part, ms) if part.lowest + ms < 0 => part.aheadOfClock }.sum
+    )
   }
 
   private[sparklatency] def apply(

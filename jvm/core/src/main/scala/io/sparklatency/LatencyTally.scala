@@ -1,10 +1,12 @@
 package io.sparklatency
 
 /**
- * Adds up milliseconds, many records at a time: minimum, maximum, sum and a histogram of HdrHistogram's layout at two significant
- * digits, at most 64 KB, which [[LatencySummary]] hands over to HdrHistogram.
+ * Adds up milliseconds, many records at a time: minimum, maximum, sum and a histogram of HdrHistogram's layout, which
+ * [[LatencySummary]] hands over to HdrHistogram.
+ *
+ * @param bits of the layout: those of a summary, or more where values are to be shifted before
  */
-private[sparklatency] final class LatencyTally {
+private[sparklatency] final class LatencyTally(bits: Int = LatencyTally.Bits) {
   import LatencyTally._
 
   private[this] var buckets = Array.emptyLongArray
@@ -16,8 +18,8 @@ private[sparklatency] final class LatencyTally {
 
   /** To the histogram. */
   def add(ms: Long, count: Long): Unit =
-    if (ms < 0) negative = BucketCounts.add(layout.bucketOf(-ms), count, negative)
-    else buckets = BucketCounts.add(layout.bucketOf(ms), count, buckets)
+    if (ms < 0) negative = BucketCounts.add(BucketLayout.bucketOf(-ms, bits), count, negative)
+    else buckets = BucketCounts.add(BucketLayout.bucketOf(ms, bits), count, buckets)
 
   /** To all else. */
   def add(min: Long, max: Long, sum: BigInt, aheadOfClock: Long): Unit = {
@@ -30,18 +32,16 @@ private[sparklatency] final class LatencyTally {
   /** Whether there are negative ones, which the histogram of a summary does not hold. */
   def isSigned: Boolean = negative.nonEmpty
 
-  def summary(withoutTimestamp: Long): LatencySummary =
-    LatencySummary(buckets, min, max, sum, withoutTimestamp, aheadOfClock)
-
-  /** The same, all of it `ms` later, where nothing is negative any more. */
-  def later(ms: Long): LatencyTally = {
-    val all = new LatencyTally
+  /** A summary of all of it `ms` later, where nothing is negative any more. */
+  def summary(withoutTimestamp: Long, ms: Long = 0): LatencySummary = {
+    var moved = Array.emptyLongArray
+    def move(value: Long, count: Long): Unit =
+      moved = BucketCounts.add(bucketOf(math.max(0, value)), count, moved)
     for (bucket <- buckets.indices if buckets(bucket) > 0)
-      all.add(layout.lowestOf(bucket) + ms, buckets(bucket))
+      move(BucketLayout.middleOf(bucket, bits) + ms, buckets(bucket))
     for (bucket <- negative.indices if negative(bucket) > 0)
-      all.add(math.max(0, ms - layout.lowestOf(bucket)), negative(bucket))
-    all.add(min + ms, max + ms, sum + BigInt(ms) * (buckets.sum + negative.sum), aheadOfClock)
-    all
+      move(ms - BucketLayout.middleOf(bucket, bits), negative(bucket))
+    LatencySummary(moved, min + ms, max + ms, sum + BigInt(ms) * moved.sum, withoutTimestamp, aheadOfClock)
   }
 
   def clear(): Unit = {
@@ -56,6 +56,11 @@ private[sparklatency] final class LatencyTally {
 
 private[sparklatency] object LatencyTally {
 
-  /** Values below 256 are exact, above them a bucket holds at most 1/128 of the value. */
-  val layout = new BucketLayout(7)
+  /** Two significant digits: values below 256 are exact, above them a bucket holds at most 1/128 of the value. */
+  final val Bits = 7
+
+  val Buckets: Int = BucketLayout.size(Bits)
+
+  def bucketOf(ms: Long): Int = BucketLayout.bucketOf(ms, Bits)
+  def lowestOf(bucket: Int): Long = BucketLayout.lowestOf(bucket, Bits)
 }
