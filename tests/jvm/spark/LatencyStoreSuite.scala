@@ -3,6 +3,7 @@ package org.apache.spark.sql.latency
 import java.nio.file.Files
 import java.nio.file.Paths
 import java.sql.Timestamp
+import java.util.UUID
 
 import io.sparklatency.LatencySummary
 import io.sparklatency.Measure
@@ -13,6 +14,7 @@ import io.sparklatency.spark.StreamingTest
 import io.sparklatency.spark.syntax._
 import org.apache.spark.SparkConf
 import org.apache.spark.sql.functions._
+import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
 import org.apache.spark.status.KVUtils
 import org.apache.spark.util.JsonProtocol
 import org.apache.spark.util.kvstore.InMemoryStore
@@ -148,6 +150,19 @@ class LatencyStoreSuite extends StreamingTest {
     for (run <- 0 until 20; n <- 0 until 5) stored.onOtherEvent(batch(s"run-$run", run * 5L + n))
     assert(kv.count(classOf[StoredBatch]) <= 33 && kv.count(classOf[StoredQuery]) <= 11)
     assert(store(kv, live = false).query("run-19").map(store(kv, live = false).history(_).size) === Some(3))
+  }
+
+  test("a run has failed though its last batch is told after its end, as long as not too many have since") {
+    val (kv, runs) = (new InMemoryStore, Seq.fill(StoredBatches.RunsKept + 1)(UUID.randomUUID))
+    val stored = new StoredBatches(kv, kept = 3)
+    def fail(run: UUID): Unit =
+      stored.onOtherEvent(new QueryTerminatedEvent(run, run, Some("on purpose"), None))
+    def status = store(kv, live = false).query(runs.head.toString).flatMap(store(kv, live = false).status)
+    fail(runs.head)
+    stored.onOtherEvent(batch(runs.head.toString, 0))
+    assert(status === Some("Failed"))
+    runs.tail.foreach(fail)
+    assert(kv.count(classOf[StoredFailure]) === StoredBatches.RunsKept && status === Some("Finished"))
   }
 
   test("a setting that does not hold keeps no application from the History Server") {

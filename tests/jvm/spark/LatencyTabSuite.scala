@@ -116,17 +116,19 @@ class LatencyTabSuite extends StreamingTest {
     withShop("stopped")((_, _) => assert(statusOf("stopped") === Some("Running")))
     assert(statusOf("stopped") === Some("Finished"))
 
-    val input = stream
-    val query = marked(input).writeStream.queryName("broken").foreachBatch { (batch: DataFrame, id: Long) =>
-      batch.collect()
-      if (id == 1) throw new IllegalStateException("on purpose")
-    }.start()
-    input.addData(ago(1))
-    query.processAllAvailable()
-    input.addData(ago(1))
-    intercept[StreamingQueryException](query.processAllAvailable())
-    assert(statusOf("broken") === Some("Failed"))
-    assert(get("/latency/query/?id=broken")._2.contains("failed, run "))
+    for (failing <- Seq(0, 1)) {
+      val (input, name) = (stream, s"broken-$failing")
+      val query = marked(input).writeStream.queryName(name).foreachBatch { (batch: DataFrame, id: Long) =>
+        batch.collect()
+        if (id == failing) throw new IllegalStateException("on purpose")
+      }.start()
+      intercept[StreamingQueryException](for (_ <- 0 to failing) {
+        input.addData(ago(1))
+        query.processAllAvailable()
+      })
+      assert(statusOf(name) === Some("Failed"))
+      assert(get(s"/latency/query/?id=$name")._2.contains("failed, run "))
+    }
   }
 
   test("watermarks and batches have their tables") {

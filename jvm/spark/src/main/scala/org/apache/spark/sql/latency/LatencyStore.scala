@@ -49,7 +49,7 @@ private[spark] final class LatencyStore(store: KVStore, settings: LatencyConf, l
   /** How the run of a streaming query goes, or how it ended, in the words of Spark's own pages; none of batch queries. */
   def status(query: QuerySnapshot): Option[String] = query.runId.map { run =>
     if (live.exists(_.isRunning(run))) "Running"
-    else if (Try(store.read(classOf[StoredQuery], run)).toOption.exists(_.hasFailed)) "Failed"
+    else if (Try(store.read(classOf[StoredFailure], run)).isSuccess) "Failed"
     else "Finished"
   }
 

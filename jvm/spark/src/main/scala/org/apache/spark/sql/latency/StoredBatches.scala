@@ -18,11 +18,11 @@ import org.apache.spark.util.kvstore.KVStore
  * @param kept how many batches of a run are kept, the newest; of all runs, ten times as many
  */
 private[spark] final class StoredBatches(store: KVStore, kept: Int) extends SparkListener {
+  private var failures = 0L
 
   override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
     case batch: SparkListenerLatencyBatch => add(batch)
-    case end: QueryTerminatedEvent if end.exception.nonEmpty =>
-      known(end.runId.toString).foreach(query => store.write(query.copy(hasFailed = true)))
+    case end: QueryTerminatedEvent if end.exception.nonEmpty => addFailure(end.runId.toString)
     case _ =>
   }
 
@@ -37,6 +37,16 @@ private[spark] final class StoredBatches(store: KVStore, kept: Int) extends Spar
   }
 
   private def known(key: String): Option[StoredQuery] = Try(store.read(classOf[StoredQuery], key)).toOption
+
+  /** Apart from the run itself: its last batch may be told after its end, and one that failed at once has none. */
+  private def addFailure(run: String): Unit = {
+    failures += 1
+    store.write(new StoredFailure(run, failures))
+    if (failures > StoredBatches.RunsKept) {
+      val oldest = KVUtils.viewToSeq(store.view(classOf[StoredFailure])).minBy(_.number)
+      store.delete(classOf[StoredFailure], oldest.run)
+    }
+  }
 
   private def forgetOldest(): Unit = {
     val newestFirst = KVUtils.viewToSeq(store.view(classOf[StoredQuery])).sortBy(-_.committedMs)
@@ -72,21 +82,22 @@ private[spark] object StoredBatch {
   def key(query: String, number: Long): String = f"$query/$number%019d"
 }
 
+/** That an error ended a run, the so manieth that one ended. */
+private[spark] final class StoredFailure(@KVIndexParam val run: String, val number: Long)
+
 /**
  * A run of a query: what only grows, over all of its batches.
  *
- * @param nodes     with the sums of what the batches recorded
- * @param hasFailed whether an error ended it
+ * @param nodes with the sums of what the batches recorded
  */
-private[spark] final case class StoredQuery(
-    @KVIndexParam key: String,
-    name: String,
-    queryId: String,
-    runId: String,
-    batches: Long,
-    committedMs: Long,
-    nodes: Array[NodeFields],
-    hasFailed: Boolean = false
+private[spark] final class StoredQuery(
+    @KVIndexParam val key: String,
+    val name: String,
+    val queryId: String,
+    val runId: String,
+    val batches: Long,
+    val committedMs: Long,
+    val nodes: Array[NodeFields]
 )
 
 private[spark] object StoredQuery {
@@ -104,15 +115,14 @@ private[spark] object StoredQuery {
       val upstream = (known.get(node.id).toSeq.flatMap(_.upstream) ++ node.upstream).distinct.sorted
       NodeFields(node.copy(upstream = upstream, measures = sums))
     }
-    StoredQuery(
+    new StoredQuery(
       key,
       batch.query,
       batch.queryId,
       batch.runId,
       before.fold(0L)(_.batches) + 1,
       batch.committedMs,
-      seen ++ before.toSeq.flatMap(_.nodes).filterNot(node => seen.exists(_.id == node.id)),
-      before.exists(_.hasFailed)
+      seen ++ before.toSeq.flatMap(_.nodes).filterNot(node => seen.exists(_.id == node.id))
     )
   }
 }
