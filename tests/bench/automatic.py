@@ -75,6 +75,9 @@ QUERIES: dict[str, Callable[[SparkSession, Path], DataFrame]] = {
 def started(spark: SparkSession, query: str, variant: str, folder: Path) -> StreamingQuery:
     spark.conf.set("spark.sparklatency.auto", VARIANTS[variant])
     writer = QUERIES[query](spark, folder).writeStream.outputMode("append").format("noop")
+    spark.sparkContext.setLocalProperty(
+        "spark.scheduler.pool", variant
+    )  # pools take turns, queries of one do not
     checkpoint = tempfile.mkdtemp(dir=folder)
     return writer.trigger(availableNow=True).option("checkpointLocation", checkpoint).start()
 

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from http.client import HTTPException
 from pathlib import Path
-from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
@@ -127,7 +127,7 @@ def scraped(page: str) -> Series | None:
     try:
         with urlopen(page, timeout=30) as answer:  # noqa: S310
             text = answer.read().decode()
-    except URLError:
+    except (OSError, HTTPException):
         return None
     found: Series = {}
     for name, labels, value in re.findall(r"^(sparklatency_\w+)\{(.*)\} (\S+)$", text, re.MULTILINE):

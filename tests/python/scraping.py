@@ -8,8 +8,8 @@ import shutil
 import socket
 import subprocess
 from contextlib import contextmanager
+from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
-from urllib.error import URLError
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
@@ -45,7 +45,7 @@ class Prometheus:
         try:
             with urlopen(f"{self._api}/{path}?{urlencode(parameters)}", timeout=30) as answer:  # noqa: S310
                 return json.load(answer)["data"]
-        except URLError:
+        except (OSError, HTTPException):
             return None
 
     def series(self, expression: str) -> list[tuple[dict[str, str], float]] | None:
