@@ -134,7 +134,7 @@ def test_a_plot_has_a_line_and_a_band_for_each_node(orders: Latency) -> None:
 
 @pytest.mark.parametrize(
     ("missing", "call", "extra"),
-    [("pandas", "to_pandas", "sparklatency[pandas]"), ("matplotlib", "plot", "sparklatency[plot]")],
+    [("pandas", "to_pandas", "pip install pandas"), ("matplotlib", "plot", "pip install matplotlib")],
 )
 def test_an_extra_that_is_missing_is_named(
     orders: Latency, monkeypatch: pytest.MonkeyPatch, missing: str, call: str, extra: str

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from pyspark.errors import IllegalArgumentException
 from pyspark.sql import functions as F  # noqa: N812
 
-from sparklatency import latency, with_e2e_latency
+from sparklatency import NoFiguresError, latency, with_e2e_latency
 from support import NOW, aged, eventually
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ def test_a_query_whose_first_batch_has_not_ended_has_no_figures_yet(stream: Data
     assert str(latency(query)) == "No figures yet: no batch of a query with a marked node has ended."
     assert latency("not marked") == latency(str(query.id)) == latency(query)
     query.stop()
-    with pytest.raises(IllegalArgumentException, match="no figures of a query 'not marked'"):
+    with pytest.raises(NoFiguresError, match="no figures of a query 'not marked'"):
         latency("not marked")
 
 
@@ -91,11 +90,11 @@ def test_the_name_of_no_query_is_a_mistake(stream: DataFrame) -> None:
     query = with_e2e_latency(stream, "only").writeStream.queryName("known").format("noop").start()
     query.processAllAvailable()
     eventually(lambda: measured(query))
-    with pytest.raises(IllegalArgumentException, match=r"no figures of a query 'knwon'.*'known'"):
+    with pytest.raises(NoFiguresError, match=r"no figures of a query 'knwon'.*'known'"):
         latency("knwon")
 
 
-def test_the_object_of_an_earlier_run_does_not_show_a_later_ones_figures(
+def test_the_object_of_an_earlier_run_shows_that_run(
     spark: SparkSession, stream: DataFrame, tmp_path: Path
 ) -> None:
     def start() -> StreamingQuery:
@@ -111,4 +110,6 @@ def test_the_object_of_an_earlier_run_does_not_show_a_later_ones_figures(
     aged(spark, 60).write.mode("append").parquet(str(tmp_path / "in"))
     second = start()
     eventually(lambda: measured(second))
-    assert latency(first).queries == ()
+    [earlier] = latency(first).queries
+    assert (earlier.run, earlier.batches) == (str(first.runId), 1)
+    assert latency("again").queries[0].run == str(second.runId)

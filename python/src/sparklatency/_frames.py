@@ -32,7 +32,7 @@ def _frame(owner: type, rows: Iterable[tuple[object, NodeFigures]]) -> DataFrame
     try:
         import pandas as pd
     except ImportError as missing:
-        raise SparkLatencyError("to_pandas takes pandas: pip install 'sparklatency[pandas]'") from missing
+        raise SparkLatencyError("to_pandas takes pandas: pip install pandas") from missing
     of_owner, of_node = _columns(owner), _columns(NodeFigures)
     of_measures = {name: _columns(measure) for name, measure in _MEASURES.items()}
     dtypes = {**of_owner, **of_node}

@@ -18,7 +18,7 @@ def of_history(history: History, ax: Axes | None) -> Axes:
     try:
         from matplotlib import dates, pyplot
     except ImportError as missing:
-        raise SparkLatencyError("plot takes matplotlib: pip install 'sparklatency[plot]'") from missing
+        raise SparkLatencyError("plot takes matplotlib: pip install matplotlib") from missing
     drawn: Any = pyplot.subplots(figsize=(9, 4.5), layout="constrained")[1] if ax is None else ax
     for node in dict.fromkeys(node.node for batch in history for node in batch.nodes):
         found = ((batch.committed, batch.nodes.get(node)) for batch in history)

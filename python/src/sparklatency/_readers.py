@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sparklatency._gateway import session_api
+from sparklatency.errors import NoFiguresError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,16 +34,21 @@ class JvmReader:
         """Returns the figures of queries of the session.
 
         Raises:
-            pyspark.errors.IllegalArgumentException: no query of that name or id has been measured.
+            NoFiguresError: no query of that name or id has been measured.
             SparkLatencyError: the session is stopped, or has no jar that fits.
         """
-        return self._read(session_api(self._session).latencyJson(self._session._jsparkSession, query))
+        return self._read("latencyJson", query)
 
     def history(self, query: str, limit: int) -> Mapping[str, Any]:
         """Returns batches; raises the same."""
-        return self._read(session_api(self._session).historyJson(self._session._jsparkSession, query, limit))
+        return self._read("historyJson", query, limit)
 
-    @staticmethod
-    def _read(text: str) -> Mapping[str, Any]:
+    def _read(self, method: str, *arguments: object) -> Mapping[str, Any]:
+        from pyspark.errors import IllegalArgumentException
+
+        try:
+            text = getattr(session_api(self._session), method)(self._session._jsparkSession, *arguments)
+        except IllegalArgumentException as refused:
+            raise NoFiguresError(str(refused)) from refused
         document: dict[str, Any] = json.loads(text)
         return document

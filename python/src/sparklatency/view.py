@@ -108,9 +108,8 @@ def latency(
     Raises:
         TypeError: the query is of another type.
         ValueError: the URL is none, or there is an ``app`` and no URL.
-        pyspark.errors.IllegalArgumentException: no query of the name or id that was given has been measured,
-            and none is running in this session.
-        NoFiguresError: the same, by URL.
+        NoFiguresError: no query of the name or id that was given has been measured, and none is running in
+            this session.
         SparkLatencyError: no session is running, it has no jar of sparklatency, or it is Spark Connect's; or
             nothing answers at the URL, or no application with sparklatency.
     """
@@ -122,19 +121,19 @@ def latency(
     reader = JvmReader(running_session())
     if isinstance(query, str):
         return _named(query, reader)
-    figures = _read(reader)
-    if query is None:
-        return figures
-    return Latency(tuple(one for one in figures.queries if one.run == str(query.runId)))
+    return _read(reader) if query is None else _of_run(query.runId, reader)
 
 
 def _remote(query: object, reader: RestReader) -> Latency:
-    run = getattr(
-        query, "runId", None
-    )  # pyspark may be absent, and Spark Connect's queries are of another type
-    if run is None:
-        check_type("latency", "query", query, str, type(None))
-        return _read(reader, query)
+    # pyspark may be absent, and Spark Connect's queries are of another type
+    run = getattr(query, "runId", None)
+    if run is not None:
+        return _of_run(run, reader)
+    check_type("latency", "query", query, str, type(None))
+    return _read(reader, query)
+
+
+def _of_run(run: object, reader: Reader) -> Latency:
     try:
         return _read(reader, str(run))
     except NoFiguresError:
@@ -150,11 +149,9 @@ def _check_query(query: object) -> None:
 
 
 def _named(query: str, reader: JvmReader) -> Latency:
-    from pyspark.errors import IllegalArgumentException
-
     try:
         return _read(reader, query)
-    except IllegalArgumentException:
+    except NoFiguresError:
         active = running_session().streams.active
         if any(query in (one.name, str(one.id)) for one in active):
             return Latency(())

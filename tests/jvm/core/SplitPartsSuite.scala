@@ -28,7 +28,7 @@ class SplitPartsSuite extends AnyFunSuite {
     val split = of(committed(node("sink")(500))(600))
     assert(split.parts === Seq(Part(Seq("source queuing", "processing"), 500), Part(Seq("commit"), 100)))
     assert(split.notes === Seq(
-      "Source queuing and processing cannot be told apart: no node is marked where the query reads its sources."
+      "Source queuing and processing cannot be told apart: that takes a node where the query reads its sources and another behind it."
     ))
   }
 

@@ -131,6 +131,14 @@ class LatencyTabSuite extends StreamingTest {
     }
   }
 
+  test("for a node that there is not the charts are those of a page without one") {
+    withShop("other_node") { (run, page) =>
+      def drawn(page: String) = "<svg".r.findAllIn(page).size
+      assert(drawn(get(s"/latency/query/?id=$run&node=nope")._2) === drawn(page))
+      assert(drawn(page) > 1)
+    }
+  }
+
   test("watermarks and batches have their tables") {
     withShop("tables") { (_, page) =>
       val watermark = rows(table(page, "latency-watermarks")).head

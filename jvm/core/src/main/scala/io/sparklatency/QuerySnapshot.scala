@@ -46,7 +46,11 @@ final case class QuerySnapshot(
 
   /** The window's figures; in silence, for a look at what was last known, each node's last batch. */
   def latest: Seq[NodeRecord] =
-    if (isSilent) nodes.map(node => NodeRecord(node.id, node.upstream, Map(Measure.E2ELatency -> node.batch)))
+    if (isSilent) nodes.map { node =>
+      val known =
+        lastBatch.flatMap(_.nodes.find(_.id == node.id)).fold(Map.empty[Measure, LatencySummary])(_.measures)
+      NodeRecord(node.id, node.upstream, known + (Measure.E2ELatency -> node.batch))
+    }
     else window
 }
 

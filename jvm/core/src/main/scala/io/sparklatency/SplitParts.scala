@@ -52,7 +52,8 @@ object SplitParts {
 
   private val noEnd = Some("No record with a timestamp reached the end of the query in the last batch.")
   private val noSource = Some(
-    "Source queuing and processing cannot be told apart: no node is marked where the query reads its sources."
+    "Source queuing and processing cannot be told apart: that takes a node where the query reads its sources and another " +
+      "behind it."
   )
   private val noneAtSource = Some(
     "Source queuing and processing cannot be told apart: no record with a timestamp came from the sources."

@@ -25,16 +25,16 @@ object PythonApi {
   }
 
   /**
-   * @param query name or id of a query, or null for all
+   * @param query name or id of a query, and then its newest run, or the id of a run; null for all
    * @throws IllegalArgumentException when there is no such query, or no batch of it has ended yet
    */
   def latencyJson(session: SparkSession, query: String): String = {
     val tracker = LatencyTracker.of(session.sparkContext)
     tracker.settle()
-    val all = tracker.snapshot()
-    val chosen = if (query == null) all else all.filter(q => q.name == query || q.id.contains(query))
-    if (query != null && chosen.isEmpty) throw new IllegalArgumentException(unknown(query, all.map(_.name)))
-    LatencyJson.queries(chosen).toString
+    def asked = tracker.query(query).getOrElse(
+      throw new IllegalArgumentException(unknown(query, tracker.snapshot().map(_.name)))
+    )
+    LatencyJson.queries(if (query == null) tracker.snapshot() else Seq(asked)).toString
   }
 
   /**

@@ -82,11 +82,12 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
 
   def isRunning(run: String): Boolean = source.ofRun(run)(!_.stopped).getOrElse(false)
 
-  /** The last batches of a query, by its name, its id or that of a run, oldest first. None where no such query is known. */
-  def history(query: String, limit: Int): Option[Seq[BatchRecord]] = {
-    val store = LatencyStore.of(context)
-    store.query(query).map(store.history(_, limit))
-  }
+  /** By the id of a run; or by a query's name or id, and then its newest run. */
+  def query(key: String): Option[QuerySnapshot] = LatencyStore.of(context).query(key)
+
+  /** The last batches of a query, found by the same, oldest first. None where no such query is known. */
+  def history(key: String, limit: Int): Option[Seq[BatchRecord]] =
+    query(key).map(LatencyStore.of(context).history(_, limit))
 
   private def forget(run: UUID): Unit = synchronized {
     names.remove(run).foreach(name => told.filterInPlace { case (query, _) => query != name })

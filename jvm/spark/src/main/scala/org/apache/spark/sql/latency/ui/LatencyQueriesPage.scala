@@ -15,7 +15,8 @@ private[ui] final class LatencyQueriesPage(tab: LatencyTab) extends LatencyPage(
     "Latency" -> (tab.store.queries match {
       case Seq() => nothing
       case queries =>
-        SortableTable("latency-queries", columns(request))(queries.map(new Row(_))) ++ LatencyPage.legend
+        SortableTable("latency-queries", columns(request))(queries.map(new Row(_))) ++ LatencyPage.legend ++
+          <p class="text-body-secondary small">Of a query without a record within the window: each node's last batch.</p>
     })
 
   private def columns(request: HttpServletRequest): Seq[Column[Row]] = Seq(

@@ -79,9 +79,8 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
       path: LatencyPath
   )(history: String => A): Seq[(String, A)] = {
     val named = Option(request.getParameterValues("node")).toSeq.flatten
-    val chosen =
-      if (named.isEmpty) (path.slowestStep ++ path.terminals).map(_.id).toSeq.distinct
-      else path.nodes.map(_.id).filter(node => named.exists(isNode(_)(node)))
+    val asked = path.nodes.map(_.id).filter(node => named.exists(isNode(_)(node)))
+    val chosen = if (asked.isEmpty) (path.slowestStep ++ path.terminals).map(_.id).toSeq.distinct else asked
     chosen.take(ChartsShown).map(node => node -> history(node))
   }
 
