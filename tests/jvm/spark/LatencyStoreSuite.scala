@@ -83,6 +83,21 @@ class LatencyStoreSuite extends StreamingTest {
     assert(second.nodes.last(Measure.Commit).max === Some(1050))
   }
 
+  test("a watermark is that of its source in a batch without data too") {
+    val input = stream
+    val events = input.toDF().select((col("value") + expr("INTERVAL 0 SECONDS")).as("event"))
+    val counts = events.withWatermark("event", "1 second").groupBy(window(col("event"), "1 second")).count()
+    val query =
+      start(counts.select(col("window.end").as("end")).withE2ELatency("sink", "end"), "no_data", "append")
+    try {
+      input.addData(ago(5000))
+      query.processAllAvailable()
+      val batches = live.history(live.query("no_data").get)
+      assert(batches.map(_.inputRows).toSet === Set(0, 1))
+      assert(batches.map(_.watermarks.map(_.source)).toSet === Set(Seq("memory")))
+    } finally query.stop()
+  }
+
   test("of two watermarked columns the one that is behind holds the query back") {
     val (orders, clicks) = (stream, stream)
     def side(input: org.apache.spark.sql.execution.streaming.runtime.MemoryStream[Timestamp], name: String) =
