@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from threading import Event
 from typing import Any
 from urllib.request import urlopen
 
@@ -45,10 +46,27 @@ def gauges(spark: SparkSession) -> int:
     return int(sources.head().metricRegistry().getGauges().size())
 
 
+class Told(Event):
+    """Stands in py4j's queue as one more object to let go of."""
+
+    def garbage_collect_object(self, _id: str, _enqueue: bool) -> None:
+        self.set()
+
+
+def release(spark: SparkSession) -> None:
+    """Lets go of what only Python holds of the JVM. A thread of py4j tells the JVM, up to a second later."""
+    gateway: Any = spark.sparkContext._gateway
+    gc.collect()
+    told = Told()
+    gateway._gateway_client.finalizer_deque.appendleft((told, ""))
+    if not told.wait(60):
+        raise TimeoutError("py4j does not tell the JVM what can go.")
+
+
 def live(spark: SparkSession) -> dict[str, tuple[int, int]]:
     """Instances and bytes of each class, after the garbage has been collected."""
     jvm: Any = spark._jvm
-    gc.collect()  # what Python holds of the JVM
+    release(spark)
     jcmd = Path(jvm.java.lang.System.getProperty("java.home"), "bin", "jcmd")
     pid = str(jvm.java.lang.ProcessHandle.current().pid())
     printed = subprocess.check_output([jcmd, pid, "GC.class_histogram"], text=True)
