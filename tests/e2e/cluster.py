@@ -70,6 +70,11 @@ class LinkedSpark(Spark):
         return self.folder
 
 
+def settings(conf: Mapping[str, str]) -> list[str]:
+    """Settings as spark-submit takes them."""
+    return [part for key, value in conf.items() for part in ("--conf", f"{key}={value}")]
+
+
 @dataclass(frozen=True)
 class Application:
     """A running PySpark application whose executors have registered."""
@@ -97,7 +102,7 @@ class Cluster:
         submit = [
             "--master", self.url, "--driver-memory", "1g", "--executor-memory", "1g",
             "--jars", ",".join(jars), "--driver-java-options", _remote_jmx(jmx),
-            *(part for key, value in conf.items() for part in ("--conf", f"{key}={value}")),
+            *settings(conf),
         ]  # fmt: skip
         with self.spark.start("driver", folder, "spark-submit", *submit, script, *arguments) as driver:
             [app, *_] = driver.until(lambda: _ids(driver), "it prints its application id", within=90)

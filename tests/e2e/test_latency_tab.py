@@ -17,7 +17,7 @@ import pytest
 from browser import require_browser, running_browser
 from children import Child
 from click.testing import CliRunner
-from cluster import LINES, Spark
+from cluster import LINES, Spark, settings
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from shop import BATCHES, ORDERS
@@ -81,8 +81,7 @@ def shop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         "spark.plugins": "io.sparklatency.LatencyPlugin",
         "spark.sparklatency.sample.window": "10m",
     }
-    settings = [part for key, value in conf.items() for part in ("--conf", f"{key}={value}")]
-    submit = ["--master", "local[2]", "--driver-memory", "1g", "--jars", str(spark.jar), *settings]
+    submit = ["--master", "local[2]", "--driver-memory", "1g", "--jars", str(spark.jar), *settings(conf)]
     with spark.start("shop", folder, "spark-submit", *submit, SHOP, str(BATCHES), folder) as driver:
         [[id_, ui]] = driver.until(lambda: said(driver), "it has a UI", within=90)
         before = text(f"{ui}/latency/")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from cluster import LINES, Spark
+from cluster import LINES, Spark, settings
 
 SCRIPT = Path(__file__).parent / "many.py"
 BEFORE = 105
@@ -53,8 +53,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> tuple[Seen, Seen]:
     """Before and after the last queries, on one Spark line."""
     folder = tmp_path_factory.mktemp("many")
     spark = Spark(LINES[0])
-    settings = [part for key, value in CONF.items() for part in ("--conf", f"{key}={value}")]
-    submit = ["--master", "local[1]", "--driver-memory", "1g", "--jars", str(spark.jar), *settings]
+    submit = ["--master", "local[1]", "--driver-memory", "1g", "--jars", str(spark.jar), *settings(CONF)]
     counts = [str(BEFORE), str(BEFORE + MORE)]
     with spark.start("many", folder, "spark-submit", *submit, SCRIPT, *counts) as driver:
         lines = driver.finish(within=900 + 5 * MORE)

@@ -14,7 +14,7 @@ import yaml
 from broker import free_port, resolved
 from children import Child
 from click.testing import CliRunner
-from cluster import LINES, Spark
+from cluster import LINES, Spark, settings
 from watched import QUERY, SINK
 
 from sparklatency.assets.metrics import E2E_LATENCY, Metric, metrics
@@ -68,8 +68,15 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     spark = Spark(LINES[0])
     addresses = [f"127.0.0.1:{free_port()}" for _ in range(2)]
     options = " ".join([*jmx_exporter(addresses[0], folder), *opentelemetry(addresses[1], folder)])
-    settings = [part for key, value in CONF.items() for part in ("--conf", f"{key}={value}")]
-    submit = ["--master", "local[1]", "--jars", str(spark.jar), "--driver-java-options", options, *settings]
+    submit = [
+        "--master",
+        "local[1]",
+        "--jars",
+        str(spark.jar),
+        "--driver-java-options",
+        options,
+        *settings(CONF),
+    ]
     pages = [f"http://{address}/metrics" for address in addresses]
     with spark.start("watched", folder, "spark-submit", *submit, SCRIPT, str(folder)) as driver:
         driver.until(lambda: "first.csv" in said(driver), "its first batch ends", within=120)

@@ -58,9 +58,6 @@ final class LatencySummary private (
       latencies.map(ms => if (ms < 0) 0L else all.getCountBetweenValues(0, ms))
     }
 
-  /** See [[LatencySummary.later]]. */
-  def later(ms: Long): LatencySummary = LatencySummary.later(Seq(this -> ms))
-
   /** What [[LatencySummary.fromBytes]] reads: tasks send it to the driver, and events carry it into the event log. */
   def toBytes: Array[Byte] = {
     val total = sum.toByteArray
