@@ -133,7 +133,7 @@ class NodeFigures:
     """The mean time between the slowest node upstream of this one and this one; at a source, the mean age
     that records arrive with. Negative where fewer, or younger, records reach this node."""
     share: float | None
-    """What part of the mean latency at the query's end arose here, between 0 and 1."""
+    """What part of all own times on the critical path this one is, between 0 and 1."""
     upstream: tuple[str, ...]
     """Ids of the nodes whose records come to this one next."""
     commit: CommitLatency | None

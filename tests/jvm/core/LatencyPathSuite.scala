@@ -60,4 +60,14 @@ class LatencyPathSuite extends AnyFunSuite {
     val last = node("sink", "source")(40)
     assert(path.own(last) === Some(-60.0) && path.share(last) === Some(0.0))
   }
+
+  test("the shares of the critical path add up to the whole, with a negative time on it or without") {
+    val (read, merged, sink) = (node("read")(90), node("merge", "read")(30), node("sink", "merge")(60))
+    val path = new LatencyPath(Seq(read, merged, sink))
+    assert(Seq(read, merged, sink).map(path.own) === Seq(Some(90.0), Some(-60.0), Some(30.0)))
+    assert(path.whole === Some(120.0))
+    assert(Seq(read, merged, sink).map(path.share) === Seq(Some(0.75), Some(0.0), Some(0.25)))
+    assert(this.path.whole === Some(1300.0))
+    assert(Seq(source, slow, this.sink).flatMap(this.path.share(_)).sum === 1.0)
+  }
 }

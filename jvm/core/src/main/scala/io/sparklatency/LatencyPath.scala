@@ -27,12 +27,15 @@ final class LatencyPath(val nodes: Seq[NodeRecord]) {
     }
   }
 
-  /** The slowest terminal's mean latency. */
-  lazy val whole: Option[Double] = slowest(terminals).map { case (_, avg) => avg }
+  /**
+   * The time that arose along the critical path: the slowest terminal's mean latency; more than that where fewer, or younger,
+   * records come out of a node than went in, because its own time is then negative and left out.
+   */
+  lazy val whole: Option[Double] = Some(ownOnPath.map { case (_, ms) => ms }.filter(_ > 0).sum).filter(_ > 0)
 
-  /** What part of the whole arose at a node, between 0 and 1. */
+  /** What part of the whole arose at a node, between 0 and 1. Those of the critical path add up to 1. */
   def share(node: NodeRecord): Option[Double] =
-    for (own <- own(node); whole <- whole if whole > 0) yield math.max(0, math.min(1, own / whole))
+    for (own <- own(node); whole <- whole) yield math.max(0, math.min(1, own / whole))
 
   /** What was measured at the end of the query. */
   def atEnd(measure: Measure): LatencySummary = merged(terminals, measure)
@@ -48,8 +51,9 @@ final class LatencyPath(val nodes: Seq[NodeRecord]) {
   }
 
   /** The node of the critical path where most of the time went. */
-  def slowestStep: Option[NodeRecord] =
-    critical.flatMap(byId.get).flatMap(node => own(node).map(node -> _)).maxByOption(_._2).map(_._1)
+  def slowestStep: Option[NodeRecord] = ownOnPath.maxByOption(_._2).map(_._1)
+
+  private lazy val ownOnPath = critical.flatMap(byId.get).flatMap(node => own(node).map(node -> _))
 
   /** Where the time of the records went that reached the end of the query. */
   def split: LatencySplit = {

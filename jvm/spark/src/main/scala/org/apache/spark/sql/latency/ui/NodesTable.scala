@@ -33,7 +33,7 @@ private[ui] object NodesTable {
     )(
       _.own
     ),
-    Column.share[Row]("Share", "own time as a part of the mean age at the slowest end of the query")(_.share),
+    Column.share[Row]("Share", "own time as a part of all own times on the critical path")(_.share),
     Column.count[Row]("Records", "records that have passed since the query started")(row =>
       Some(row.total(Measure.E2ELatency).records)
     ),
