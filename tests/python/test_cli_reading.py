@@ -53,8 +53,8 @@ BATCH = {
 }
 ORDERS = query(
     "orders",
-    node("source", own=1_017.25, share=0.196),
-    node("sink", upstream=["source"], avg=5_200.0, own=4_182.75, share=0.804, commit=COMMIT, lateness=LATE),
+    node("source", own=1_017.25, share=0.1956),
+    node("sink", upstream=["source"], avg=5_200.0, own=4_182.75, share=0.8044, commit=COMMIT, lateness=LATE),
     run="c2c67bdc-89ef-4e9c-a968-4a7a75875766",
     slowestStep="sink",
     criticalPath=["source", "sink"],
@@ -99,9 +99,16 @@ def test_info_splits_the_latency_and_tells_of_the_last_batch(ui: UI) -> None:
     assert rows["processing"] == ["4,182.8"] * 5
     assert rows["commit"] == ["–"] * 5  # noqa: RUF001
     assert rows["critical"] == ["path:", "source", "→", "sink"]
+    assert "More" not in rows
     assert " ".join(rows["last"]) == (
         "batch: 1233, 500 rows, committed 2023-11-14 22:13:25.000 UTC, ms: addBatch 4,000, walCommit 80"
     )
+
+
+def test_info_marks_a_comparison_of_different_records(ui: UI) -> None:
+    processing = statistics(-250.0, sameRecords=False)
+    ui.queries = [{**ORDERS, "split": {**ORDERS["split"], "processing": processing}}]
+    assert "More or fewer records reached the end than came in" in sparklatency(ui, "info").stdout
 
 
 def test_watermarks_shows_who_holds_back_and_what_came_too_late(ui: UI) -> None:
@@ -180,6 +187,16 @@ def test_slo_does_not_take_unknown_for_met(ui: UI, arguments: list[str], problem
     judged = sparklatency(ui, "slo", *arguments)
     assert judged.exit_code == 4
     assert problem in judged.stderr
+
+
+def test_a_query_that_an_error_ended_keeps_no_limit(ui: UI) -> None:
+    ui.queries = [{**ORDERS, "status": "FAILED"}]
+    judged = sparklatency(ui, "slo", "--query", "orders", "--node", "sink", "--p99", "5s", "--json")
+    assert (judged.exit_code, json.loads(judged.stdout)["status"]) == (3, "missed")
+    assert f"an error ended the query's newest run, {ORDERS['run']}" in judged.stderr
+    checked = sparklatency(ui, "check")
+    assert checked.exit_code == 3
+    assert f"orders: an error ended its newest run, {ORDERS['run']}" in checked.stdout
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import TYPE_CHECKING
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
@@ -44,6 +47,7 @@ def test_the_ui_and_the_session_show_the_same(odd: StreamingQuery, url: str) -> 
     here = latency(odd)
     by_query, by_name, by_id = (latency(key, url=url) for key in (odd, odd.name, str(odd.id)))
     assert by_query == by_name == by_id == here
+    assert here.queries[0].status == "RUNNING"
     assert here.queries[0] in latency(url=url).queries
     assert by_query.history() == here.history()
     assert [batch.nodes["sink"].max for batch in by_query.history()] == [30]
@@ -57,6 +61,15 @@ def test_a_query_without_figures_is_told_from_one_that_has_no_batch_yet(
     unmarked = spark.readStream.format("rate").load().writeStream.format("noop").start()
     assert latency(unmarked, url=url).queries == ()
     assert odd.isActive
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "ten", "9999999999"])
+def test_a_limit_that_is_none_is_refused_with_the_reason(odd: StreamingQuery, url: str, limit: str) -> None:
+    with pytest.raises(HTTPError) as refused:
+        urlopen(f"{url}/api/v1/latency/queries/{odd.id}/batches?limit={limit}", timeout=30)  # noqa: S310  our own UI
+    assert refused.value.code == HTTPStatus.BAD_REQUEST
+    said = refused.value.read().decode()
+    assert said == f"limit={limit} is not valid: a whole number from 1 is allowed"
 
 
 def test_an_application_whose_session_reads_nothing_shows_what_a_batch_query_measured(

@@ -44,6 +44,7 @@ def query(name: str, *nodes: dict[str, Any], **changed: Any) -> dict[str, Any]:
         "query": name,
         "id": "4ad9f4b1-27b8-4e3c-9b0a-b9ea2bb4a0e2",
         "run": None,
+        "status": "RUNNING",
         "batches": 1_234,
         "nodes": list(nodes),
         "folded": 0,
@@ -236,6 +237,18 @@ def test_an_absurd_event_time_is_shown_as_the_last_there_is() -> None:
     assert last is not None
     assert last.watermark is not None
     assert (last.watermark.year, last.watermark_lag) == (9999, -in_seconds_what_was_milliseconds)
+
+
+def test_a_run_that_an_error_ended_is_said_to_have_failed() -> None:
+    ended = {
+        status: figures(query("orders", node("sink"), status=status)) for status in ("FINISHED", "FAILED")
+    }
+    assert {status: of.queries[0].has_failed for status, of in ended.items()} == {
+        "FINISHED": False,
+        "FAILED": True,
+    }
+    assert "orders · 1,234 batches · failed · latency in ms" in str(ended["FAILED"])
+    assert "failed" not in str(ended["FINISHED"])
 
 
 def test_the_oldest_record_that_waits_for_its_commit_is_told_while_there_is_one() -> None:

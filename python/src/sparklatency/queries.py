@@ -69,6 +69,8 @@ class QueryLatency:
     """Id of the streaming query, the same after a restart from its checkpoint."""
     run: str | None
     """Id of this run of it: figures begin anew with each run."""
+    status: str | None
+    """``RUNNING``, ``FINISHED``, or ``FAILED`` if an error ended it; None of batch executions."""
     batches: int
     """Batches that have been measured."""
     folded: int
@@ -85,6 +87,11 @@ class QueryLatency:
     """Age in milliseconds of the oldest record that was read and not committed, as far as tasks have told."""
     reader: Reader | None = field(default=None, repr=False, compare=False)
     """Where these figures come from, and their history can be had."""
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether an error ended this run."""
+        return self.status == "FAILED"
 
     def history(self, limit: int = 100) -> History:
         """Reads the last batches of this run, oldest first.

@@ -54,8 +54,8 @@ def tables(queries: Sequence[QueryLatency]) -> RenderableType:
             table.add_column(heading, justify="right", no_wrap=True)
         for node in query.nodes:
             table.add_row(_Name(node.node), *(Text(cell) for cell in cells(node)[1:]))
-        title = Text(_title(query), style="table.title")
-        parts += [Text(), title, table, *(Text(note) for note in _notes(query))]
+        heading = Text(title(query), style="table.title")
+        parts += [Text(), heading, table, *(Text(note) for note in _notes(query))]
     return Group(*parts[1:])
 
 
@@ -100,21 +100,22 @@ def milliseconds(latency: float | None) -> str:
     return f"{latency:,.1f}" if isinstance(latency, float) else f"{latency:,}"
 
 
-def _title(query: QueryLatency) -> str:
+def title(query: QueryLatency) -> str:
+    """Returns the heading of a query's figures."""
     batches = "1 batch" if query.batches == 1 else f"{query.batches:,} batches"
-    return f"{name(query.query)} · {batches} · latency in ms"
+    return f"{name(query.query)} · {batches}{' · failed' * query.has_failed} · latency in ms"
 
 
 def slowest_step(query: QueryLatency) -> str | None:
     """Returns where the time goes, in words; None where it is unknown, or there is one node and no choice."""
     if query.slowest_step is None or len(query.critical_path) < 2:
         return None
-    node, last = query.nodes[query.slowest_step], query.nodes[query.critical_path[-1]]
-    if node.own is None or node.share is None or last.avg is None:
+    node = query.nodes[query.slowest_step]
+    if not node.own or not node.share:
         return None
     step = name(node.node) if node.upstream else f"the way to {name(node.node)}"
-    whole = f" of {last.avg:,.0f} ({100 * node.share:.0f} %)" if node.own <= last.avg else ""  # other records
-    return f"slowest step: {step}, {node.own:,.0f} ms{whole}"
+    whole = node.own / node.share
+    return f"slowest step: {step}, {node.own:,.0f} ms of {whole:,.0f} ({100 * node.share:.0f} %)"
 
 
 def _notes(query: QueryLatency) -> list[str]:
@@ -146,9 +147,7 @@ def _html_table(query: QueryLatency) -> str:
 
     body = "".join(row("td", cells(node), _whole(node.node)) for node in query.nodes)
     notes = "".join(f"<div>{markup.escape(note)}</div>" for note in _notes(query))
-    caption = (
-        f'<caption style="text-align:left"{_whole(query.query)}>{markup.escape(_title(query))}</caption>'
-    )
+    caption = f'<caption style="text-align:left"{_whole(query.query)}>{markup.escape(title(query))}</caption>'
     return f"<table>{caption}<thead>{row('th', _HEADINGS)}</thead><tbody>{body}</tbody></table>{notes}"
 
 

@@ -8,6 +8,7 @@ import java.util.UUID
 import io.sparklatency.LatencySummary
 import io.sparklatency.Measure
 import io.sparklatency.QuerySnapshot
+import io.sparklatency.RunStatus
 import io.sparklatency.spark.LatencyConf
 import io.sparklatency.spark.LatencyJson
 import io.sparklatency.spark.StreamingTest
@@ -32,7 +33,7 @@ class LatencyStoreSuite extends StreamingTest {
   private def live = store(spark.sparkContext.statusStore.store, live = true)
   private def fromEvents = store(spark.sparkContext.statusStore.store, live = false)
 
-  private def json(query: Option[QuerySnapshot]) = LatencyJson.queries(query.toSeq).toPrettyString
+  private def json(query: Option[QuerySnapshot]) = LatencyJson.queries(query.toSeq, _ => None).toPrettyString
 
   /** Two batches of a query with a window, a commit and a late record. */
   private def runTwoBatches(name: String): Unit = {
@@ -175,9 +176,9 @@ class LatencyStoreSuite extends StreamingTest {
     def status = store(kv, live = false).query(runs.head.toString).flatMap(store(kv, live = false).status)
     fail(runs.head)
     stored.onOtherEvent(batch(runs.head.toString, 0))
-    assert(status === Some("Failed"))
+    assert(status === Some(RunStatus.Failed))
     runs.tail.foreach(fail)
-    assert(kv.count(classOf[StoredFailure]) === StoredBatches.RunsKept && status === Some("Finished"))
+    assert(kv.count(classOf[StoredFailure]) === StoredBatches.RunsKept && status === Some(RunStatus.Finished))
   }
 
   test("a setting that does not hold keeps no application from the History Server") {

@@ -128,6 +128,7 @@ class LatencyTabSuite extends StreamingTest {
       })
       assert(statusOf(name) === Some("Failed"))
       assert(get(s"/latency/query/?id=$name")._2.contains("failed, run "))
+      assert(get(s"/api/v1/latency/queries/$name")._2.contains("\"FAILED\""))
     }
   }
 

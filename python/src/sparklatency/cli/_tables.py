@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from sparklatency.render import LEGEND, UNKNOWN, milliseconds, name, slowest_step
+from sparklatency.render import LEGEND, UNKNOWN, milliseconds, name, slowest_step, title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 
     from sparklatency.figures import Ages, ProcessingDelay
     from sparklatency.queries import Batch, QueryLatency
+
+
+_OTHER_RECORDS = (
+    "More or fewer records reached the end than came in: processing compares different records, "
+    "statistic by statistic."
+)
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> Table:
@@ -66,6 +72,7 @@ def info(query: QueryLatency) -> RenderableType:
             f"critical path: {path or UNKNOWN}",
             "last batch:    " + (UNKNOWN if query.last_batch is None else _batch(query.last_batch)),
             LEGEND if _unknown(rows) else None,
+            _OTHER_RECORDS if split.processing is not None and not split.processing.same_records else None,
         ),
     )
 
@@ -101,7 +108,7 @@ def watermarks(query: QueryLatency) -> RenderableType:
 
 
 def _title(query: QueryLatency) -> Text:
-    return Text(f"{name(query.query)} · {query.batches:,} batches · latency in ms", style="table.title")
+    return Text(title(query), style="table.title")
 
 
 def _slowest(query: QueryLatency) -> str | None:

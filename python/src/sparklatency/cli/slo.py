@@ -39,17 +39,22 @@ def slo(url: str, app: str | None, query: str, node: str, as_json: bool, **limit
 
     Figures are those of the window, by default the last minute. Unknown is a figure without a record to tell
     by, also because there is no such query or node yet; a limit that is missed outweighs one that is unknown.
+    A query that an error ended misses whatever its limits are.
     """
     asked = {figure: limit for figure, limit in limits.items() if limit is not None}
     if not asked:
         raise click.UsageError("name at least one limit, such as --p99 5s")
     source = _options.reader(url, app)
+    run: Mapping[str, Any] = {}
     try:
-        figures, problem = _figures(_options.one_query(source, query), node)
+        run = _options.one_query(source, query)
+        figures, problem = _figures(run, node)
     except NoFiguresError as none:
         figures, problem = {}, str(none)
     judged = [_judge(figure, limit, figures) for figure, limit in asked.items()]
     status = max((one["status"] for one in judged), key=["met", "unknown", "missed"].index)
+    if run.get("status") == "FAILED":
+        status, problem = "missed", f"an error ended the query's newest run, {run['run']}"
     if as_json:
         _options.print_json({"query": query, "node": node, "status": status, "limits": judged})
     else:

@@ -13,6 +13,7 @@ import io.sparklatency.NodeSnapshot
 import io.sparklatency.NodeView
 import io.sparklatency.ProcessingDelay
 import io.sparklatency.QuerySnapshot
+import io.sparklatency.RunStatus
 import io.sparklatency.SourceWatermark
 
 /** Figures as JSON: latencies in milliseconds, times in milliseconds since the epoch, `null` where unknown. */
@@ -20,10 +21,10 @@ object LatencyJson {
   private val mapper = new ObjectMapper
 
   /** The figures of queries, under `queries`. */
-  def queries(queries: Seq[QuerySnapshot]): ObjectNode = {
+  def queries(queries: Seq[QuerySnapshot], status: QuerySnapshot => Option[RunStatus]): ObjectNode = {
     val root = mapper.createObjectNode()
     val array = root.putArray("queries")
-    queries.foreach(query => put(array.addObject(), query))
+    queries.foreach(query => put(array.addObject(), query, status(query)))
     root
   }
 
@@ -35,9 +36,9 @@ object LatencyJson {
     root
   }
 
-  private def put(json: ObjectNode, query: QuerySnapshot): Unit = {
+  private def put(json: ObjectNode, query: QuerySnapshot, status: Option[RunStatus]): Unit = {
     json.put("query", query.name).put("id", query.id.orNull).put("run", query.runId.orNull)
-      .put("batches", query.batches).put("folded", query.folded)
+      .put("status", status.map(_.name).orNull).put("batches", query.batches).put("folded", query.folded)
     putLong(json, "oldestUncommitted", query.oldestUncommittedMs)
     val path = new LatencyPath(query.window)
     put(json, path)

@@ -34,7 +34,7 @@ object PythonApi {
     def asked = tracker.query(query).getOrElse(
       throw new IllegalArgumentException(unknown(query, tracker.snapshot().map(_.name)))
     )
-    LatencyJson.queries(if (query == null) tracker.snapshot() else Seq(asked)).toString
+    LatencyJson.queries(if (query == null) tracker.snapshot() else Seq(asked), tracker.status).toString
   }
 
   /**

@@ -11,6 +11,7 @@ import io.sparklatency.NodeRecord
 import io.sparklatency.NodeSnapshot
 import io.sparklatency.NodeView
 import io.sparklatency.QuerySnapshot
+import io.sparklatency.RunStatus
 import io.sparklatency.spark.LatencyConf
 import org.apache.spark.SparkContext
 import org.apache.spark.status.KVUtils
@@ -46,11 +47,11 @@ private[spark] final class LatencyStore(store: KVStore, settings: LatencyConf, l
       ))
   }
 
-  /** How the run of a streaming query goes, or how it ended, in the words of Spark's own pages; none of batch queries. */
-  def status(query: QuerySnapshot): Option[String] = query.runId.map { run =>
-    if (live.exists(_.isRunning(run))) "Running"
-    else if (Try(store.read(classOf[StoredFailure], run)).isSuccess) "Failed"
-    else "Finished"
+  /** How the run of a streaming query goes, or how it ended; none of batch queries. */
+  def status(query: QuerySnapshot): Option[RunStatus] = query.runId.map { run =>
+    if (live.exists(_.isRunning(run))) RunStatus.Running
+    else if (Try(store.read(classOf[StoredFailure], run)).isSuccess) RunStatus.Failed
+    else RunStatus.Finished
   }
 
   /** The last batches of a run, oldest first. */

@@ -10,6 +10,7 @@ import scala.util.Try
 
 import io.sparklatency.BatchRecord
 import io.sparklatency.QuerySnapshot
+import io.sparklatency.RunStatus
 import io.sparklatency.WallClock
 import io.sparklatency.spark.LatencyConf
 import org.apache.spark.SparkContext
@@ -82,12 +83,16 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
 
   def isRunning(run: String): Boolean = source.ofRun(run)(!_.stopped).getOrElse(false)
 
+  def status(query: QuerySnapshot): Option[RunStatus] = store.status(query)
+
   /** By the id of a run; or by a query's name or id, and then its newest run. */
-  def query(key: String): Option[QuerySnapshot] = LatencyStore.of(context).query(key)
+  def query(key: String): Option[QuerySnapshot] = store.query(key)
 
   /** The last batches of a query, found by the same, oldest first. None where no such query is known. */
   def history(key: String, limit: Int): Option[Seq[BatchRecord]] =
-    query(key).map(LatencyStore.of(context).history(_, limit))
+    query(key).map(store.history(_, limit))
+
+  private def store = LatencyStore.of(context)
 
   private def forget(run: UUID): Unit = synchronized {
     names.remove(run).foreach(name => told.filterInPlace { case (query, _) => query != name })

@@ -53,7 +53,7 @@ private[ui] final class LatencyQueriesPage(tab: LatencyTab) extends LatencyPage(
     val atEnd = path.atEnd(Measure.E2ELatency)
     val percentiles: Seq[Option[Long]] = atEnd.percentiles(Seq(50, 99))
 
-    def status: String = tab.store.status(query).getOrElse("Batch queries")
+    def status: String = tab.store.status(query).fold("Batch queries")(_.toString)
 
     def slowest: String = path.slowestStep.fold(Readable.Unknown) { node =>
       node.id + path.share(node).fold("")(share => s" (${Readable.percent(share)})")

@@ -9,6 +9,7 @@ import io.sparklatency.LatencyGraph
 import io.sparklatency.LatencyPath
 import io.sparklatency.QuerySnapshot
 import io.sparklatency.Readable
+import io.sparklatency.RunStatus
 import jakarta.servlet.http.HttpServletRequest
 import org.apache.spark.sql.latency.LatencyStore
 
@@ -56,10 +57,10 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
     sentence.getOrElse(<p class="latency-headline">No record with a timestamp has been measured yet</p>)
   }
 
-  private def about(query: QuerySnapshot, status: Option[String]): NodeSeq = {
+  private def about(query: QuerySnapshot, status: Option[RunStatus]): NodeSeq = {
     val batches = if (query.batches == 1) "1 batch" else s"${Readable.count(query.batches)} batches"
     val state =
-      for (status <- status; run <- query.runId) yield s"${status.toLowerCase(Locale.ROOT)}, run $run"
+      for (status <- status; run <- query.runId) yield s"${status.toString.toLowerCase(Locale.ROOT)}, run $run"
     val span =
       if (query.isSilent) "no record came within the window: figures are of each node's last batch"
       else "means over the window"

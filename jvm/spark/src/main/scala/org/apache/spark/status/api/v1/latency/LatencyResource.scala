@@ -28,13 +28,17 @@ private[v1] abstract class LatencyResource extends BaseAppResource {
 
   /** All queries. */
   @GET
-  def queries(): JsonNode = withUI(ui => LatencyJson.queries(LatencyStore.of(ui).queries))
+  def queries(): JsonNode = withUI { ui =>
+    val store = LatencyStore.of(ui)
+    LatencyJson.queries(store.queries, store.status)
+  }
 
   /** One query, by its name or id (its newest run) or the id of a run. */
   @GET
   @Path("queries/{query}")
   def query(@PathParam("query") key: String): JsonNode = withUI { ui =>
-    LatencyJson.queries(Seq(find(LatencyStore.of(ui), key)))
+    val store = LatencyStore.of(ui)
+    LatencyJson.queries(Seq(find(store, key)), store.status)
   }
 
   /** The last batches of that run, oldest first. */
@@ -42,13 +46,14 @@ private[v1] abstract class LatencyResource extends BaseAppResource {
   @Path("queries/{query}/batches")
   def batches(
       @PathParam("query") key: String,
-      @QueryParam("limit") @DefaultValue("100") limit: Int
+      @QueryParam("limit") @DefaultValue("100") limit: String // of an Int that is none, Spark's answer says nothing
   ): JsonNode =
     withUI { ui =>
-      if (limit < 1)
+      val batches = limit.toIntOption.filter(_ > 0).getOrElse(
         throw new BadParameterException(s"limit=$limit is not valid: a whole number from 1 is allowed")
+      )
       val store = LatencyStore.of(ui)
-      LatencyJson.history(store.history(find(store, key), limit))
+      LatencyJson.history(store.history(find(store, key), batches))
     }
 
   /** The same for Prometheus to scrape. */
