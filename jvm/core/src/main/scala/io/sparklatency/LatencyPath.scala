@@ -31,9 +31,11 @@ final class LatencyPath(val nodes: Seq[NodeRecord]) {
    * The time that arose along the critical path: the slowest terminal's mean latency; more than that where fewer, or younger,
    * records come out of a node than went in, because its own time is then negative and left out.
    */
-  lazy val whole: Option[Double] = Some(ownOnPath.map { case (_, ms) => ms }.filter(_ > 0).sum).filter(_ > 0)
+  lazy val whole: Option[Double] = slowest(terminals).map { case (_, avg) =>
+    math.max(avg, ownOnPath.map { case (_, ms) => ms }.filter(_ > 0).sum)
+  }.filter(_ > 0)
 
-  /** What part of the whole arose at a node, between 0 and 1. Those of the critical path add up to 1. */
+  /** What part of the whole arose at a node, between 0 and 1. Those of the critical path add up to 1, if all are known. */
   def share(node: NodeRecord): Option[Double] =
     for (own <- own(node); whole <- whole) yield math.max(0, math.min(1, own / whole))
 
