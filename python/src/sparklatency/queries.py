@@ -70,7 +70,8 @@ class QueryLatency:
     run: str | None
     """Id of this run of it: figures begin anew with each run."""
     status: str | None
-    """``RUNNING``, ``FINISHED``, or ``FAILED`` if an error ended it; None of batch executions."""
+    """``RUNNING``, ``FINISHED``, or ``FAILED`` if an error ended it; None where no event tells, as in a
+    History Server of a driver that was killed, and of batch executions."""
     batches: int
     """Batches that have been measured."""
     folded: int

@@ -110,7 +110,7 @@ def _running(source: RestReader) -> Iterator[Finding]:
 
 def _query(query: QueryLatency) -> Iterator[Finding]:
     if query.has_failed:
-        yield Finding("wrong", "query", f"{query.query}: an error ended its newest run, {query.run}")
+        yield Finding("wrong", "query", f"{query.query}: an error ended its run {query.run}")
     elif query.query == query.id:
         yield Finding("warn", "query", f"{query.id} has no name: name it by .queryName(…), to be found again")
     else:

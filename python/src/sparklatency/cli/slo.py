@@ -54,9 +54,11 @@ def slo(url: str, app: str | None, query: str, node: str, as_json: bool, **limit
     judged = [_judge(figure, limit, figures) for figure, limit in asked.items()]
     status = max((one["status"] for one in judged), key=["met", "unknown", "missed"].index)
     if run.get("status") == "FAILED":
-        status, problem = "missed", f"an error ended the query's newest run, {run['run']}"
+        status, problem = "missed", f"an error ended the query's run {run['run']}"
     if as_json:
-        _options.print_json({"query": query, "node": node, "status": status, "limits": judged})
+        _options.print_json(
+            {"query": query, "node": node, "status": status, "problem": problem, "limits": judged}
+        )
     else:
         rows = [
             [one["figure"], one["status"], milliseconds(one["value"]), milliseconds(one["limit"])]

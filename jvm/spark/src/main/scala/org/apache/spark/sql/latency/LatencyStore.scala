@@ -47,11 +47,15 @@ private[spark] final class LatencyStore(store: KVStore, settings: LatencyConf, l
       ))
   }
 
-  /** How the run of a streaming query goes, or how it ended; none of batch queries. */
-  def status(query: QuerySnapshot): Option[RunStatus] = query.runId.map { run =>
-    if (live.exists(_.isRunning(run))) RunStatus.Running
-    else if (Try(store.read(classOf[StoredFailure], run)).isSuccess) RunStatus.Failed
-    else RunStatus.Finished
+  /**
+   * How the run of a streaming query goes, or how it ended. None where no event tells, as of a run whose driver was killed or whose
+   * event log goes on, and of batch queries.
+   */
+  def status(query: QuerySnapshot): Option[RunStatus] = query.runId.flatMap { run =>
+    if (live.exists(_.isRunning(run))) Some(RunStatus.Running)
+    else Try(store.read(classOf[StoredEnd], run)).toOption.map(end =>
+      if (end.hasFailed) RunStatus.Failed else RunStatus.Finished
+    )
   }
 
   /** The last batches of a run, oldest first. */

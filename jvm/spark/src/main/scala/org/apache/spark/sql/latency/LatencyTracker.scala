@@ -44,9 +44,10 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
   private val told = mutable.LinkedHashSet.empty[(String, String)]
 
   context.env.metricsSystem.registerSource(source)
-  // A queue of our own: another listener that is slow or overrun cannot make us lose an execution.
-  context.listenerBus.addToQueue(this, Queue)
+  // A queue of our own: another listener that is slow or overrun cannot make us lose an execution. What is stored comes first:
+  // how a run has ended is known before the run is taken for ended.
   context.listenerBus.addToQueue(new StoredBatches(context.statusStore.store, settings.historyBatches), Queue)
+  context.listenerBus.addToQueue(this, Queue)
   context.ui.foreach(LatencyTab.attachTo)
 
   /** A class of another Spark line, say, that is not there would end the application. */
@@ -92,7 +93,7 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
   def history(key: String, limit: Int): Option[Seq[BatchRecord]] =
     query(key).map(store.history(_, limit))
 
-  private def store = LatencyStore.of(context)
+  private def store = new LatencyStore(context.statusStore.store, settings, Some(this))
 
   private def forget(run: UUID): Unit = synchronized {
     names.remove(run).foreach(name => told.filterInPlace { case (query, _) => query != name })

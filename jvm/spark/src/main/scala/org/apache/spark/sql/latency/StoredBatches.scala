@@ -18,11 +18,11 @@ import org.apache.spark.util.kvstore.KVStore
  * @param kept how many batches of a run are kept, the newest; of all runs, ten times as many
  */
 private[spark] final class StoredBatches(store: KVStore, kept: Int) extends SparkListener {
-  private var failures = 0L
+  private var ends = 0L
 
   override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
     case batch: SparkListenerLatencyBatch => add(batch)
-    case end: QueryTerminatedEvent if end.exception.nonEmpty => addFailure(end.runId.toString)
+    case end: QueryTerminatedEvent => addEnd(end.runId.toString, end.exception.nonEmpty)
     case _ =>
   }
 
@@ -39,12 +39,12 @@ private[spark] final class StoredBatches(store: KVStore, kept: Int) extends Spar
   private def known(key: String): Option[StoredQuery] = Try(store.read(classOf[StoredQuery], key)).toOption
 
   /** Apart from the run itself: its last batch may be told after its end, and one that failed at once has none. */
-  private def addFailure(run: String): Unit = {
-    failures += 1
-    store.write(new StoredFailure(run, failures))
-    if (failures > StoredBatches.RunsKept) {
-      val oldest = KVUtils.viewToSeq(store.view(classOf[StoredFailure])).minBy(_.number)
-      store.delete(classOf[StoredFailure], oldest.run)
+  private def addEnd(run: String, hasFailed: Boolean): Unit = {
+    ends += 1
+    store.write(new StoredEnd(run, hasFailed, ends))
+    if (ends > StoredBatches.EndsKept) {
+      val oldest = KVUtils.viewToSeq(store.view(classOf[StoredEnd])).minBy(_.number)
+      store.delete(classOf[StoredEnd], oldest.run)
     }
   }
 
@@ -63,6 +63,9 @@ private[spark] final class StoredBatches(store: KVStore, kept: Int) extends Spar
 
 private[spark] object StoredBatches {
   val RunsKept = 100
+
+  /** More of them, because runs without a mark end too. */
+  val EndsKept: Int = 5 * RunsKept
 }
 
 /** A batch of a run, found by its number in the run. */
@@ -82,8 +85,8 @@ private[spark] object StoredBatch {
   def key(query: String, number: Long): String = f"$query/$number%019d"
 }
 
-/** That an error ended a run, the so manieth that one ended. */
-private[spark] final class StoredFailure(@KVIndexParam val run: String, val number: Long)
+/** That a run ended, the so manieth that did, and whether by an error. */
+private[spark] final class StoredEnd(@KVIndexParam val run: String, val hasFailed: Boolean, val number: Long)
 
 /**
  * A run of a query: what only grows, over all of its batches.

@@ -6,18 +6,23 @@ import io.sparklatency.LatencyPath
 import io.sparklatency.Measure
 import io.sparklatency.QuerySnapshot
 import io.sparklatency.Readable
+import io.sparklatency.RunStatus
 import jakarta.servlet.http.HttpServletRequest
 
 /** `/latency/`: every query of the application, how old its records are at its end, and which step made them so. */
 private[ui] final class LatencyQueriesPage(tab: LatencyTab) extends LatencyPage(tab, "") {
 
   override protected def content(request: HttpServletRequest): (String, NodeSeq) =
-    "Latency" -> (tab.store.queries match {
-      case Seq() => nothing
-      case queries =>
-        SortableTable("latency-queries", columns(request))(queries.map(new Row(_))) ++ LatencyPage.legend ++
-          <p class="text-body-secondary small">Of a query without a record within the window: each node's last batch.</p>
-    })
+    "Latency" -> {
+      val store = tab.store
+      store.queries match {
+        case Seq() => nothing
+        case queries =>
+          val rows = queries.map(query => new Row(query, store.status(query)))
+          SortableTable("latency-queries", columns(request))(rows) ++ LatencyPage.legend ++
+            <p class="text-body-secondary small">Of a query without a record within the window: each node's last batch.</p>
+      }
+    }
 
   private def columns(request: HttpServletRequest): Seq[Column[Row]] = Seq(
     Column.text[Row]("Query", "name of the query, or its id where it has none")(_.query.name) { row =>
@@ -48,12 +53,13 @@ private[ui] final class LatencyQueriesPage(tab: LatencyTab) extends LatencyPage(
     )
   )
 
-  private final class Row(val query: QuerySnapshot) {
+  private final class Row(val query: QuerySnapshot, runStatus: Option[RunStatus]) {
     val path = new LatencyPath(query.latest)
     val atEnd = path.atEnd(Measure.E2ELatency)
     val percentiles: Seq[Option[Long]] = atEnd.percentiles(Seq(50, 99))
 
-    def status: String = tab.store.status(query).fold("Batch queries")(_.toString)
+    def status: String =
+      if (query.runId.isEmpty) "Batch queries" else runStatus.fold(Readable.Unknown)(_.toString)
 
     def slowest: String = path.slowestStep.fold(Readable.Unknown) { node =>
       node.id + path.share(node).fold("")(share => s" (${Readable.percent(share)})")
