@@ -9,9 +9,11 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 from browser import require_browser, running_browser
@@ -26,6 +28,14 @@ from sparklatency import latency
 from sparklatency.cli import main
 
 SHOP = Path(__file__).parent / "shop.py"
+USERS = "org.apache.spark.deploy.yarn.AmIpFilter"
+"""Spark's own, for YARN: believes a cookie, if it comes from the proxy's host."""
+WITH_USERS = {
+    "spark.history.ui.acls.enable": "true",
+    "spark.ui.filters": USERS,
+    f"spark.{USERS}.param.PROXY_HOSTS": "127.0.0.1",
+    f"spark.{USERS}.param.PROXY_URI_BASES": "http://127.0.0.1/proxy",
+}
 WIDE, NARROW = (1600, 1000), (600, 1000)
 Row = dict[str, str]
 
@@ -55,10 +65,13 @@ class Shop:
         """The UI stays as long as the application does."""
         (self.folder / "stop").touch()
         self.driver.until(lambda: ["stopped"] in said(self.driver), "the query stops", within=60)
+        known = partial(latency, self.run, url=self.ui)
+        self.driver.until(lambda: known().queries[0].status == "FINISHED", "that is known", within=60)
 
     def end(self) -> None:
-        """Ends the application; its event log is complete then."""
-        (self.folder / "end").touch()
+        """Ends the query and the application, whose event log is complete then."""
+        for step in ("stop", "end"):
+            (self.folder / step).touch()
         self.driver.finish(within=60)
 
 
@@ -79,6 +92,7 @@ def shop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         "spark.eventLog.dir": (folder / "events").as_uri(),
         "spark.sql.shuffle.partitions": "2",
         "spark.plugins": "io.sparklatency.LatencyPlugin",
+        "spark.ui.view.acls": "alice",  # for a History Server that looks at it
         "spark.sparklatency.sample.window": "10m",
     }
     submit = ["--master", "local[2]", "--driver-memory", "1g", "--jars", str(spark.jar), *settings(conf)]
@@ -215,7 +229,7 @@ def history_server(shop: Shop, folder: Path, conf: Mapping[str, str]) -> Iterato
 
 
 def test_the_history_server_shows_what_the_application_did(shop: Shop, tmp_path: Path) -> None:
-    """The last test of the module: it ends the query, and then the application."""
+    """It ends the query, and then the application."""
     shop.stop_query()
     live_figures, live_operators = latency("shop", url=shop.ui), operators(shop.ui, shop.id)
     live_history = live_figures.history()
@@ -245,3 +259,29 @@ def test_the_history_server_shows_what_the_application_did(shop: Shop, tmp_path:
             assert (ended, ended.history()) == (live_figures, live_history)
             assert ended.queries[0].run == shop.run
             assert operators(server, shop.id) == live_operators
+
+
+def status(url: str, user: str) -> int:
+    request = Request(url, headers={"Cookie": f"proxy-user={user}"})  # noqa: S310
+    try:
+        with urlopen(request, timeout=60) as answer:  # noqa: S310
+            return int(answer.status)
+    except HTTPError as refused:
+        return refused.code
+
+
+@pytest.mark.parametrize(("user", "expected"), [("alice", 200), ("bob", 403)])
+def test_who_may_not_see_the_application_in_the_history_server_sees_none_of_ours(
+    shop: Shop, tmp_path: Path, user: str, expected: int
+) -> None:
+    shop.end()
+    application, pages = f"/api/v1/applications/{shop.id}", f"/history/{shop.id}"
+    of_spark = [f"{application}/jobs", f"{pages}/jobs/"]
+    ours = [
+        f"{application}/latency{path}"
+        for path in ("", "/queries/shop", "/queries/shop/batches", "/prometheus")
+    ]
+    ours += [f"{pages}/latency/{path}" for path in ("", "json/", f"query/?id={shop.run}")]
+    with history_server(shop, tmp_path, WITH_USERS) as server:
+        answers = {path: status(f"{server}{path}", user) for path in [*of_spark, *ours]}
+    assert answers == dict.fromkeys(answers, expected)
