@@ -167,6 +167,23 @@ class AutomaticNodesSuite extends StreamingTest {
       }
     }
 
+  test("between operators without generated code a node's own is compiled, and told the partition it reads") {
+    withSettings(everything :+ ("spark.sql.codegen.factoryMode" -> "CODEGEN_ONLY"): _*) {
+      val input = stream
+      val query = start(watermarked(input).dropDuplicates("value").coalesce(1), "auto_coalesced")
+      try {
+        input.addData(ago(1, 2, 3, 4, 5, 6, 7, 8))
+        query.processAllAvailable()
+        input.addData(ago(120001, 120002))
+        query.processAllAvailable()
+        assert(figures("deduplicate-1", "auto_coalesced") === ((8, Some(1), Some(8))))
+        assert(figures("sink", "auto_coalesced") === ((8, Some(1), Some(8))))
+        val late = node("deduplicate-1", "auto_coalesced").measure("lateness").map(f => (f.records, f.min, f.max))
+        assert(late === Some((2, Some(110000), Some(110001))))
+      } finally query.stop()
+    }
+  }
+
   test("the actions of a foreachBatch are not marked, its batch is") {
     withSettings(everything: _*) {
       val input = stream

@@ -17,12 +17,21 @@ private[sparklatency] object BucketCounts {
   def encode(counts: Array[Long]): Array[Byte] = {
     val code = new Writer
     var next = 0
-    for (bucket <- counts.indices if counts(bucket) > 0) {
+    foreach(counts) { (bucket, count) =>
       code.write(bucket - next + 1L)
-      code.write(counts(bucket))
+      code.write(count)
       next = bucket + 1
     }
     code.toBytes
+  }
+
+  /** Hands over what is not empty. Every task comes here, as a rule with thousands of buckets and few that hold anything. */
+  def foreach(counts: Array[Long])(use: (Int, Long) => Unit): Unit = {
+    var bucket = 0
+    while (bucket < counts.length) {
+      if (counts(bucket) > 0) use(bucket, counts(bucket))
+      bucket += 1
+    }
   }
 
   /** Adds to `counts`, or to a longer copy of it where it is too short. */

@@ -11,15 +11,18 @@ private[sparklatency] final class LatencyTally(bits: Int = LatencyTally.Bits) {
 
   private[this] var buckets = Array.emptyLongArray
   private[this] var negative = Array.emptyLongArray // of what is below 0, by how far
+  private[this] var count = 0L
   private[this] var min = Long.MaxValue
   private[this] var max = Long.MinValue
   private[this] var sum = BigInt(0)
   private[this] var aheadOfClock = 0L
 
   /** To the histogram. */
-  def add(ms: Long, count: Long): Unit =
+  def add(ms: Long, count: Long): Unit = {
+    this.count += count
     if (ms < 0) negative = BucketCounts.add(BucketLayout.bucketOf(-ms, bits), count, negative)
     else buckets = BucketCounts.add(BucketLayout.bucketOf(ms, bits), count, buckets)
+  }
 
   /** To all else. */
   def add(min: Long, max: Long, sum: BigInt, aheadOfClock: Long): Unit = {
@@ -37,16 +40,15 @@ private[sparklatency] final class LatencyTally(bits: Int = LatencyTally.Bits) {
     var moved = Array.emptyLongArray
     def move(value: Long, count: Long): Unit =
       moved = BucketCounts.add(bucketOf(math.max(0, value)), count, moved)
-    for (bucket <- buckets.indices if buckets(bucket) > 0)
-      move(BucketLayout.middleOf(bucket, bits) + ms, buckets(bucket))
-    for (bucket <- negative.indices if negative(bucket) > 0)
-      move(ms - BucketLayout.middleOf(bucket, bits), negative(bucket))
-    LatencySummary(moved, min + ms, max + ms, sum + BigInt(ms) * moved.sum, withoutTimestamp, aheadOfClock)
+    BucketCounts.foreach(buckets)((bucket, count) => move(BucketLayout.middleOf(bucket, bits) + ms, count))
+    BucketCounts.foreach(negative)((bucket, count) => move(ms - BucketLayout.middleOf(bucket, bits), count))
+    LatencySummary(moved, min + ms, max + ms, sum + BigInt(ms) * count, withoutTimestamp, aheadOfClock)
   }
 
   def clear(): Unit = {
     java.util.Arrays.fill(buckets, 0L)
     negative = Array.emptyLongArray
+    count = 0
     min = Long.MaxValue
     max = Long.MinValue
     sum = 0

@@ -38,8 +38,8 @@ sealed abstract class RecordExpression extends Expression {
   override def dataType: DataType = BooleanType
   override protected def otherCopyArgs: Seq[AnyRef] = figures :: Nil
 
-  /** Called before the rows of a partition where the generated code is somebody else's. */
-  def open(partition: Int): Unit = opened = figures.open(partition)
+  /** Called by the interpreter before the rows of a partition. */
+  private[latency] def open(partition: Int): Unit = opened = figures.open(partition)
 
   /** Only where generated code turns out not to compile, nobody says which partition it is: the task's has to do. */
   protected def recorder: LatencyRecorder = {
@@ -154,14 +154,7 @@ case class Uncompiled(child: Expression) extends UnaryExpression with CodegenFal
   override def sql: String = child.sql
 
   /** In the filter's own generated predicate. */
-  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
-    val record = ctx.addReferenceObj("record", child, classOf[RecordExpression].getName)
-    ctx.addPartitionInitializationStatement(s"$record.open(partitionIndex);")
-    ev.copy(
-      code = code"$record.eval(${ctx.INPUT_ROW});\nfinal boolean ${ev.value} = true;",
-      isNull = FalseLiteral
-    )
-  }
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = child.genCode(ctx)
 
   override protected def withNewChildInternal(newChild: Expression): Uncompiled = copy(newChild)
 }
