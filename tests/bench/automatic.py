@@ -2,9 +2,9 @@
 
 A machine's pace changes within seconds by more than what is looked for here. So the variants of a query run
 at the same time, on threads that take turns on one core every few milliseconds, and the CPU time of their
-tasks is compared: whatever slows one slows the others. `plain again` is the noise. What a batch costs however
-few its records is measured beside it, in batches of few records, one query after another, as time and CPU
-time of the whole process. Writes a table and every single run beside those of pipelines.py.
+tasks is compared: whatever slows one slows the others. `plain again` is the noise. Runs of few records show
+what the tasks of a run cost however few there are, without planning and the driver. Writes a table and every
+single run beside those of pipelines.py.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from __future__ import annotations
 import os
 import random
 import tempfile
-from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -28,7 +26,6 @@ from measuring import (
     local_session,
     made_events,
     over_plain,
-    timed,
     write_results,
 )
 from pyspark.sql import functions as F  # noqa: N812  as all of Spark's documentation has it
@@ -43,7 +40,7 @@ VARIANTS = {PLAIN: "", "plain again": "", "automatic nodes": "source,terminal"}
 WARM_UPS = 5
 """Rounds at first, until all of it is compiled."""
 FEW = 40
-"""Records of a batch that costs what any batch costs."""
+"""Records of a run whose tasks cost what those of any run do."""
 
 
 def write_events(spark: SparkSession, rows: int, folder: Path) -> Path:
@@ -82,10 +79,6 @@ def started(spark: SparkSession, query: str, variant: str, folder: Path) -> Stre
     return writer.trigger(availableNow=True).option("checkpointLocation", checkpoint).start()
 
 
-def run_to_end(spark: SparkSession, query: str, variant: str, folder: Path) -> None:
-    started(spark, query, variant, folder).awaitTermination()
-
-
 def rounds(count: int) -> Iterable[tuple[int, list[str]]]:
     """Yields the number of each round, and the variants in an order drawn anew."""
     order = random.Random(1)  # noqa: S311  not a secret
@@ -101,7 +94,7 @@ def together(spark: SparkSession, query: str, rows: int, count: int, folder: Pat
         cast("Any", spark._jsc).sc().listenerBus().waitUntilEmpty()
         for variant, ended in queries.items():
             cpu = cpu_of_tasks(spark, str(ended.runId))
-            yield Run(query, variant, number, rows, 0, 0, cpu, os.getloadavg()[0])
+            yield Run(query, variant, number, rows, cpu, os.getloadavg()[0])
 
 
 def cpu_of_tasks(spark: SparkSession, run: str) -> int:
@@ -112,33 +105,20 @@ def cpu_of_tasks(spark: SparkSession, run: str) -> int:
     return sum(store.lastStageAttempt(stage).executorCpuTime() for stage in stages)
 
 
-def one_by_one(spark: SparkSession, query: str, count: int, folder: Path) -> Iterable[Run]:
-    for number, variants in rounds(count):
-        for variant in variants:
-            cost = timed(spark, partial(run_to_end, spark, query, variant, folder))
-            yield Run(f"{query}, few", variant, number, FEW, **asdict(cost), load=os.getloadavg()[0])
-
-
 def table(query: str, many: list[Run], few: list[Run]) -> str:
     lines = [
         f"**{query}**",
         "",
-        f"| | {many[0].rows:,} records: µs of tasks' CPU each | % | {FEW} records: ms a run | CPU ms |",
+        f"| | {many[0].rows:,} records: µs each | over plain: % | {FEW} records: ms | over plain: ms |",
         "|---|---:|---:|---:|---:|",
     ]
     for variant in VARIANTS:
         own = over_plain(many, variant, lambda run: run.task_ns, lambda own, _: own / 1e3).value
         share = over_plain(many, variant, lambda run: run.task_ns, lambda own, plain: 100 * (own / plain - 1))
-        fixed = [
-            over_plain(few, variant, cost, lambda own, plain: FEW * (own - plain) / 1e6).text("+.1f")
-            for cost in (lambda run: run.wall_ns, lambda run: run.cpu_ns)
-        ]
-        whole = [
-            over_plain(few, variant, cost, lambda own, _: FEW * own / 1e6).value
-            for cost in (lambda run: run.wall_ns, lambda run: run.cpu_ns)
-        ]
-        cells = ["-", *(f"{ms:.0f}" for ms in whole)] if variant == PLAIN else [share.text("+.1f"), *fixed]
-        lines.append(f"| {' | '.join([variant, f'{own:.2f}', *cells])} |")
+        fixed = over_plain(few, variant, lambda run: run.task_ns, lambda own, _: FEW * own / 1e6).value
+        more = over_plain(few, variant, lambda run: run.task_ns, lambda own, plain: FEW * (own - plain) / 1e6)
+        over = ["-", "-"] if variant == PLAIN else [share.text("+.1f"), more.text("+.1f")]
+        lines.append(f"| {variant} | {own:.2f} | {over[0]} | {fixed:.1f} | {over[1]} |")
     return "\n".join(lines)
 
 
@@ -151,18 +131,30 @@ def main() -> None:
     runs: list[Run] = []
     tables = []
     with tempfile.TemporaryDirectory() as name:
-        settings = {"spark.sql.shuffle.partitions": "2", "spark.scheduler.mode": "FAIR"}
+        settings = {
+            "spark.sql.shuffle.partitions": "2",
+            "spark.scheduler.mode": "FAIR",
+            "spark.ui.retainedJobs": "100000",  # to read the CPU time of their tasks from
+            "spark.ui.retainedStages": "100000",
+        }
         spark = local_session(options.jar, settings, threads=len(VARIANTS))
         all_events = write_events(spark, options.rows, Path(name) / "many")
         few_events = write_events(spark, FEW, Path(name) / "few")
         for query in QUERIES:
             many = list(together(spark, query, options.rows, options.rounds, all_events))
-            few = list(one_by_one(spark, query, options.rounds, few_events))
+            few = list(together(spark, query, FEW, options.rounds, few_events))
             runs += many + few
             tables.append(table(query, many, few))
         version = spark.version
         spark.stop()
-    write_results(options, "automatic", version, "automatic nodes at INFO, ", tables, runs)
+    write_results(
+        options,
+        "automatic",
+        version,
+        "automatic nodes at INFO, CPU time of the tasks of a run, ",
+        tables,
+        runs,
+    )
 
 
 if __name__ == "__main__":

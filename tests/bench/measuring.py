@@ -9,13 +9,13 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  as all of Spark's documentation has it
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from pyspark.sql import DataFrame
 
@@ -31,10 +31,19 @@ class Run:
     variant: str
     round: int
     rows: int
-    wall_ns: int
-    cpu_ns: int
     task_ns: int
     load: float
+
+
+@dataclass(frozen=True)
+class TimedRun(Run):
+    """One that had the machine to itself."""
+
+    wall_ns: int
+    cpu_ns: int
+
+
+R = TypeVar("R", bound=Run)
 
 
 @dataclass(frozen=True)
@@ -122,9 +131,9 @@ def estimate(values: list[float]) -> Estimate:
 
 
 def over_plain(
-    runs: list[Run],
+    runs: Sequence[R],
     variant: str,
-    cost: Callable[[Run], float],
+    cost: Callable[[R], float],
     compare: Callable[[float, float], float],
 ) -> Estimate:
     """Compares a variant with the plain query, round by round."""
@@ -145,7 +154,7 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
 
 
 def write_results(
-    options: argparse.Namespace, stem: str, version: str, what: str, tables: list[str], runs: list[Run]
+    options: argparse.Namespace, stem: str, version: str, what: str, tables: list[str], runs: Sequence[Run]
 ) -> None:
     """Writes the tables (Markdown) and every single run (JSON lines) into the folder of results.
 

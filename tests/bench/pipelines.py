@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 from measuring import (
     HERE,
     PLAIN,
-    Run,
+    TimedRun,
     arguments,
     as_json,
     from_json,
@@ -155,7 +155,7 @@ class Bench:
         self.jvm = cast("Any", self.spark._jvm)
         self.jvm.sparklatency.bench.Alternatives.register(self.spark._jsparkSession)
 
-    def rounds(self, workload: Workload, rounds: int) -> Iterable[Run]:
+    def rounds(self, workload: Workload, rounds: int) -> Iterable[TimedRun]:
         order = random.Random(1)  # noqa: S311  not a secret
         for number in range(rounds + 1):
             for variant in order.sample(list(VARIANTS), len(VARIANTS)):
@@ -164,11 +164,11 @@ class Bench:
                     yield self.run(workload, PLAIN, number, rows)
                 yield self.run(workload, variant, number, rows)
 
-    def run(self, workload: Workload, variant: str, number: int, rows: int) -> Run:
+    def run(self, workload: Workload, variant: str, number: int, rows: int) -> TimedRun:
         query = self.query(workload, variant, rows)
         writer = query.write.format("noop").mode("overwrite")
         cost = timed(self.spark, writer.save)
-        return Run(workload.name, variant, number, rows, **asdict(cost), load=os.getloadavg()[0])
+        return TimedRun(workload.name, variant, number, rows, **asdict(cost), load=os.getloadavg()[0])
 
     def codegen_stages(self, workload: Workload, variant: str) -> int:
         execution = self.query(workload, variant, workload.rows)._jdf.queryExecution()
@@ -186,7 +186,7 @@ def compile_scala(jar: Path, classes: Path) -> None:
     subprocess.run([*scalac, "-d", str(classes), str(HERE / "Alternatives.scala")], check=True)
 
 
-def table(workload: Workload, runs: list[Run], stages: dict[str, int]) -> str:
+def table(workload: Workload, runs: list[TimedRun], stages: dict[str, int]) -> str:
     lines = [
         f"**{workload.title}**, {workload.rows:,} records",
         "",
@@ -218,7 +218,7 @@ def main() -> None:
         classes.mkdir()
         bench = Bench(options.jar, classes)
         workloads = [numbers(bench.spark, options.numbers), events(bench.spark, options.events, Path(folder))]
-        runs: list[Run] = []
+        runs: list[TimedRun] = []
         tables = []
         for workload in workloads:
             stages = {variant: bench.codegen_stages(workload, variant) for variant in VARIANTS}
