@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import random
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 VARIANTS = {PLAIN: "", "plain again": "", "automatic nodes": "source,terminal"}
-WARM_UPS = 5
-"""Rounds at first, until all of it is compiled."""
+WARM_UPS = 20
+"""Rounds at first, on all cores, until all of it is compiled: on one core that takes as long again."""
 FEW = 40
 """Records of a run whose tasks cost what those of any run do."""
 
@@ -87,7 +88,9 @@ def rounds(count: int) -> Iterable[tuple[int, list[str]]]:
 
 
 def together(spark: SparkSession, query: str, rows: int, count: int, folder: Path) -> Iterable[Run]:
+    cores = os.sched_getaffinity(0)
     for number, variants in rounds(count):
+        keep_to(cores if number < 1 else {min(cores)}, spark)
         queries = {variant: started(spark, query, variant, folder) for variant in variants}
         for running in queries.values():
             running.awaitTermination()
@@ -95,6 +98,14 @@ def together(spark: SparkSession, query: str, rows: int, count: int, folder: Pat
         for variant, ended in queries.items():
             cpu = cpu_of_tasks(spark, str(ended.runId))
             yield Run(query, variant, number, rows, cpu, os.getloadavg()[0])
+
+
+def keep_to(cores: set[int], spark: SparkSession) -> None:
+    """Moves the JVM's threads to these cores. Threads that they start follow."""
+    process = cast("Any", spark._jvm).java.lang.ProcessHandle.current().pid()
+    for thread in Path(f"/proc/{process}/task").iterdir():
+        with suppress(ProcessLookupError):
+            os.sched_setaffinity(int(thread.name), cores)
 
 
 def cpu_of_tasks(spark: SparkSession, run: str) -> int:
@@ -127,7 +138,6 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=200_000, help="records of a run")
     parser.set_defaults(rounds=40)
     options = parser.parse_args()
-    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     runs: list[Run] = []
     tables = []
     with tempfile.TemporaryDirectory() as name:

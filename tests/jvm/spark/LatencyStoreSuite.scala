@@ -169,7 +169,7 @@ class LatencyStoreSuite extends StreamingTest {
   }
 
   test("a run has failed though its last batch is told after its end, as long as not too many have since") {
-    val (kv, runs) = (new InMemoryStore, Seq.fill(StoredBatches.EndsKept + 1)(UUID.randomUUID))
+    val (kv, runs) = (new InMemoryStore, Seq.fill(StoredBatches.RunsKept + 1)(UUID.randomUUID))
     val stored = new StoredBatches(kv, kept = 3)
     def fail(run: UUID): Unit =
       stored.onOtherEvent(new QueryTerminatedEvent(run, run, Some("on purpose"), None))
@@ -180,7 +180,7 @@ class LatencyStoreSuite extends StreamingTest {
     stored.onOtherEvent(batch(runs.head.toString, 1))
     assert(status === Some(RunStatus.Failed))
     runs.tail.foreach(fail)
-    assert(kv.count(classOf[StoredEnd]) === StoredBatches.EndsKept && status === None)
+    assert(kv.count(classOf[StoredEnd]) === StoredBatches.RunsKept && status === None)
   }
 
   test("a setting that does not hold keeps no application from the History Server") {

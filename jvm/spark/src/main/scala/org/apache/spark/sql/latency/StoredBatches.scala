@@ -42,7 +42,7 @@ private[spark] final class StoredBatches(store: KVStore, kept: Int) extends Spar
   private def addEnd(run: String, hasFailed: Boolean): Unit = {
     ends += 1
     store.write(new StoredEnd(run, hasFailed, ends))
-    if (ends > StoredBatches.EndsKept) {
+    if (ends > StoredBatches.RunsKept) {
       val oldest = KVUtils.viewToSeq(store.view(classOf[StoredEnd])).minBy(_.number)
       store.delete(classOf[StoredEnd], oldest.run)
     }
@@ -63,9 +63,6 @@ private[spark] final class StoredBatches(store: KVStore, kept: Int) extends Spar
 
 private[spark] object StoredBatches {
   val RunsKept = 100
-
-  /** More of them, because runs without a mark end too. */
-  val EndsKept: Int = 5 * RunsKept
 }
 
 /** A batch of a run, found by its number in the run. */
