@@ -54,8 +54,8 @@ def tables(queries: Sequence[QueryLatency]) -> RenderableType:
             table.add_column(heading, justify="right", no_wrap=True)
         for node in query.nodes:
             table.add_row(_Name(node.node), *(Text(cell) for cell in cells(node)[1:]))
-        heading = Text(title(query), style="table.title")
-        parts += [Text(), heading, table, *(Text(note) for note in _notes(query))]
+        caption = Text(title(query), style="table.title")
+        parts += [Text(), caption, table, *(Text(note) for note in _notes(query))]
     return Group(*parts[1:])
 
 

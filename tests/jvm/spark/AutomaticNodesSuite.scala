@@ -178,7 +178,8 @@ class AutomaticNodesSuite extends StreamingTest {
         query.processAllAvailable()
         assert(figures("deduplicate-1", "auto_coalesced") === ((8, Some(1), Some(8))))
         assert(figures("sink", "auto_coalesced") === ((8, Some(1), Some(8))))
-        val late = node("deduplicate-1", "auto_coalesced").measure("lateness").map(f => (f.records, f.min, f.max))
+        val late =
+          node("deduplicate-1", "auto_coalesced").measure("lateness").map(f => (f.records, f.min, f.max))
         assert(late === Some((2, Some(110000), Some(110001))))
       } finally query.stop()
     }

@@ -60,7 +60,8 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
   private def about(query: QuerySnapshot, status: Option[RunStatus]): NodeSeq = {
     val batches = if (query.batches == 1) "1 batch" else s"${Readable.count(query.batches)} batches"
     val state =
-      for (status <- status; run <- query.runId) yield s"${status.toString.toLowerCase(Locale.ROOT)}, run $run"
+      for (status <- status; run <- query.runId)
+        yield s"${status.toString.toLowerCase(Locale.ROOT)}, run $run"
     val span =
       if (query.isSilent) "no record came within the window: figures are of each node's last batch"
       else "means over the window"

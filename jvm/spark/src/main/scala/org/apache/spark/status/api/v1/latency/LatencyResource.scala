@@ -46,7 +46,9 @@ private[v1] abstract class LatencyResource extends BaseAppResource {
   @Path("queries/{query}/batches")
   def batches(
       @PathParam("query") key: String,
-      @QueryParam("limit") @DefaultValue("100") limit: String // of an Int that is none, Spark's answer says nothing
+      @QueryParam("limit") @DefaultValue(
+        "100"
+      ) limit: String // of an Int that is none, Spark's answer says nothing
   ): JsonNode =
     withUI { ui =>
       val batches = limit.toIntOption.filter(_ > 0).getOrElse(
