@@ -73,9 +73,8 @@ QUERIES: dict[str, Callable[[SparkSession, Path], DataFrame]] = {
 def started(spark: SparkSession, query: str, variant: str, folder: Path) -> StreamingQuery:
     spark.conf.set("spark.sparklatency.auto", VARIANTS[variant])
     writer = QUERIES[query](spark, folder).writeStream.outputMode("append").format("noop")
-    spark.sparkContext.setLocalProperty(
-        "spark.scheduler.pool", variant
-    )  # pools take turns, queries of one do not
+    # Pools take turns, the queries of one pool do not.
+    spark.sparkContext.setLocalProperty("spark.scheduler.pool", variant)
     checkpoint = tempfile.mkdtemp(dir=folder)
     return writer.trigger(availableNow=True).option("checkpointLocation", checkpoint).start()
 
@@ -90,7 +89,8 @@ def rounds(count: int) -> Iterable[tuple[int, list[str]]]:
 def together(spark: SparkSession, query: str, rows: int, count: int, folder: Path) -> Iterable[Run]:
     cores = os.sched_getaffinity(0)
     for number, variants in rounds(count):
-        keep_to(cores if number < 1 else {min(cores)}, spark)
+        if number == 1:
+            keep_to({min(cores)}, spark)
         queries = {variant: started(spark, query, variant, folder) for variant in variants}
         for running in queries.values():
             running.awaitTermination()
@@ -98,6 +98,7 @@ def together(spark: SparkSession, query: str, rows: int, count: int, folder: Pat
         for variant, ended in queries.items():
             cpu = cpu_of_tasks(spark, str(ended.runId))
             yield Run(query, variant, number, rows, cpu, os.getloadavg()[0])
+    keep_to(cores, spark)
 
 
 def keep_to(cores: set[int], spark: SparkSession) -> None:
@@ -157,14 +158,8 @@ def main() -> None:
             tables.append(table(query, many, few))
         version = spark.version
         spark.stop()
-    write_results(
-        options,
-        "automatic",
-        version,
-        "automatic nodes at INFO, CPU time of the tasks of a run, ",
-        tables,
-        runs,
-    )
+    what = "automatic nodes at INFO, CPU time of the tasks of a run, "
+    write_results(options, "automatic", version, what, tables, runs)
 
 
 if __name__ == "__main__":

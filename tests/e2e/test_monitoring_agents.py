@@ -68,17 +68,10 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     spark = Spark(LINES[0])
     addresses = [f"127.0.0.1:{free_port()}" for _ in range(2)]
     options = " ".join([*jmx_exporter(addresses[0], folder), *opentelemetry(addresses[1], folder)])
-    submit = [
-        "--master",
-        "local[1]",
-        "--jars",
-        str(spark.jar),
-        "--driver-java-options",
-        options,
-        *settings(CONF),
-    ]
+    submit = ["--master", "local[1]", "--jars", str(spark.jar), "--driver-java-options", options]
+    submit += [*settings(CONF), str(SCRIPT), str(folder)]
     pages = [f"http://{address}/metrics" for address in addresses]
-    with spark.start("watched", folder, "spark-submit", *submit, SCRIPT, str(folder)) as driver:
+    with spark.start("watched", folder, "spark-submit", *submit) as driver:
         driver.until(lambda: "first.csv" in said(driver), "its first batch ends", within=120)
         # An agent keeps which rule a bean has matched, and has to read its value anew each time.
         for page in pages:

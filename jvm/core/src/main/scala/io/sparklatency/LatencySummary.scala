@@ -1,7 +1,6 @@
 package io.sparklatency
 
 import java.nio.ByteBuffer
-import java.util.Arrays
 
 import org.HdrHistogram.Histogram
 
@@ -101,13 +100,16 @@ object LatencySummary {
     case Seq() => empty
     case Seq(one) => one
     case many =>
+      val buckets =
+        many.foldLeft(Array.emptyLongArray)((counts, part) => BucketCounts.add(part.encoded, counts))
       LatencySummary(
-        many.foldLeft(Array.emptyLongArray)((counts, part) => BucketCounts.add(part.encoded, counts)),
+        many.map(_.count).sum,
         many.map(_.lowest).min,
         many.map(_.highest).max,
         many.map(_.sum).sum,
         many.map(_.withoutTimestamp).sum,
-        many.map(_.aheadOfClock).sum
+        many.map(_.aheadOfClock).sum,
+        BucketCounts.encode(buckets)
       )
   }
 
@@ -128,35 +130,18 @@ object LatencySummary {
       }
     }
     LatencySummary(
-      moved,
+      known.map { case (part, _) => part.count }.sum,
       known.map { case (part, ms) => part.lowest + ms }.minOption.getOrElse(Long.MaxValue),
       known.map { case (part, ms) => part.highest + ms }.maxOption.getOrElse(Long.MinValue),
       known.map { case (part, ms) => part.sum + BigInt(ms) * part.count }.sum,
       parts.map { case (part, _) => part.withoutTimestamp }.sum,
-      known.collect { case (part, ms) if part.lowest + ms < 0 => part.aheadOfClock }.sum
+      known.collect { case (part, ms) if part.lowest + ms < 0 => part.aheadOfClock }.sum,
+      BucketCounts.encode(moved)
     )
   }
 
-  private[sparklatency] def apply(
-      buckets: Array[Long],
-      min: Long,
-      max: Long,
-      sum: BigInt,
-      withoutTimestamp: Long,
-      aheadOfClock: Long
-  ): LatencySummary =
-    LatencySummary(
-      Arrays.stream(buckets).sum(),
-      min,
-      max,
-      sum,
-      withoutTimestamp,
-      aheadOfClock,
-      BucketCounts.encode(buckets)
-    )
-
   /** A driver keeps many of these, and hardly ever a sum that a Long does not hold. */
-  private def apply(
+  private[sparklatency] def apply(
       count: Long,
       lowest: Long,
       highest: Long,

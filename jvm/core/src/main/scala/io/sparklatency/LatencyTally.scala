@@ -42,7 +42,15 @@ private[sparklatency] final class LatencyTally(bits: Int = LatencyTally.Bits) {
       moved = BucketCounts.add(bucketOf(math.max(0, value)), count, moved)
     BucketCounts.foreach(buckets)((bucket, count) => move(BucketLayout.middleOf(bucket, bits) + ms, count))
     BucketCounts.foreach(negative)((bucket, count) => move(ms - BucketLayout.middleOf(bucket, bits), count))
-    LatencySummary(moved, min + ms, max + ms, sum + BigInt(ms) * count, withoutTimestamp, aheadOfClock)
+    LatencySummary(
+      count,
+      min + ms,
+      max + ms,
+      sum + BigInt(ms) * count,
+      withoutTimestamp,
+      aheadOfClock,
+      BucketCounts.encode(moved)
+    )
   }
 
   def clear(): Unit = {

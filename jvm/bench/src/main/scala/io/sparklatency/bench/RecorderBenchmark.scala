@@ -1,7 +1,5 @@
 package io.sparklatency.bench
 
-import java.util.concurrent.TimeUnit
-
 import scala.util.Random
 
 import io.sparklatency.LatencyRecorder
@@ -15,13 +13,7 @@ import org.openjdk.jmh.annotations._
  * maximum and a sum, the clock being read for every row or by [[RowClock]]. `loop` is what the measurement itself costs.
  * Nanoseconds a record, in a loop over timestamps made beforehand.
  */
-@State(Scope.Thread)
-@BenchmarkMode(Array(Mode.AverageTime))
-@OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Fork(value = 2, jvmArgs = Array("-Xmx1g", "-XX:+UseParallelGC"))
-@Warmup(iterations = 3, time = 500, timeUnit = TimeUnit.MILLISECONDS)
-@Measurement(iterations = 5, time = 500, timeUnit = TimeUnit.MILLISECONDS)
-class RecorderBenchmark {
+class RecorderBenchmark extends AverageTime {
   import RecorderBenchmark._
 
   @Param(Array("lognormal", "constant"))

@@ -8,13 +8,8 @@ import io.sparklatency.SystemClock
 import org.openjdk.jmh.annotations._
 
 /** What a task of few records costs at a last node, whatever the records: a recorder, its summary, its ages. Microseconds a task. */
-@State(Scope.Thread)
-@BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
-@Fork(value = 2, jvmArgs = Array("-Xmx1g", "-XX:+UseParallelGC"))
-@Warmup(iterations = 3, time = 500, timeUnit = TimeUnit.MILLISECONDS)
-@Measurement(iterations = 5, time = 500, timeUnit = TimeUnit.MILLISECONDS)
-class TaskBenchmark {
+class TaskBenchmark extends AverageTime {
   import TaskBenchmark._
 
   @Param(Array("5000", "30000000000"))

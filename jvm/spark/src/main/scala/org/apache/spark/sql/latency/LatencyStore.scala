@@ -13,7 +13,6 @@ import io.sparklatency.NodeView
 import io.sparklatency.QuerySnapshot
 import io.sparklatency.RunStatus
 import io.sparklatency.spark.LatencyConf
-import org.apache.spark.SparkContext
 import org.apache.spark.status.KVUtils
 import org.apache.spark.ui.SparkUI
 import org.apache.spark.util.kvstore.KVStore
@@ -131,12 +130,4 @@ private[spark] object LatencyStore {
 
   def of(ui: SparkUI): LatencyStore =
     new LatencyStore(ui.store.store, LatencyConf.orDefaults(ui.conf), ui.sc.flatMap(LatencyTracker.existing))
-
-  /** Of an application that runs in this process, with a UI or without. */
-  def of(context: SparkContext): LatencyStore =
-    new LatencyStore(
-      context.statusStore.store,
-      LatencyConf(context.getConf),
-      LatencyTracker.existing(context)
-    )
 }

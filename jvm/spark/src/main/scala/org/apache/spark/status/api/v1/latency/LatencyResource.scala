@@ -41,22 +41,19 @@ private[v1] abstract class LatencyResource extends BaseAppResource {
     LatencyJson.queries(Seq(find(store, key)), store.status)
   }
 
-  /** The last batches of that run, oldest first. */
+  /** The last batches of that run, oldest first. Of an Int that is none, Spark's own answer would not say what is wrong. */
   @GET
   @Path("queries/{query}/batches")
   def batches(
       @PathParam("query") key: String,
-      @QueryParam("limit") @DefaultValue(
-        "100"
-      ) limit: String // of an Int that is none, Spark's answer says nothing
-  ): JsonNode =
-    withUI { ui =>
-      val batches = limit.toIntOption.filter(_ > 0).getOrElse(
-        throw new BadParameterException(s"limit=$limit is not valid: a whole number from 1 is allowed")
-      )
-      val store = LatencyStore.of(ui)
-      LatencyJson.history(store.history(find(store, key), batches))
-    }
+      @QueryParam("limit") @DefaultValue("100") limit: String
+  ): JsonNode = withUI { ui =>
+    val batches = limit.toIntOption.filter(_ > 0).getOrElse(
+      throw new BadParameterException(s"limit=$limit is not valid: a whole number from 1 is allowed")
+    )
+    val store = LatencyStore.of(ui)
+    LatencyJson.history(store.history(find(store, key), batches))
+  }
 
   /** The same for Prometheus to scrape. */
   @GET
