@@ -63,6 +63,7 @@ class LongHistorySuite extends SparkTest {
         )
       ))
     }
+    get("/jobs/") // Spark's own: what the first page of all takes
     for (_ <- 1 to 3) get("/latency/")
     for (_ <- 1 to 10) {
       val page = get("/latency/query/?id=long-run")

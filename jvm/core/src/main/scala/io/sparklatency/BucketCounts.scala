@@ -101,26 +101,28 @@ private[sparklatency] object BucketCounts {
 
   private final class Writer {
     private[this] val bytes = new ByteArrayOutputStream
-    private[this] var last = 0
+    private[this] var ahead = 0L // the bits that are not written yet, from the highest on
     private[this] var bits = 0
 
     def write(number: Long): Unit = {
       val zeros = 63 - java.lang.Long.numberOfLeadingZeros(number)
-      for (bit <- 2 * zeros to 0 by -1) write(if (bit > zeros) 0 else (number >>> bit & 1).toInt)
+      put(0, zeros)
+      put(number, zeros + 1)
     }
 
     def toBytes: Array[Byte] = {
-      while (bits > 0) write(0)
+      put(0, (8 - bits) % 8)
       bytes.toByteArray
     }
 
-    private def write(bit: Int): Unit = {
-      last = last << 1 | bit
-      bits += 1
-      if (bits == 8) {
-        bytes.write(last)
-        last = 0
-        bits = 0
+    /** At most 56 bits: up to seven are there before. */
+    private def put(number: Long, width: Int): Unit = {
+      bits += width
+      ahead |= number << (64 - bits)
+      while (bits >= 8) {
+        bytes.write((ahead >>> 56).toInt)
+        ahead <<= 8
+        bits -= 8
       }
     }
   }

@@ -33,7 +33,8 @@ final class LatencySummary private (
 
   def min: Option[Long] = measured(lowest)
   def max: Option[Long] = measured(highest)
-  def avg: Option[Double] = measured((BigDecimal(sum) / BigDecimal(count)).toDouble)
+  def avg: Option[Double] =
+    measured(hugeSum.fold(plainSum.toDouble / count)(sum => (BigDecimal(sum) / BigDecimal(count)).toDouble))
 
   /** How far the timestamp furthest ahead of the clock was ahead of it. */
   def maxLead: Option[Long] = if (aheadOfClock > 0) Some(-lowest) else None
@@ -68,7 +69,8 @@ final class LatencySummary private (
   def +(other: LatencySummary): LatencySummary = merge(Seq(this, other))
 
   private def histogram: Histogram = {
-    val histogram = new Histogram(Digits)
+    val histogram = new Histogram(1, math.max(highest, 2), Digits)
+    histogram.setAutoResize(true) // a percentile may be 1 % above the maximum
     val cursor = new BucketCounts.Cursor(encoded)
     while (cursor.next())
       histogram.recordValueWithCount(LatencyTally.lowestOf(cursor.bucket), cursor.count)

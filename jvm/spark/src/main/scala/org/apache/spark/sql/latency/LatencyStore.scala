@@ -61,12 +61,13 @@ private[spark] final class LatencyStore(store: KVStore, settings: LatencyConf, l
   def history(query: QuerySnapshot, limit: Int = Int.MaxValue): Seq[BatchRecord] =
     newest(query.key)(_.take(limit).map(_.record).toSeq).reverse
 
-  /** How one node's latency went over all batches of a run that are kept, oldest first; no other node's figures are decoded. */
-  def history(query: QuerySnapshot, node: String): Seq[LatencyChart.Point] =
+  /** How the latency of some nodes went over all batches of a run that are kept, oldest first; that of no other node is decoded. */
+  def history(query: QuerySnapshot, nodes: Set[String]): Map[String, Seq[LatencyChart.Point]] =
     newest(query.key)(_.flatMap { batch =>
-      val latency = batch.nodes.find(_.id == node).map(_.node(Measure.E2ELatency))
-      latency.map(LatencyChart.Point(batch.committedMs, _))
-    }.toSeq).reverse
+      batch.nodes.filter(node => nodes(node.id)).map { node =>
+        node.id -> LatencyChart.Point(batch.committedMs, node.node(Measure.E2ELatency))
+      }
+    }.toSeq).reverse.groupMap { case (node, _) => node } { case (_, point) => point }
 
   /** The newest run of each query, by name. */
   def newestRuns: Seq[QuerySnapshot] = {

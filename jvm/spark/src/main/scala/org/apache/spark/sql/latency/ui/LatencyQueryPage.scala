@@ -5,6 +5,7 @@ import java.util.Locale
 import scala.xml.NodeSeq
 import scala.xml.Unparsed
 
+import io.sparklatency.LatencyChart
 import io.sparklatency.LatencyGraph
 import io.sparklatency.LatencyPath
 import io.sparklatency.QuerySnapshot
@@ -36,7 +37,7 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
       </p> ++
       <h4>Nodes</h4> ++ NodesTable(query, path, link) ++ LatencyPage.legend ++
       <h4 id="history">History</h4> ++
-      HistoryCharts(charted(request, path)(node => store.history(query, node))) ++
+      HistoryCharts(history(store, query, charted(request, path))) ++
       <h4>Watermarks</h4> ++ WatermarksTable(query.lastBatch) ++
       <h4>Last batches</h4> ++ BatchesTable(store.history(query, BatchesShown).reverse)
   }
@@ -76,14 +77,20 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
   }
 
   /** The nodes asked for; else the step to look at and the ends, few enough to be drawn at once. */
-  private def charted[A](
-      request: HttpServletRequest,
-      path: LatencyPath
-  )(history: String => A): Seq[(String, A)] = {
+  private def charted(request: HttpServletRequest, path: LatencyPath): Seq[String] = {
     val named = Option(request.getParameterValues("node")).toSeq.flatten
     val asked = path.nodes.map(_.id).filter(node => named.exists(isNode(_)(node)))
     val chosen = if (asked.isEmpty) (path.slowestStep ++ path.terminals).map(_.id).toSeq.distinct else asked
-    chosen.take(ChartsShown).map(node => node -> history(node))
+    chosen.take(ChartsShown)
+  }
+
+  private def history(
+      store: LatencyStore,
+      query: QuerySnapshot,
+      nodes: Seq[String]
+  ): Seq[(String, Seq[LatencyChart.Point])] = {
+    val points = store.history(query, nodes.toSet)
+    nodes.map(node => node -> points.getOrElse(node, Nil))
   }
 
   private def unknown(request: HttpServletRequest, store: LatencyStore, asked: String): NodeSeq =
