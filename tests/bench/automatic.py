@@ -1,9 +1,9 @@
 """What automatic nodes cost two streaming queries, at level INFO.
 
 A machine's pace changes within seconds by more than what is looked for here. So the variants of a query run
-at the same time, on threads that take turns on one core every few milliseconds, and the CPU time of their
-tasks is compared: whatever slows one slows the others. `plain again` is the noise. Runs of few records show
-what the tasks of a run cost however few there are, without planning and the driver. Writes a table and every
+at the same time, batch by batch, and share one slot for tasks: one task runs, then one of another variant.
+The CPU time of each variant's tasks is compared. `plain again` is the noise. Runs of few records show what
+the tasks of a run cost however few there are, without planning and the driver. Writes a table and every
 single run beside those of pipelines.py.
 """
 
@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import random
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -36,28 +35,35 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamReader
 
 VARIANTS = {PLAIN: "", "plain again": "", "automatic nodes": "source,terminal"}
 WARM_UPS = 20
-"""Rounds at first, on all cores, until all of it is compiled: on one core that takes as long again."""
-FEW = 40
+"""Rounds at first, until all of it is compiled."""
+BATCHES = 4
+"""Of a run, each of one file."""
+FEW = 10 * BATCHES
 """Records of a run whose tasks cost what those of any run do."""
 
 
 def write_events(spark: SparkSession, rows: int, folder: Path) -> Path:
-    events = made_events(spark, rows, partitions=4)
+    events = made_events(spark, rows, partitions=BATCHES)
     as_json(events).write.text(str(folder / "json"))
     events.write.parquet(str(folder / "parquet"))
     return folder
 
 
+def by_file(spark: SparkSession) -> DataStreamReader:
+    return spark.readStream.option("maxFilesPerTrigger", 1)
+
+
 def parsed_windows(spark: SparkSession, folder: Path) -> DataFrame:
-    events = from_json(spark.readStream.text(str(folder / "json")))
+    events = from_json(by_file(spark).text(str(folder / "json")))
     return in_windows(events.withWatermark("ts", "1 minute").filter("amount >= 10"))
 
 
 def enriched(spark: SparkSession, folder: Path) -> DataFrame:
-    events = spark.readStream.schema(SCHEMA).parquet(str(folder / "parquet")).withWatermark("ts", "1 minute")
+    events = by_file(spark).schema(SCHEMA).parquet(str(folder / "parquet")).withWatermark("ts", "1 minute")
     users = spark.range(-100, 100).select(
         F.concat(F.lit("user-"), "id").alias("user"), F.hash("id").alias("segment")
     )
@@ -73,8 +79,6 @@ QUERIES: dict[str, Callable[[SparkSession, Path], DataFrame]] = {
 def started(spark: SparkSession, query: str, variant: str, folder: Path) -> StreamingQuery:
     spark.conf.set("spark.sparklatency.auto", VARIANTS[variant])
     writer = QUERIES[query](spark, folder).writeStream.outputMode("append").format("noop")
-    # Pools take turns, the queries of one pool do not.
-    spark.sparkContext.setLocalProperty("spark.scheduler.pool", variant)
     checkpoint = tempfile.mkdtemp(dir=folder)
     return writer.trigger(availableNow=True).option("checkpointLocation", checkpoint).start()
 
@@ -87,10 +91,7 @@ def rounds(count: int) -> Iterable[tuple[int, list[str]]]:
 
 
 def together(spark: SparkSession, query: str, rows: int, count: int, folder: Path) -> Iterable[Run]:
-    cores = os.sched_getaffinity(0)
     for number, variants in rounds(count):
-        if number == 1:
-            keep_to({min(cores)}, spark)
         queries = {variant: started(spark, query, variant, folder) for variant in variants}
         for running in queries.values():
             running.awaitTermination()
@@ -98,15 +99,6 @@ def together(spark: SparkSession, query: str, rows: int, count: int, folder: Pat
         for variant, ended in queries.items():
             cpu = cpu_of_tasks(spark, str(ended.runId))
             yield Run(query, variant, number, rows, cpu, os.getloadavg()[0])
-    keep_to(cores, spark)
-
-
-def keep_to(cores: set[int], spark: SparkSession) -> None:
-    """Moves the JVM's threads to these cores. Threads that they start follow."""
-    process = cast("Any", spark._jvm).java.lang.ProcessHandle.current().pid()
-    for thread in Path(f"/proc/{process}/task").iterdir():
-        with suppress(ProcessLookupError):
-            os.sched_setaffinity(int(thread.name), cores)
 
 
 def cpu_of_tasks(spark: SparkSession, run: str) -> int:
@@ -144,11 +136,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         settings = {
             "spark.sql.shuffle.partitions": "2",
-            "spark.scheduler.mode": "FAIR",
             "spark.ui.retainedJobs": "100000",  # to read the CPU time of their tasks from
             "spark.ui.retainedStages": "100000",
         }
-        spark = local_session(options.jar, settings, threads=len(VARIANTS))
+        spark = local_session(options.jar, settings)
         all_events = write_events(spark, options.rows, Path(name) / "many")
         few_events = write_events(spark, FEW, Path(name) / "few")
         for query in QUERIES:

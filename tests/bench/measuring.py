@@ -58,8 +58,8 @@ class Estimate:
         return f"{self.value:{form}} [{self.low:{form}}, {self.high:{form}}]"
 
 
-def local_session(jar: Path, settings: Mapping[str, str], threads: int = 1) -> SparkSession:
-    """Starts a session of so many task threads."""
+def local_session(jar: Path, settings: Mapping[str, str]) -> SparkSession:
+    """Starts a session that runs one task at a time."""
     options: dict[str, bool | float | int | str | None] = {
         "spark.jars": str(jar),
         "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
@@ -70,7 +70,7 @@ def local_session(jar: Path, settings: Mapping[str, str], threads: int = 1) -> S
         "spark.ui.showConsoleProgress": "false",
         **settings,
     }
-    spark = SparkSession.builder.master(f"local[{threads}]").config(map=options).getOrCreate()
+    spark = SparkSession.builder.master("local[1]").config(map=options).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -82,6 +83,7 @@ def said(driver: Child) -> list[list[str]]:
 
 @pytest.fixture(scope="module", params=LINES)
 def shop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    """The tests that end it come last."""
     folder = tmp_path_factory.mktemp("shop")
     (folder / "events").mkdir()
     spark = Spark(request.param)
@@ -221,11 +223,23 @@ def history_server(shop: Shop, folder: Path, conf: Mapping[str, str]) -> Iterato
     (folder / "spark-defaults.conf").write_text(
         "".join(f"{key} {value}\n" for key, value in settings.items())
     )
-    server = "org.apache.spark.deploy.history.HistoryServer"
-    with shop.spark.start("history", folder, "spark-class", server, jars=[shop.spark.jar]) as child:
+    main = "org.apache.spark.deploy.history.HistoryServer"
+    with shop.spark.start("history", folder, "spark-class", main, jars=[shop.spark.jar]) as child:
         started = r"HistoryServer.* started at http://\S+:(\d+)"
         found = child.until(lambda: re.search(started, child.log.read_text()), "it starts", within=90)
-        yield f"http://127.0.0.1:{found[1]}"
+        server = f"http://127.0.0.1:{found[1]}"
+        known = f"{server}/api/v1/applications/{shop.id}"
+        child.until(lambda: status(known, "alice") == HTTPStatus.OK, "it knows the application", within=60)
+        yield server
+
+
+def status(url: str, user: str) -> int:
+    request = Request(url, headers={"Cookie": f"proxy-user={user}"})  # noqa: S310
+    try:
+        with urlopen(request, timeout=60) as answer:  # noqa: S310
+            return int(answer.status)
+    except HTTPError as refused:
+        return refused.code
 
 
 def test_the_history_server_shows_what_the_application_did(shop: Shop, tmp_path: Path) -> None:
@@ -259,15 +273,6 @@ def test_the_history_server_shows_what_the_application_did(shop: Shop, tmp_path:
             assert (ended, ended.history()) == (live_figures, live_history)
             assert ended.queries[0].run == shop.run
             assert operators(server, shop.id) == live_operators
-
-
-def status(url: str, user: str) -> int:
-    request = Request(url, headers={"Cookie": f"proxy-user={user}"})  # noqa: S310
-    try:
-        with urlopen(request, timeout=60) as answer:  # noqa: S310
-            return int(answer.status)
-    except HTTPError as refused:
-        return refused.code
 
 
 @pytest.mark.parametrize(("user", "expected"), [("alice", 200), ("bob", 403)])

@@ -77,7 +77,7 @@ class QueryLatency:
     folded: int
     """Nodes and tasks that were beyond ``spark.sparklatency.nodes.max`` and are in ``__other__``."""
     slowest_step: str | None
-    """The node of the critical path where most of the mean latency arose."""
+    """The node of the critical path with the greatest own time."""
     critical_path: tuple[str, ...]
     """From the slowest of the last nodes back along the slowest upstream node: ids, upstream first."""
     split: LatencySplit

@@ -1,5 +1,7 @@
 package io.sparklatency
 
+import scala.collection.mutable
+
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
@@ -9,24 +11,33 @@ class BucketCountsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val count = Gen.oneOf(Gen.choose(1L, 40L), Gen.choose(1L, most), Gen.const(most))
   private val last = LatencyTally.bucketOf(Long.MaxValue)
 
-  private def encoded(counts: Map[Int, Long]): Array[Byte] = {
-    val all = new Array[Long](last + 1)
-    for ((bucket, count) <- counts) all(bucket) = count
-    BucketCounts.encode(all)
+  private def counted(counts: (Int, Long)*): BucketCounts = {
+    val all = new BucketCounts
+    for ((bucket, count) <- counts) all.add(bucket, count)
+    all
   }
 
-  private def bytesOf(counts: (Int, Long)*): Seq[Int] = encoded(counts.toMap).map(_ & 255).toSeq
+  private def held(counts: BucketCounts): Seq[(Int, Long)] = {
+    val found = mutable.ArrayBuffer.empty[(Int, Long)]
+    counts.foreach((bucket, count) => found += bucket -> count)
+    found.toSeq
+  }
+
+  private def bytesOf(counts: (Int, Long)*): Seq[Int] = counted(counts: _*).encode.map(_ & 255).toSeq
 
   test("counts come back as they were, whatever their number, their size and the gaps between them") {
     forAll(Gen.mapOf(Gen.zip(Gen.choose(0, last), count))) { counts =>
-      val added = BucketCounts.add(encoded(counts), Array.emptyLongArray)
-      assert(added.indices.filter(added(_) > 0).map(bucket => bucket -> added(bucket)).toMap === counts)
+      val (there, back) = (counted(counts.toSeq: _*), new BucketCounts)
+      back.add(there.encode)
+      assert(held(there) === counts.toSeq.sorted && held(back) === counts.toSeq.sorted)
     }
   }
 
   test("counts are added to those that are there, and to more than there was room for") {
-    val (a, b) = (BucketCounts.encode(Array(1, 0, 3)), BucketCounts.encode(Array(0, 0, 4, 0, 5)))
-    assert(BucketCounts.add(b, BucketCounts.add(a, Array(7L))).take(5).toSeq === Seq(8, 0, 7, 0, 5))
+    val counts = counted(1000 -> 7L)
+    counts.add(counted(1000 -> 1, 1002 -> 3).encode)
+    counts.add(counted(0 -> 4, last -> 5).encode)
+    assert(held(counts) === Seq(0 -> 4, 1000 -> 8, 1002 -> 3, last -> 5))
   }
 
   test("counts are in Elias' gamma code, one more than the gap before each") {
@@ -37,10 +48,8 @@ class BucketCountsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("bytes that are no counts are refused, before they take memory") {
-    val error = intercept[IllegalArgumentException](BucketCounts.add(
-      Array[Byte](0, 0, 0, 1, 0, 0, 0, 1),
-      Array.emptyLongArray
-    ))
+    val error =
+      intercept[IllegalArgumentException](new BucketCounts().add(Array[Byte](0, 0, 0, 1, 0, 0, 0, 1)))
     assert(error.getMessage.contains("not the counts of a histogram"))
   }
 }

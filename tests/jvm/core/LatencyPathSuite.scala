@@ -68,12 +68,14 @@ class LatencyPathSuite extends AnyFunSuite {
     assert(path.whole === Some(120.0))
     assert(Seq(read, merged, sink).map(path.share) === Seq(Some(0.75), Some(0.0), Some(0.25)))
     assert(this.path.whole === Some(1300.0))
+    assert(Seq(source, slow, this.sink).flatMap(this.path.share(_)).sum === 1.0)
+  }
 
+  test("where a part of the path is unknown, the whole is still the mean at its end") {
     // What comes from a batch without data has no node before it that read anything.
     val last = node("last", "merge")(150)
-    val withoutData = new LatencyPath(Seq(node("read")(), node("merge", "read")(120), last))
-    assert(withoutData.critical === Seq("merge", "last") && withoutData.whole === Some(150.0))
-    assert(withoutData.share(last) === Some(0.2))
-    assert(Seq(source, slow, this.sink).flatMap(this.path.share(_)).sum === 1.0)
+    val path = new LatencyPath(Seq(node("read")(), node("merge", "read")(120), last))
+    assert(path.critical === Seq("merge", "last") && path.whole === Some(150.0))
+    assert(path.slowestStep.contains(last) && path.share(last) === Some(0.2))
   }
 }

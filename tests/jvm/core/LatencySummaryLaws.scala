@@ -56,14 +56,17 @@ class LatencySummaryLaws extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("count, minimum, maximum and sum are exact") {
+  test("count, minimum, maximum, sum and average are exact") {
     forAll(latencies) { all =>
       val measured = all.filter(_ <= Now)
       val s = summary(all)
       assert(s.count === measured.size && s.withoutTimestamp === all.size - measured.size)
       assert(s.sum === measured.map(BigInt(_)).sum)
       assert(s.min === measured.minOption && s.max === measured.maxOption)
+      assert(s.avg === measured.headOption.map(_ => (BigDecimal(s.sum) / s.count).toDouble))
     }
+    val (old, records) = (15552000001L, 1000003)
+    assert(summary(Seq.fill(records)(old)).avg === Some(old.toDouble))
   }
 
   test("a percentile is the value at its rank, at most 1 % too high") {

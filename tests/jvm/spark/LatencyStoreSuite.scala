@@ -168,19 +168,32 @@ class LatencyStoreSuite extends StreamingTest {
     assert(store(kv, live = false).query("run-19").map(store(kv, live = false).history(_).size) === Some(3))
   }
 
-  test("a run has failed though its last batch is told after its end, as long as not too many have since") {
+  test("how a run ended is known as long as the run is, though many end that nothing else is known of") {
     val (kv, runs) = (new InMemoryStore, Seq.fill(StoredBatches.RunsKept + 1)(UUID.randomUUID))
-    val stored = new StoredBatches(kv, kept = 3)
-    def fail(run: UUID): Unit =
+    val stored = new StoredBatches(kv, kept = 50)
+    def end(run: UUID): Unit =
       stored.onOtherEvent(new QueryTerminatedEvent(run, run, Some("on purpose"), None))
     def status = store(kv, live = false).query(runs.head.toString).flatMap(store(kv, live = false).status)
     stored.onOtherEvent(batch(runs.head.toString, 0))
     assert(status === None)
-    fail(runs.head)
-    stored.onOtherEvent(batch(runs.head.toString, 1))
+    runs.foreach(end)
     assert(status === Some(RunStatus.Failed))
-    runs.tail.foreach(fail)
-    assert(kv.count(classOf[StoredEnd]) === StoredBatches.RunsKept && status === None)
+    Seq.fill(5)(UUID.randomUUID).foreach(end)
+    assert(status === Some(RunStatus.Failed) && kv.count(classOf[StoredEnd]) === StoredBatches.RunsKept + 1)
+    for (run <- runs.tail) stored.onOtherEvent(batch(run.toString, 1))
+    assert(status === None && kv.count(classOf[StoredEnd]) === StoredBatches.RunsKept)
+  }
+
+  test("a run has failed though its first batch is told after its end") {
+    val (kv, runs) = (new InMemoryStore, Seq.fill(StoredBatches.RunsKept + 1)(UUID.randomUUID))
+    val stored = new StoredBatches(kv, kept = 3)
+    def end(run: UUID): Unit =
+      stored.onOtherEvent(new QueryTerminatedEvent(run, run, Some("on purpose"), None))
+    end(runs.head)
+    stored.onOtherEvent(batch(runs.head.toString, 0))
+    runs.tail.foreach(end)
+    val all = store(kv, live = false)
+    assert(all.query(runs.head.toString).flatMap(all.status) === Some(RunStatus.Failed))
   }
 
   test("a setting that does not hold keeps no application from the History Server") {

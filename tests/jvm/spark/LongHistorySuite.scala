@@ -68,6 +68,7 @@ class LongHistorySuite extends SparkTest {
     for (_ <- 1 to 10) {
       val page = get("/latency/query/?id=long-run")
       assert("latency-chart\"".r.findAllIn(page).size === 4)
+      assert(page.contains("batches · run long-run · "), "how the run goes no event has told")
     }
     assert(get("/latency/query/?id=long-run&node=node-7").contains("<h5><span>node-7</span></h5>"))
   }

@@ -4,20 +4,55 @@ import java.io.ByteArrayOutputStream
 import java.util.Arrays
 
 /**
- * The counts of a [[LatencyRecorder]]'s buckets as bytes, of which a driver keeps one array for each partition of a batch. Those
- * of many parts are added up without a histogram in between.
- *
- * For each bucket that holds anything there is one more than the number of empty ones before it, and its count, both below 2^56^,
- * in Elias' gamma code: as many zeros as the number has bits after its first, and then its bits. Few records a bucket and short
- * gaps, as partitions have them, take less than a byte a bucket; HdrHistogram's own encoding takes forty bytes to begin with, and
- * one or two a bucket. What remains of the last byte is zeros.
+ * Counts of a histogram's buckets. There is room from about the lowest to about the highest of those that hold anything: latencies
+ * of one task lie close together, however long they are. One writer.
  */
-private[sparklatency] object BucketCounts {
+private[sparklatency] final class BucketCounts {
+  import BucketCounts._
 
-  def encode(counts: Array[Long]): Array[Byte] = {
+  private[this] var counts = Array.emptyLongArray
+  private[this] var first = 0
+
+  def isEmpty: Boolean = counts.isEmpty
+
+  def add(bucket: Int, count: Long): Unit = {
+    if (bucket < first || bucket - first >= counts.length) widen(bucket)
+    counts(bucket - first) += count
+  }
+
+  def add(encoded: Array[Byte]): Unit = {
+    val cursor = new Cursor(encoded)
+    while (cursor.next()) add(cursor.bucket, cursor.count)
+  }
+
+  /** Hands over what is not empty, the lowest first. */
+  def foreach(use: (Int, Long) => Unit): Unit = foreach(first, first + counts.length - 1)(use)
+
+  /** The same, where both ends of it have been added to. */
+  def foreach(lowest: Int, highest: Int)(use: (Int, Long) => Unit): Unit = {
+    var bucket = lowest
+    while (bucket <= highest) {
+      val count = counts(bucket - first)
+      if (count > 0) use(bucket, count)
+      bucket += 1
+    }
+  }
+
+  /** Keeps the room. */
+  def clear(lowest: Int, highest: Int): Unit = Arrays.fill(counts, lowest - first, highest - first + 1, 0L)
+
+  /**
+   * As bytes, of which a driver keeps one array for each partition of a batch, and adds up many without a histogram in between.
+   *
+   * For each bucket that holds anything there is one more than the number of empty ones before it, and its count, both below
+   * 2^56^, in Elias' gamma code: as many zeros as the number has bits after its first, and then its bits. Few records a bucket and
+   * short gaps, as partitions have them, take less than a byte a bucket; HdrHistogram's own encoding takes forty bytes to begin
+   * with, and one or two a bucket. What remains of the last byte is zeros.
+   */
+  def encode: Array[Byte] = {
     val code = new Writer
     var next = 0
-    foreach(counts) { (bucket, count) =>
+    foreach { (bucket, count) =>
       code.write(bucket - next + 1L)
       code.write(count)
       next = bucket + 1
@@ -25,30 +60,20 @@ private[sparklatency] object BucketCounts {
     code.toBytes
   }
 
-  /** Hands over what is not empty. Every task comes here, as a rule with thousands of buckets and few that hold anything. */
-  def foreach(counts: Array[Long])(use: (Int, Long) => Unit): Unit = {
-    var bucket = 0
-    while (bucket < counts.length) {
-      if (counts(bucket) > 0) use(bucket, counts(bucket))
-      bucket += 1
-    }
+  /** To twice the room, on the side where it was too short. */
+  private def widen(bucket: Int): Unit = {
+    if (isEmpty) first = math.max(0, bucket - FirstRoom / 2)
+    val (low, end) = (math.min(first, bucket), math.max(first + counts.length, bucket + 1))
+    val wider = new Array[Long](Seq(end - low, 2 * counts.length, FirstRoom).max)
+    val from = if (bucket < first) math.max(0, end - wider.length) else low
+    System.arraycopy(counts, 0, wider, first - from, counts.length)
+    counts = wider
+    first = from
   }
+}
 
-  /** Adds to `counts`, or to a longer copy of it where it is too short. */
-  def add(encoded: Array[Byte], counts: Array[Long]): Array[Long] = {
-    var sums = counts
-    val cursor = new Cursor(encoded)
-    while (cursor.next()) sums = add(cursor.bucket, cursor.count, sums)
-    sums
-  }
-
-  /** The same for one bucket. */
-  def add(bucket: Int, count: Long, counts: Array[Long]): Array[Long] = {
-    val sums =
-      if (bucket < counts.length) counts else Arrays.copyOf(counts, math.max(bucket + 1, counts.length * 2))
-    sums(bucket) += count
-    sums
-  }
+private[sparklatency] object BucketCounts {
+  private val FirstRoom = 256
 
   /** Goes from one bucket that is not empty to the next. */
   final class Cursor(encoded: Array[Byte]) {

@@ -29,7 +29,8 @@ final class LatencyPath(val nodes: Seq[NodeRecord]) {
 
   /**
    * The time that arose along the critical path: the slowest terminal's mean latency; more than that where fewer, or younger,
-   * records come out of a node than went in, because its own time is then negative and left out.
+   * records come out of a node than went in, because its own time is then negative and left out. Where own times are unknown the
+   * others add up to less.
    */
   lazy val whole: Option[Double] = slowest(terminals).map { case (_, avg) =>
     math.max(avg, ownOnPath.map { case (_, ms) => ms }.filter(_ > 0).sum)
@@ -52,7 +53,7 @@ final class LatencyPath(val nodes: Seq[NodeRecord]) {
     slowest(terminals).fold(List.empty[String]) { case (last, _) => follow(last, last.id :: Nil) }
   }
 
-  /** The node of the critical path where most of the time went. */
+  /** The node of the critical path with the greatest own time. */
   def slowestStep: Option[NodeRecord] = ownOnPath.maxByOption(_._2).map(_._1)
 
   private lazy val ownOnPath = critical.flatMap(byId.get).flatMap(node => own(node).map(node -> _))

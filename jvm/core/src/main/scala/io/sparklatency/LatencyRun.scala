@@ -1,8 +1,8 @@
 package io.sparklatency
 
 /**
- * The latencies taken at one reading of the clock: minimum, maximum, sum and a histogram. One writer, no locks, 2 KB at first, 8 KB
- * for latencies of some seconds.
+ * The latencies taken at one reading of the clock: minimum, maximum, sum and a histogram. One writer, no locks, 2 KB at first, 16 KB
+ * where the longest are ten times the shortest.
  *
  * While the clock's reading stands, a record's age at any other time is its latency and a difference that is the same for all. So
  * a record is taken once, however many such times there are, and a run is added to what is kept for each of them when the clock
@@ -14,7 +14,7 @@ package io.sparklatency
 private[sparklatency] final class LatencyRun {
   import LatencyRun._
 
-  private[this] var buckets = new Array[Int](FirstBuckets)
+  private[this] val buckets = new BucketCounts
   private[this] var min = Long.MaxValue
   private[this] var max = Long.MinValue
   private[this] var sum = 0L
@@ -27,11 +27,7 @@ private[sparklatency] final class LatencyRun {
     val total = sum + ms
     if (((sum ^ total) & (ms ^ total)) < 0) carry(ms) else sum = total
     if (ms < 0) addAhead()
-    else {
-      val bucket = BucketLayout.bucketOf(ms, Bits)
-      if (bucket >= buckets.length) grow(bucket)
-      buckets(bucket) += 1
-    }
+    else buckets.add(BucketLayout.bucketOf(ms, Bits), 1)
   }
 
   /** Moves all there is into `latencies`, and into `ages`, where there are any, as it was `olderByMs` later. */
@@ -43,20 +39,16 @@ private[sparklatency] final class LatencyRun {
     }
 
   private def move(tally: LatencyTally, olderByMs: Long): Unit = {
-    var count = 0L
-    var bucket = lowestBucket
-    while (bucket <= highestBucket) {
-      if (buckets(bucket) > 0) {
-        tally.add(BucketLayout.middleOf(bucket, Bits) + olderByMs, buckets(bucket))
-        count += buckets(bucket)
-      }
-      bucket += 1
+    var records = 0L
+    buckets.foreach(lowestBucket, highestBucket) { (bucket, count) =>
+      tally.add(BucketLayout.middleOf(bucket, Bits) + olderByMs, count)
+      records += count
     }
-    tally.add(min + olderByMs, max + olderByMs, carried + sum + BigInt(olderByMs) * count, aheadOfClock)
+    tally.add(min + olderByMs, max + olderByMs, carried + sum + BigInt(olderByMs) * records, aheadOfClock)
   }
 
   private def clear(): Unit = {
-    java.util.Arrays.fill(buckets, lowestBucket, highestBucket + 1, 0)
+    buckets.clear(lowestBucket, highestBucket)
     min = Long.MaxValue
     max = Long.MinValue
     sum = 0
@@ -69,7 +61,7 @@ private[sparklatency] final class LatencyRun {
 
   private def addAhead(): Unit = {
     aheadOfClock += 1
-    buckets(0) += 1
+    buckets.add(0, 1)
   }
 
   /** Timestamps of the far future add up to more than a Long holds. */
@@ -77,14 +69,10 @@ private[sparklatency] final class LatencyRun {
     carried += sum
     sum = ms
   }
-
-  private def grow(bucket: Int): Unit =
-    buckets = java.util.Arrays.copyOf(buckets, math.max(bucket + 1, buckets.length * 2))
 }
 
 private[sparklatency] object LatencyRun {
 
   /** Four times as fine as a summary's: values that are shifted twice and rounded to one are then still within 1 %. */
   final val Bits = 9
-  private val FirstBuckets = 512
 }

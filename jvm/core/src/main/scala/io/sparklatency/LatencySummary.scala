@@ -33,8 +33,10 @@ final class LatencySummary private (
 
   def min: Option[Long] = measured(lowest)
   def max: Option[Long] = measured(highest)
-  def avg: Option[Double] =
-    measured(hugeSum.fold(plainSum.toDouble / count)(sum => (BigDecimal(sum) / BigDecimal(count)).toDouble))
+  def avg: Option[Double] = measured(
+    if (hugeSum.isEmpty && math.abs(plainSum) <= ExactDouble) plainSum.toDouble / count
+    else (BigDecimal(sum) / BigDecimal(count)).toDouble
+  )
 
   /** How far the timestamp furthest ahead of the clock was ahead of it. */
   def maxLead: Option[Long] = if (aheadOfClock > 0) Some(-lowest) else None
@@ -70,7 +72,7 @@ final class LatencySummary private (
 
   private def histogram: Histogram = {
     val histogram = new Histogram(1, math.max(highest, 2), Digits)
-    histogram.setAutoResize(true) // a percentile may be 1 % above the maximum
+    histogram.setAutoResize(true) // where ages were moved in time, a bucket may begin above the maximum
     val cursor = new BucketCounts.Cursor(encoded)
     while (cursor.next())
       histogram.recordValueWithCount(LatencyTally.lowestOf(cursor.bucket), cursor.count)
@@ -82,6 +84,9 @@ final class LatencySummary private (
 
 object LatencySummary {
   private val Digits = 2
+
+  /** Whole numbers up to here are Doubles. */
+  private val ExactDouble = 1L << 53
 
   val empty: LatencySummary =
     LatencySummary(0, Long.MaxValue, Long.MinValue, BigInt(0), 0, 0, Array.emptyByteArray)
@@ -102,8 +107,8 @@ object LatencySummary {
     case Seq() => empty
     case Seq(one) => one
     case many =>
-      val buckets =
-        many.foldLeft(Array.emptyLongArray)((counts, part) => BucketCounts.add(part.encoded, counts))
+      val buckets = new BucketCounts
+      many.foreach(part => buckets.add(part.encoded))
       LatencySummary(
         many.map(_.count).sum,
         many.map(_.lowest).min,
@@ -111,7 +116,7 @@ object LatencySummary {
         many.map(_.sum).sum,
         many.map(_.withoutTimestamp).sum,
         many.map(_.aheadOfClock).sum,
-        BucketCounts.encode(buckets)
+        buckets.encode
       )
   }
 
@@ -122,13 +127,13 @@ object LatencySummary {
    */
   def later(parts: Iterable[(LatencySummary, Long)]): LatencySummary = {
     val known = parts.filter { case (part, _) => part.count > 0 }
-    var moved = Array.emptyLongArray
+    val moved = new BucketCounts
     for ((part, ms) <- known) {
       val cursor = new BucketCounts.Cursor(part.encoded)
       while (cursor.next()) {
         // Where the bucket begins: its end would add its error to that of the next bucket.
         val age = (LatencyTally.lowestOf(cursor.bucket) + ms).max(0L)
-        moved = BucketCounts.add(LatencyTally.bucketOf(age), cursor.count, moved)
+        moved.add(LatencyTally.bucketOf(age), cursor.count)
       }
     }
     LatencySummary(
@@ -138,11 +143,15 @@ object LatencySummary {
       known.map { case (part, ms) => part.sum + BigInt(ms) * part.count }.sum,
       parts.map { case (part, _) => part.withoutTimestamp }.sum,
       known.collect { case (part, ms) if part.lowest + ms < 0 => part.aheadOfClock }.sum,
-      BucketCounts.encode(moved)
+      moved.encode
     )
   }
 
-  /** A driver keeps many of these, and hardly ever a sum that a Long does not hold. */
+  /**
+   * A driver keeps many of these, and hardly ever a sum that a Long does not hold.
+   *
+   * @param encoded the buckets of `count` records
+   */
   private[sparklatency] def apply(
       count: Long,
       lowest: Long,

@@ -1,7 +1,7 @@
 package io.sparklatency
 
 /**
- * Adds up milliseconds, many records at a time: minimum, maximum, sum and a histogram of HdrHistogram's layout, which
+ * Adds up milliseconds, many records at a time: count, minimum, maximum, sum and a histogram of HdrHistogram's layout, which
  * [[LatencySummary]] hands over to HdrHistogram.
  *
  * @param bits of the layout: those of a summary, or more where values are to be shifted before
@@ -9,19 +9,19 @@ package io.sparklatency
 private[sparklatency] final class LatencyTally(bits: Int = LatencyTally.Bits) {
   import LatencyTally._
 
-  private[this] var buckets = Array.emptyLongArray
-  private[this] var negative = Array.emptyLongArray // of what is below 0, by how far
-  private[this] var count = 0L
+  private[this] var buckets = new BucketCounts
+  private[this] var negative = new BucketCounts // of what is below 0, by how far
+  private[this] var records = 0L
   private[this] var min = Long.MaxValue
   private[this] var max = Long.MinValue
   private[this] var sum = BigInt(0)
   private[this] var aheadOfClock = 0L
 
-  /** To the histogram. */
+  /** To count and histogram. */
   def add(ms: Long, count: Long): Unit = {
-    this.count += count
-    if (ms < 0) negative = BucketCounts.add(BucketLayout.bucketOf(-ms, bits), count, negative)
-    else buckets = BucketCounts.add(BucketLayout.bucketOf(ms, bits), count, buckets)
+    records += count
+    if (ms < 0) negative.add(BucketLayout.bucketOf(-ms, bits), count)
+    else buckets.add(BucketLayout.bucketOf(ms, bits), count)
   }
 
   /** To all else. */
@@ -33,30 +33,29 @@ private[sparklatency] final class LatencyTally(bits: Int = LatencyTally.Bits) {
   }
 
   /** Whether there are negative ones, which the histogram of a summary does not hold. */
-  def isSigned: Boolean = negative.nonEmpty
+  def isSigned: Boolean = !negative.isEmpty
 
   /** A summary of all of it `ms` later, where nothing is negative any more. */
   def summary(withoutTimestamp: Long, ms: Long = 0): LatencySummary = {
-    var moved = Array.emptyLongArray
-    def move(value: Long, count: Long): Unit =
-      moved = BucketCounts.add(bucketOf(math.max(0, value)), count, moved)
-    BucketCounts.foreach(buckets)((bucket, count) => move(BucketLayout.middleOf(bucket, bits) + ms, count))
-    BucketCounts.foreach(negative)((bucket, count) => move(ms - BucketLayout.middleOf(bucket, bits), count))
+    val moved = new BucketCounts
+    def move(value: Long, count: Long): Unit = moved.add(bucketOf(math.max(0, value)), count)
+    buckets.foreach((bucket, count) => move(BucketLayout.middleOf(bucket, bits) + ms, count))
+    negative.foreach((bucket, count) => move(ms - BucketLayout.middleOf(bucket, bits), count))
     LatencySummary(
-      count,
+      records,
       min + ms,
       max + ms,
-      sum + BigInt(ms) * count,
+      sum + BigInt(ms) * records,
       withoutTimestamp,
       aheadOfClock,
-      BucketCounts.encode(moved)
+      moved.encode
     )
   }
 
   def clear(): Unit = {
-    java.util.Arrays.fill(buckets, 0L)
-    negative = Array.emptyLongArray
-    count = 0
+    buckets = new BucketCounts
+    negative = new BucketCounts
+    records = 0
     min = Long.MaxValue
     max = Long.MinValue
     sum = 0

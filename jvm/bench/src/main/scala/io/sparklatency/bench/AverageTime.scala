@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit
 
 import org.openjdk.jmh.annotations._
 
-/** How all of them are run: each for an average, in nanoseconds where it does not say otherwise. */
+/** How a benchmark is run: for the average time, in nanoseconds unless it says otherwise. */
 @State(Scope.Thread)
 @BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

@@ -62,7 +62,7 @@ private[spark] final class LatencyStore(store: KVStore, settings: LatencyConf, l
     newest(query.key)(_.take(limit).map(_.record).toSeq).reverse
 
   /** How the latency of some nodes went over all batches of a run that are kept, oldest first; that of no other node is decoded. */
-  def history(query: QuerySnapshot, nodes: Set[String]): Map[String, Seq[LatencyChart.Point]] =
+  def latencies(query: QuerySnapshot, nodes: Set[String]): Map[String, Seq[LatencyChart.Point]] =
     newest(query.key)(_.flatMap { batch =>
       batch.nodes.filter(node => nodes(node.id)).map { node =>
         node.id -> LatencyChart.Point(batch.committedMs, node.node(Measure.E2ELatency))

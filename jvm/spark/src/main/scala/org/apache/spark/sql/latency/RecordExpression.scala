@@ -38,7 +38,7 @@ sealed abstract class RecordExpression extends Expression {
   override def dataType: DataType = BooleanType
   override protected def otherCopyArgs: Seq[AnyRef] = figures :: Nil
 
-  /** Called by the interpreter before the rows of a partition. */
+  /** Called before the rows of a partition. */
   private[latency] def open(partition: Int): Unit = opened = figures.open(partition)
 
   /** Only where generated code turns out not to compile, nobody says which partition it is: the task's has to do. */
@@ -153,7 +153,7 @@ case class Uncompiled(child: Expression) extends UnaryExpression with CodegenFal
   override def toString: String = child.toString
   override def sql: String = child.sql
 
-  /** In the filter's own generated predicate. */
+  /** The filter's own predicate is compiled all the same, and its rows need no interpreter. */
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = child.genCode(ctx)
 
   override protected def withNewChildInternal(newChild: Expression): Uncompiled = copy(newChild)

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.latency
 
+import scala.collection.mutable
 import scala.util.Try
 
 import com.fasterxml.jackson.annotation.JsonIgnore
@@ -18,7 +19,7 @@ import org.apache.spark.util.kvstore.KVStore
  * @param kept how many batches of a run are kept, the newest; of all runs, ten times as many
  */
 private[spark] final class StoredBatches(store: KVStore, kept: Int) extends SparkListener {
-  private var ends = 0L
+  private val endedWithoutBatch = mutable.LinkedHashSet.empty[String]
 
   override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
     case batch: SparkListenerLatencyBatch => add(batch)
@@ -33,18 +34,25 @@ private[spark] final class StoredBatches(store: KVStore, kept: Int) extends Spar
     store.write(new StoredBatch(StoredBatch.key(key, number), batch))
     store.write(StoredQuery(key, batch, before))
     if (number >= kept) store.delete(classOf[StoredBatch], StoredBatch.key(key, number - kept))
-    if (before.isEmpty) forgetOldest()
+    if (before.isEmpty) {
+      endedWithoutBatch -= key
+      forgetOldest()
+    }
   }
 
   private def known(key: String): Option[StoredQuery] = Try(store.read(classOf[StoredQuery], key)).toOption
 
-  /** Apart from the run itself: its last batch may be told after its end, and one that failed at once has none. */
+  /**
+   * Kept as long as the run is. One that nothing is known of yet may still be told of, for its last batch can come after its end;
+   * of those that never are, the oldest go.
+   */
   private def addEnd(run: String, hasFailed: Boolean): Unit = {
-    ends += 1
-    store.write(new StoredEnd(run, hasFailed, ends))
-    if (ends > StoredBatches.RunsKept) {
-      val oldest = KVUtils.viewToSeq(store.view(classOf[StoredEnd])).minBy(_.number)
-      store.delete(classOf[StoredEnd], oldest.run)
+    store.write(new StoredEnd(run, hasFailed))
+    if (known(run).isEmpty) endedWithoutBatch += run
+    if (endedWithoutBatch.size > StoredBatches.RunsKept) {
+      val oldest = endedWithoutBatch.head
+      endedWithoutBatch -= oldest
+      store.delete(classOf[StoredEnd], oldest)
     }
   }
 
@@ -57,6 +65,7 @@ private[spark] final class StoredBatches(store: KVStore, kept: Int) extends Spar
         for (number <- math.max(0, query.batches - kept) until query.batches)
           store.delete(classOf[StoredBatch], StoredBatch.key(query.key, number))
         store.delete(classOf[StoredQuery], query.key)
+        store.delete(classOf[StoredEnd], query.key)
       }
   }
 }
@@ -82,8 +91,8 @@ private[spark] object StoredBatch {
   def key(query: String, number: Long): String = f"$query/$number%019d"
 }
 
-/** That a run ended, the so manieth that did, and whether by an error. */
-private[spark] final class StoredEnd(@KVIndexParam val run: String, val hasFailed: Boolean, val number: Long)
+/** That a run ended, and whether by an error. */
+private[spark] final class StoredEnd(@KVIndexParam val run: String, val hasFailed: Boolean)
 
 /**
  * A run of a query: what only grows, over all of its batches.

@@ -31,7 +31,10 @@ private[ui] final class LatencyQueriesPage(tab: LatencyTab) extends LatencyPage(
     Column.text[Row]("Run", "id of this run")(_.query.runId.getOrElse("")) { row =>
       <span>{row.query.runId.getOrElse(Readable.Unknown)}</span>
     },
-    Column.text[Row]("Status", "whether this run goes on")(_.status)(row => <span>{row.status}</span>),
+    Column.text[Row](
+      "Status",
+      "whether this run goes on, or how it ended; unknown where no event tells"
+    )(_.status)(row => <span>{row.status}</span>),
     Column.count[Row]("Batches", "batches of this run")(row => Some(row.query.batches)),
     Column.exact[Row](
       "p50",

@@ -60,9 +60,9 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
 
   private def about(query: QuerySnapshot, status: Option[RunStatus]): NodeSeq = {
     val batches = if (query.batches == 1) "1 batch" else s"${Readable.count(query.batches)} batches"
-    val state =
-      for (status <- status; run <- query.runId)
-        yield s"${status.toString.toLowerCase(Locale.ROOT)}, run $run"
+    val state = query.runId.map(run =>
+      (status.map(_.toString.toLowerCase(Locale.ROOT)) ++ Seq(s"run $run")).mkString(", ")
+    )
     val span =
       if (query.isSilent) "no record came within the window: figures are of each node's last batch"
       else "means over the window"
@@ -89,7 +89,7 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
       query: QuerySnapshot,
       nodes: Seq[String]
   ): Seq[(String, Seq[LatencyChart.Point])] = {
-    val points = store.history(query, nodes.toSet)
+    val points = store.latencies(query, nodes.toSet)
     nodes.map(node => node -> points.getOrElse(node, Nil))
   }
 

@@ -33,7 +33,10 @@ private[ui] object NodesTable {
     )(
       _.own
     ),
-    Column.share[Row]("Share", "own time as a part of all own times on the critical path")(_.share),
+    Column.share[Row](
+      "Share",
+      "own time as a part of the whole: the mean age at the end, or all own times where they are more"
+    )(_.share),
     Column.count[Row]("Records", "records that have passed since the query started")(row =>
       Some(row.total(Measure.E2ELatency).records)
     ),

@@ -41,7 +41,11 @@ private[v1] abstract class LatencyResource extends BaseAppResource {
     LatencyJson.queries(Seq(find(store, key)), store.status)
   }
 
-  /** The last batches of that run, oldest first. Of an Int that is none, Spark's own answer would not say what is wrong. */
+  /**
+   * The last batches of that run, oldest first.
+   *
+   * @param limit a whole number; were it an Int, the answer to one that is not would be Spark's, which does not say so
+   */
   @GET
   @Path("queries/{query}/batches")
   def batches(
