@@ -196,6 +196,17 @@ class LatencyStoreSuite extends StreamingTest {
     assert(all.query(runs.head.toString).flatMap(all.status) === Some(RunStatus.Failed))
   }
 
+  test("a run that its application ended has finished") {
+    val (kv, run) = (new InMemoryStore, UUID.randomUUID)
+    val stored = new StoredBatches(kv, kept = 3)
+    stored.onOtherEvent(batch(run.toString, 0))
+    val error =
+      "java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.\nThis stopped ..."
+    stored.onOtherEvent(new QueryTerminatedEvent(run, run, Some(error), None))
+    val all = store(kv, live = false)
+    assert(all.query(run.toString).flatMap(all.status) === Some(RunStatus.Finished))
+  }
+
   test("a setting that does not hold keeps no application from the History Server") {
     val conf = new SparkConf(false).set("spark.sparklatency.history.batches", "0")
     assert(new LatencyHistory().createListeners(conf, null).size === 1)

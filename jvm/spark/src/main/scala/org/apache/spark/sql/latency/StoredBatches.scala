@@ -23,7 +23,7 @@ private[spark] final class StoredBatches(store: KVStore, kept: Int) extends Spar
 
   override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
     case batch: SparkListenerLatencyBatch => add(batch)
-    case end: QueryTerminatedEvent => addEnd(end.runId.toString, end.exception.nonEmpty)
+    case end: QueryTerminatedEvent => addEnd(end.runId.toString, end.exception.exists(!isOfApplication(_)))
     case _ =>
   }
 
@@ -55,6 +55,10 @@ private[spark] final class StoredBatches(store: KVStore, kept: Int) extends Spar
       store.delete(classOf[StoredEnd], oldest)
     }
   }
+
+  /** An application that stops before its queries do may have them end in an error, which is not theirs. */
+  private def isOfApplication(error: String): Boolean =
+    error.contains("stopped SparkContext") || error.contains("SparkContext was shut down")
 
   private def forgetOldest(): Unit = {
     val newestFirst = KVUtils.viewToSeq(store.view(classOf[StoredQuery])).sortBy(-_.committedMs)
