@@ -118,6 +118,10 @@ def test_watermarks_shows_who_holds_back_and_what_came_too_late(ui: UI) -> None:
     assert rows[4] == ["kafka[idle]", "ts", "500", "–", "–"]  # noqa: RUF001
     assert " ".join(rows[5]) == "the query's watermark lags 2,000 ms"
     assert rows[-1] == ["sink", "7", "21,000", "21,000", "21,000"]
+    ui.queries = [{**ORDERS, "lastBatch": {**ORDERS["lastBatch"], "watermarks": [], "watermarkLag": None}}]
+    without = sparklatency(ui, "watermarks").stdout
+    assert "No watermark" in without
+    assert "lags" not in without
 
 
 @pytest.mark.parametrize(
@@ -194,6 +198,7 @@ def test_a_query_that_an_error_ended_keeps_no_limit(ui: UI) -> None:
     judged = sparklatency(ui, "slo", "--query", "orders", "--node", "sink", "--p99", "5s", "--json")
     document = json.loads(judged.stdout)
     assert (judged.exit_code, document["status"]) == (3, "missed")
+    assert [one["status"] for one in document["limits"]] == ["missed"]
     assert document["problem"] == f"an error ended the query's run {ORDERS['run']}" == judged.stderr.strip()
     checked = sparklatency(ui, "check")
     assert checked.exit_code == 3

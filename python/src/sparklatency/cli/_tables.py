@@ -97,12 +97,13 @@ def watermarks(query: QueryLatency) -> RenderableType:
         for node in query.nodes
         if node.lateness is not None
     ]
+    lag = batch.watermark_lag if batch else None
     headings = ("source", "column", "", "delay", "watermark [UTC]", "lag")
     dropped = ("node", "dropped late", "by p50", "by p99", "by max")
     return Group(
         _title(query),
         table(headings, rows, left=3) if rows else Text("No watermark: no column of the query has one."),
-        *_lines(None if batch is None else f"the query's watermark lags {_ms(batch.watermark_lag)}"),
+        *_lines(None if lag is None else f"the query's watermark lags {_ms(lag)}"),
         table(dropped, late) if late else "",
     )
 

@@ -52,9 +52,10 @@ def slo(url: str, app: str | None, query: str, node: str, as_json: bool, **limit
     except NoFiguresError as none:
         figures, problem = {}, str(none)
     judged = [_judge(figure, limit, figures) for figure, limit in asked.items()]
-    status = max((one["status"] for one in judged), key=["met", "unknown", "missed"].index)
     if run.get("status") == "FAILED":
-        status, problem = "missed", f"an error ended the query's run {run['run']}"
+        problem = f"an error ended the query's run {run['run']}"
+        judged = [{**one, "status": "missed"} for one in judged]
+    status = max((one["status"] for one in judged), key=["met", "unknown", "missed"].index)
     if as_json:
         _options.print_json(
             {"query": query, "node": node, "status": status, "problem": problem, "limits": judged}
