@@ -168,30 +168,30 @@ class LatencyStoreSuite extends StreamingTest {
     assert(store(kv, live = false).query("run-19").map(store(kv, live = false).history(_).size) === Some(3))
   }
 
+  private def end(run: UUID, error: String = "on purpose") =
+    new QueryTerminatedEvent(run, run, Some(error), None)
+
   test("how a run ended is known as long as the run is, though many end that nothing else is known of") {
     val (kv, runs) = (new InMemoryStore, Seq.fill(StoredBatches.RunsKept + 1)(UUID.randomUUID))
     val stored = new StoredBatches(kv, kept = 50)
-    def end(run: UUID): Unit =
-      stored.onOtherEvent(new QueryTerminatedEvent(run, run, Some("on purpose"), None))
     def status = store(kv, live = false).query(runs.head.toString).flatMap(store(kv, live = false).status)
     stored.onOtherEvent(batch(runs.head.toString, 0))
     assert(status === None)
-    runs.foreach(end)
+    runs.foreach(run => stored.onOtherEvent(end(run)))
+    stored.onOtherEvent(batch(runs.head.toString, 1))
     assert(status === Some(RunStatus.Failed))
-    Seq.fill(5)(UUID.randomUUID).foreach(end)
+    for (_ <- 1 to 5) stored.onOtherEvent(end(UUID.randomUUID))
     assert(status === Some(RunStatus.Failed) && kv.count(classOf[StoredEnd]) === StoredBatches.RunsKept + 1)
-    for (run <- runs.tail) stored.onOtherEvent(batch(run.toString, 1))
+    for (run <- runs.tail) stored.onOtherEvent(batch(run.toString, 2))
     assert(status === None && kv.count(classOf[StoredEnd]) === StoredBatches.RunsKept)
   }
 
   test("a run has failed though its first batch is told after its end") {
     val (kv, runs) = (new InMemoryStore, Seq.fill(StoredBatches.RunsKept + 1)(UUID.randomUUID))
     val stored = new StoredBatches(kv, kept = 3)
-    def end(run: UUID): Unit =
-      stored.onOtherEvent(new QueryTerminatedEvent(run, run, Some("on purpose"), None))
-    end(runs.head)
+    stored.onOtherEvent(end(runs.head))
     stored.onOtherEvent(batch(runs.head.toString, 0))
-    runs.tail.foreach(end)
+    runs.tail.foreach(run => stored.onOtherEvent(end(run)))
     val all = store(kv, live = false)
     assert(all.query(runs.head.toString).flatMap(all.status) === Some(RunStatus.Failed))
   }
@@ -202,7 +202,7 @@ class LatencyStoreSuite extends StreamingTest {
     stored.onOtherEvent(batch(run.toString, 0))
     val error =
       "java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.\nThis stopped ..."
-    stored.onOtherEvent(new QueryTerminatedEvent(run, run, Some(error), None))
+    stored.onOtherEvent(end(run, error))
     val all = store(kv, live = false)
     assert(all.query(run.toString).flatMap(all.status) === Some(RunStatus.Finished))
   }
