@@ -167,8 +167,8 @@ class AutomaticNodesSuite extends StreamingTest {
       }
     }
 
-  test("between operators without generated code a node's own is compiled, and told the partition it reads") {
-    withSettings(everything :+ ("spark.sql.codegen.factoryMode" -> "CODEGEN_ONLY"): _*) {
+  test("between operators without generated code a node is told the partition it reads") {
+    withSettings(everything: _*) {
       val input = stream
       val query = start(watermarked(input).dropDuplicates("value").coalesce(1), "auto_coalesced")
       try {

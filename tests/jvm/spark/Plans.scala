@@ -1,6 +1,5 @@
 package org.apache.spark.sql.latency
 
-import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.WholeStageCodegenExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
@@ -29,18 +28,10 @@ object Plans extends AdaptiveSparkPlanHelper {
     collect(executed(query)) { case stage: WholeStageCodegenExec => stage.doCodeGen()._2.body }
 
   def marks(plan: SparkPlan): Int =
-    collect(plan) {
-      case FilterExec(
-            _: RecordExpression | Uncompiled(_: RecordExpression) | OfPartition(_: RecordExpression),
-            _
-          ) => 1
-    }.sum
+    collect(plan) { case Mark(_, _) => 1 }.sum
 
   private def lines(plan: SparkPlan, depth: Int): Seq[String] = plan match {
-    case FilterExec(
-          _: RecordExpression | Uncompiled(_: RecordExpression) | OfPartition(_: RecordExpression),
-          below
-        ) => lines(below, depth)
+    case Mark(_, below) => lines(below, depth)
     case adaptive: AdaptiveSparkPlanExec =>
       (" " * depth + "Adaptive") +: lines(adaptive.executedPlan, depth + 1)
     case stage: QueryStageExec => (" " * depth + stage.nodeName) +: lines(stage.plan, depth + 1)

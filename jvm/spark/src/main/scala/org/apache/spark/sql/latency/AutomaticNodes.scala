@@ -155,7 +155,9 @@ private final class Marking(session: SparkSession, plan: SparkPlan, sources: Rec
       below: SparkPlan,
       above: List[SparkPlan]
   ): SparkPlan =
-    FilterExec(if (isCompiled(node) || above.headOption.exists(isCompiled)) mark else Uncompiled(mark), below)
+    if (isCompiled(node) || above.headOption.exists(isCompiled)) FilterExec(mark, below)
+    else if (Planning.hasCommits(session)) RecordExec(mark, below)
+    else FilterExec(Uncompiled(mark), below)
 
   private def leaveOut(id: String, reason: String): Unit =
     tracker.tellOnce(query, s"node '$id' is left out: $reason")

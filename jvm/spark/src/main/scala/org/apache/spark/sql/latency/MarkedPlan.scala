@@ -5,7 +5,6 @@ import java.util.IdentityHashMap
 import scala.collection.mutable
 
 import io.sparklatency.Measure
-import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
 import org.apache.spark.sql.execution.adaptive.QueryStageExec
@@ -71,15 +70,12 @@ private[latency] object MarkedPlan {
         case cached: InMemoryTableScanExec => stretch(cached.relation.cachedPlan)
         case other =>
           val upstream = (other.subqueries.map(stretch) ++ other.children.map(walk(_, marks))).flatten.toSet
-          recordedBy(other).foldLeft(upstream) { (upstream, figures) =>
-            marks += figures -> upstream
-            if (figures.owner.measure == Measure.E2ELatency) Set(figures.owner.key.node) else upstream
+          other match {
+            case Mark(mark, _) =>
+              marks += mark.figures -> upstream
+              if (mark.figures.owner.measure == Measure.E2ELatency) Set(mark.node) else upstream
+            case _ => upstream
           }
       }
-
-    private def recordedBy(node: SparkPlan): Seq[LatencyAccumulator] = node match {
-      case filter: FilterExec => filter.condition.collect { case record: RecordExpression => record.figures }
-      case _ => Nil
-    }
   }
 }

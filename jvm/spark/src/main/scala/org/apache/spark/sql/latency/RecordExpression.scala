@@ -4,6 +4,7 @@ import io.sparklatency.LatencyRecorder
 import io.sparklatency.Measure
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.BoundReference
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.Nondeterministic
 import org.apache.spark.sql.catalyst.expressions.UnaryExpression
@@ -41,8 +42,16 @@ sealed abstract class RecordExpression extends Expression {
   /** Called before the rows of a partition. */
   private[latency] def open(partition: Int): Unit = opened = figures.open(partition)
 
+  /** Takes a row that it is bound to, without generated code. */
+  private[latency] def record(row: InternalRow, recorder: LatencyRecorder): Unit
+
+  override def eval(row: InternalRow): Any = {
+    record(row, recorder)
+    true
+  }
+
   /** Only where generated code turns out not to compile, nobody says which partition it is: the task's has to do. */
-  protected def recorder: LatencyRecorder = {
+  private def recorder: LatencyRecorder = {
     if (opened == null) open(TaskContext.getPartitionId())
     opened
   }
@@ -83,12 +92,14 @@ case class RecordE2ELatency(timestamp: Expression, columns: Seq[Expression], nod
   override def toString: String = s"$prettyName($node, $timestamp)"
   override def sql: String = s"$prettyName('$node', ${timestamp.sql})"
 
-  override def eval(row: InternalRow): Any = {
-    timestamp.eval(row) match {
-      case null => recorder.recordWithoutTimestamp()
-      case micros => recorder.record(micros.asInstanceOf[Long])
-    }
-    true
+  override private[latency] def record(row: InternalRow, recorder: LatencyRecorder): Unit = timestamp match {
+    case column: BoundReference => // as a rule, and then nothing is boxed
+      if (row.isNullAt(column.ordinal)) recorder.recordWithoutTimestamp()
+      else recorder.record(row.getLong(column.ordinal))
+    case other => other.eval(row) match {
+        case null => recorder.recordWithoutTimestamp()
+        case micros => recorder.record(micros.asInstanceOf[Long])
+      }
   }
 
   override protected def recordingCode(ctx: CodegenContext, recorder: String): Block = {
@@ -120,13 +131,11 @@ case class RecordLateness(
   override def prettyName: String = "record_lateness"
   override def toString: String = s"$prettyName($node, $eventTime)"
 
-  override def eval(row: InternalRow): Any = {
+  override private[latency] def record(row: InternalRow, recorder: LatencyRecorder): Unit =
     eventTime.eval(row) match {
       case micros: Long if micros <= watermark => recorder.record(micros)
       case _ =>
     }
-    true
-  }
 
   override protected def recordingCode(ctx: CodegenContext, recorder: String): Block = {
     val micros = eventTime.genCode(ctx)
@@ -143,7 +152,7 @@ case class RecordLateness(
 
 /**
  * Keeps a filter out of the stages of generated code. Alone between operators that do not generate code it would be a stage of its
- * own, which the query without it does not have.
+ * own, which the query without it does not have. Only where [[RecordExec]] may not stand.
  */
 case class Uncompiled(child: Expression) extends UnaryExpression with CodegenFallback {
   override lazy val deterministic: Boolean = false

@@ -5,7 +5,6 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.ColumnarRule
-import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
 import org.apache.spark.sql.execution.exchange.Exchange
@@ -31,16 +30,7 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends C
   }
 
   private def lastMarks(plan: SparkPlan): Seq[RecordE2ELatency] = plan match {
-    case FilterExec(Mark(mark), _) if mark.isOfLatency => Seq(mark)
+    case Mark(mark: RecordE2ELatency, _) if mark.isOfLatency => Seq(mark)
     case other => other.children.flatMap(lastMarks)
-  }
-
-  private object Mark {
-    def unapply(condition: Any): Option[RecordE2ELatency] = condition match {
-      case OfPartition(mark: RecordE2ELatency) => Some(mark)
-      case Uncompiled(mark: RecordE2ELatency) => Some(mark)
-      case mark: RecordE2ELatency => Some(mark)
-      case _ => None
-    }
   }
 }
