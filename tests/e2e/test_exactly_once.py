@@ -47,7 +47,7 @@ CONF = {
     "spark.sql.shuffle.partitions": "2",
     "spark.buffer.size": "64",  # lest Python keep back the rows that have passed until a task ends
     "spark.speculation": "true",
-    "spark.speculation.minTaskRuntime": "3s",
+    "spark.speculation.minTaskRuntime": "10s",  # only of the task that waits for it, on any machine
     "spark.speculation.quantile": "0.5",
     "spark.eventLog.enabled": "true",
     "spark.eventLog.rolling.enabled": "false",
