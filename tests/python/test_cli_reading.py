@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from sparklatency.cli import main
-from test_view import NO_SPLIT, node, query
+from test_view import NO_SPLIT, node, query, unknown
 from ui import UI, application
 
 
@@ -77,8 +77,8 @@ def test_top_shows_the_newest_run_of_every_query(ui: UI) -> None:
     ui.queries = [ORDERS, {**ORDERS, "batches": 1}, query("clicks", node("source"))]
     printed = sparklatency(ui, "top", "--once").stdout
     assert [line for line in printed.splitlines() if "·" in line] == [
-        "orders · 1,234 batches · latency in ms",
-        "clicks · 1,234 batches · latency in ms",
+        "orders · 1,234 batches · latency in ms over the window, records since the start",
+        "clicks · 1,234 batches · latency in ms over the window, records since the start",
     ]
     assert "slowest step: sink, 4,183 ms of 5,200 (80 %)" in printed
 
@@ -109,6 +109,24 @@ def test_info_marks_a_comparison_of_different_records(ui: UI) -> None:
     processing = statistics(-250.0, sameRecords=False)
     ui.queries = [{**ORDERS, "split": {**ORDERS["split"], "processing": processing}}]
     assert "More or fewer records reached the end than came in" in sparklatency(ui, "info").stdout
+
+
+def test_info_marks_a_batch_that_is_not_committed(ui: UI) -> None:
+    commit = statistics(-250.0, sameRecords=False)
+    ui.queries = [{**ORDERS, "split": {**ORDERS["split"], "commit": commit}}]
+    printed = " ".join(sparklatency(ui, "info").stdout.split())
+    assert "More or fewer records reached the end than were committed" in printed
+    assert "came in" not in printed
+
+
+def test_what_was_known_last_is_shown_in_silence(ui: UI) -> None:
+    last = unknown("source", own=1_017.25, share=1.0)
+    ui.queries = [query("orders", last, silent=True)]
+    for command, figure in (("top", "1,017.2"), ("operators", "3,023")):
+        printed = sparklatency(ui, command).stdout
+        assert "orders · 1,234 batches · latency in ms of each node's last batch, records since" in printed
+        assert figure in printed.split()
+        assert "unknown" not in printed
 
 
 def test_watermarks_shows_who_holds_back_and_what_came_too_late(ui: UI) -> None:
@@ -245,6 +263,8 @@ def test_check_says_what_to_mend(ui: UI) -> None:
     assert f"wrong timestamps {id_}, bare: no record has one" in printed
     assert f"warn timestamps {id_}, ahead: 1 records have none" in printed
     assert "ahead: 3 records come from the future, by up to 2,500 ms" in printed
+    ui.queries = [query("two\nlines", bare)]
+    assert r"two\nlines, bare: no record has one" in sparklatency(ui, "check").stdout
 
 
 def test_check_tells_a_ui_without_sparklatency(ui: UI) -> None:

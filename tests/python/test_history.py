@@ -100,6 +100,7 @@ def test_a_frame_has_a_row_for_each_query_and_node(orders: Latency) -> None:
     assert frame["node"].to_list() == ["source", "sink"]
     assert frame["max"].to_list() == [500, 500]
     assert frame["commit_max"].isna().to_list() == [True, False]
+    assert frame["silent"].to_list() == [False, False]
     assert {str(frame[name].dtype) for name in ("max", "commit_p99", "lateness_records")} == {"Int64"}
 
 

@@ -32,8 +32,11 @@ def node(name: str, **changed: Any) -> dict[str, Any]:
     return {"node": name, **known, "max": 3019.0, **counts, **batch, **others, **changed}
 
 
+NEVER = dict.fromkeys(("min", "avg", "p50", "p90", "p95", "p99", "p999", "max"))
+
+
 def unknown(name: str, **changed: Any) -> dict[str, Any]:
-    return node(name, **dict.fromkeys(("min", "avg", "p50", "p90", "p95", "p99", "p999", "max")), **changed)
+    return node(name, **NEVER, **changed)
 
 
 NO_SPLIT = dict.fromkeys(("queuing", "processing", "commit", "total"))
@@ -53,6 +56,7 @@ def query(name: str, *nodes: dict[str, Any], **changed: Any) -> dict[str, Any]:
         "split": NO_SPLIT,
         "lastBatch": None,
         "oldestUncommitted": None,
+        "silent": False,
         **changed,
     }
 
@@ -91,6 +95,17 @@ def figures(*queries: dict[str, Any]) -> Latency:
                     unknown("audit", records=0, upstream=["source"]),
                     slowestStep="enrich",
                     criticalPath=["source", "enrich", "sink"],
+                )
+            ),
+        ),
+        (
+            "silent",
+            figures(
+                query(
+                    "orders",
+                    unknown("source", own=1017.25, share=1.0),
+                    unknown("sink", upstream=["source"], batch={**node("sink")["batch"], **NEVER}),
+                    silent=True,
                 )
             ),
         ),
@@ -247,7 +262,7 @@ def test_a_run_that_an_error_ended_is_said_to_have_failed() -> None:
         "FINISHED": False,
         "FAILED": True,
     }
-    assert "orders · 1,234 batches · failed · latency in ms" in str(ended["FAILED"])
+    assert "orders · 1,234 batches · failed · latency in ms over the window" in str(ended["FAILED"])
     assert "failed" not in str(ended["FINISHED"])
 
 

@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
     from pandas import DataFrame
 
-_DTYPES = {"int": "Int64", "float": "Float64", "str": "string", "datetime": "datetime64[us, UTC]"}
+_DTYPES = {
+    "bool": "boolean",
+    "int": "Int64",
+    "float": "Float64",
+    "str": "string",
+    "datetime": "datetime64[us, UTC]",
+}
 _MEASURES = {"commit": CommitLatency, "staleness": Staleness, "lateness": Lateness}
 
 

@@ -25,6 +25,9 @@ class BatchLatency(Ages):
     """A node's latencies in the last batch that reached it."""
 
     records: int
+    p90: int | None
+    p95: int | None
+    p999: int | None
 
 
 @dataclass(frozen=True)
@@ -131,7 +134,8 @@ class NodeFigures:
     """How far the furthest of those was ahead."""
     own: float | None
     """The mean time between the slowest node upstream of this one and this one; at a source, the mean age
-    that records arrive with. Negative where fewer, or younger, records reach this node."""
+    that records arrive with. Negative where fewer, or younger, records reach this node. Of the last batch
+    that reached each node where the query is ``silent``, and so is ``share``."""
     share: float | None
     """What part of all own times on the critical path this one is, between 0 and 1."""
     upstream: tuple[str, ...]

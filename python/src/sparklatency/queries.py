@@ -76,6 +76,9 @@ class QueryLatency:
     """Batches that have been measured."""
     folded: int
     """Nodes and tasks that were beyond ``spark.sparklatency.nodes.max`` and are in ``__other__``."""
+    silent: bool
+    """Whether no record with a timestamp came within the window. The slowest step, the critical path, the
+    split and every node's ``own`` and ``share`` are then of the last batch that reached each node."""
     slowest_step: str | None
     """The node of the critical path with the greatest own time."""
     critical_path: tuple[str, ...]

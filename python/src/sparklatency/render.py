@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
     from rich.console import ConsoleOptions
 
-    from sparklatency.figures import NodeLatency
+    from sparklatency.figures import BatchLatency, NodeLatency
     from sparklatency.queries import QueryLatency
 
 UNKNOWN = "–"  # noqa: RUF001  an en dash, as in printed tables
 ELLIPSIS = "…"
-LEGEND = f"{UNKNOWN} unknown: no record with a timestamp within the window"
+LEGEND = f"{UNKNOWN} unknown: no record with a timestamp"
 NOTHING = "No figures yet: no batch of a query with a marked node has ended."
 
 _NAME_WIDTH = 48
@@ -53,8 +53,8 @@ def tables(queries: Sequence[QueryLatency]) -> RenderableType:
         for heading in _HEADINGS[1:]:
             table.add_column(heading, justify="right", no_wrap=True)
         for node in query.nodes:
-            table.add_row(_Name(node.node), *(Text(cell) for cell in cells(node)[1:]))
-        caption = Text(title(query), style="table.title")
+            table.add_row(_Name(node.node), *map(Text, cells(node, latest(query, node))[1:]))
+        caption = Text(title_of_nodes(query), style="table.title")
         parts += [Text(), caption, table, *(Text(note) for note in _notes(query))]
     return Group(*parts[1:])
 
@@ -79,17 +79,22 @@ def name(raw: str, width: int = _NAME_WIDTH) -> str:
     return "".join([*head, ELLIPSIS, *tail])
 
 
-def cells(node: NodeLatency) -> list[str]:
+def latest(query: QueryLatency, node: NodeLatency) -> NodeLatency | BatchLatency:
+    """Returns what a table shows of a node: the window, or in silence the last batch that reached it."""
+    return node.batch if query.silent else node
+
+
+def cells(node: NodeLatency, shown: NodeLatency | BatchLatency) -> list[str]:
     """Returns one row of a table, in the order of its headings."""
-    latencies = (node.min, node.avg, node.p50, node.p90, node.p99, node.max)
+    latencies = (shown.min, shown.avg, shown.p50, shown.p90, shown.p99, shown.max)
     return [name(node.node), f"{node.records:,}", *(milliseconds(latency) for latency in latencies)]
 
 
 def line(node: NodeLatency) -> str:
-    """Returns one node as one line, for a log or a pipe."""
+    """Returns one node's window as one line, for a log or a pipe."""
     if node.p50 is None:
         return f"{name(node.node)}: records {node.records:,}  latency unknown"
-    figures = zip(_HEADINGS[1:], cells(node)[1:], strict=True)
+    figures = zip(_HEADINGS[1:], cells(node, node)[1:], strict=True)
     return f"{name(node.node)}: " + "  ".join(f"{heading} {figure}" for heading, figure in figures)
 
 
@@ -100,10 +105,22 @@ def milliseconds(latency: float | None) -> str:
     return f"{latency:,.1f}" if isinstance(latency, float) else f"{latency:,}"
 
 
-def title(query: QueryLatency) -> str:
-    """Returns the heading of a query's figures."""
+def heading(query: QueryLatency) -> str:
+    """Returns a query's name, size and failure."""
     batches = "1 batch" if query.batches == 1 else f"{query.batches:,} batches"
-    return f"{name(query.query)} · {batches}{' · failed' * query.has_failed} · latency in ms"
+    return f"{name(query.query)} · {batches}{' · failed' * query.has_failed}"
+
+
+def title(query: QueryLatency) -> str:
+    """Returns the heading of a query's latencies."""
+    known = query.silent and any(node.batch.p50 is not None for node in query.nodes)
+    span = "of each node's last batch" if known else "over the window"
+    return f"{heading(query)} · latency in ms {span}"
+
+
+def title_of_nodes(query: QueryLatency) -> str:
+    """Returns the heading of a table of nodes, which has their counts of records, too."""
+    return f"{title(query)}, records since the start"
 
 
 def slowest_step(query: QueryLatency) -> str | None:
@@ -121,7 +138,7 @@ def slowest_step(query: QueryLatency) -> str | None:
 def _notes(query: QueryLatency) -> list[str]:
     step = slowest_step(query)
     notes = [] if step is None else [step]
-    if any(node.p50 is None for node in query.nodes):
+    if any(latest(query, node).p50 is None for node in query.nodes):
         notes.append(LEGEND)
     if query.oldest_uncommitted is not None:
         notes.append(f"oldest record that waits for its commit: {query.oldest_uncommitted:,} ms")
@@ -145,9 +162,10 @@ def _html_table(query: QueryLatency) -> str:
         right = "".join(f'<{tag} style="text-align:right">{value}</{tag}>' for value in rest)
         return f'<tr><{tag} style="text-align:left"{whole}>{first}</{tag}>{right}</tr>'
 
-    body = "".join(row("td", cells(node), _whole(node.node)) for node in query.nodes)
+    body = "".join(row("td", cells(node, latest(query, node)), _whole(node.node)) for node in query.nodes)
     notes = "".join(f"<div>{markup.escape(note)}</div>" for note in _notes(query))
-    caption = f'<caption style="text-align:left"{_whole(query.query)}>{markup.escape(title(query))}</caption>'
+    words = markup.escape(title_of_nodes(query))
+    caption = f'<caption style="text-align:left"{_whole(query.query)}>{words}</caption>'
     return f"<table>{caption}<thead>{row('th', _HEADINGS)}</thead><tbody>{body}</tbody></table>{notes}"
 
 

@@ -17,7 +17,7 @@ class PrometheusTextSuite extends AnyFunSuite {
       None,
       None,
       1,
-      Seq(NodeView("a\"b\n", Nil, measures.toMap, LatencySummary.empty)),
+      Seq(NodeView("a\"b\n", Nil, measures.toMap, Map.empty)),
       0,
       None
     )

@@ -57,6 +57,26 @@ class LatencyStoreSuite extends StreamingTest {
     assert(json(read) === json(running))
   }
 
+  test(
+    "events tell what each node measured last, also where the last batches had no records for longer than a window"
+  ) {
+    val input = stream
+    val kept = watermarked(input).filter(col("value") > lit(ago(60000).head)).withE2ELatency("source")
+    val query = start(kept.withE2ELatency("sink"), "silent_events")
+    try {
+      input.addData(ago(100, 300))
+      query.processAllAvailable()
+      clock.advance(3600000)
+      input.addData(ago(90000))
+      query.processAllAvailable()
+      val (running, read) = (live.query("silent_events"), fromEvents.query("silent_events"))
+      assert(read.map(_.isSilent) === Some(true))
+      assert(read.map(_.latest.map(node => node(Measure.E2ELatency).max -> node(Measure.Commit).max)) ===
+        Some(Seq((Some(300), None), (Some(300), Some(300)))))
+      assert(json(read) === json(running))
+    } finally query.stop()
+  }
+
   test("an event reads from the event log as it was written") {
     runTwoBatches("logged")
     val batches = live.query("logged").map(live.history(_)).get

@@ -1,6 +1,10 @@
 package io.sparklatency.spark
 
+import com.fasterxml.jackson.databind.ObjectMapper
 import io.sparklatency.spark.syntax._
+import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.functions.max
+import org.apache.spark.sql.functions.window
 import org.apache.spark.sql.latency.ListenerBus
 
 class LatencyTableSuite extends StreamingTest {
@@ -24,6 +28,36 @@ class LatencyTableSuite extends StreamingTest {
       assert(gauges("query.in_sql.node.sink.record-commit-latency-avg") === 200.0)
     } finally query.stop()
   }
+
+  test("after a window without records the last batch of each node tells the slowest step") {
+    val input = stream
+    val windows = marked(input).groupBy(window(col("value"), "1 second")).agg(max("value").as("last"))
+    val query = start(windows.withE2ELatency("sink", "last"), "silent", "update")
+    try {
+      input.addData(ago(100, 300))
+      query.processAllAvailable() // and a batch without data after it
+      ListenerBus.awaitEmpty(spark.sparkContext)
+      assert(!json("silent").get("silent").asBoolean)
+      clock.advance(3600000)
+      val columns = "node, own, share, records, record_e2e_latency_p99"
+      val rows = spark.sql(s"SELECT $columns FROM e2e_latency() WHERE query = 'silent'").collect()
+      assert(rows.map(_.toSeq) === Array(
+        Seq[Any]("source", 200.0, 1.0, 2L, null),
+        Seq[Any]("sink", -100.0, 0.0, 1L, null)
+      ))
+      val shown = json("silent")
+      assert(shown.get("silent").asBoolean)
+      assert(shown.get("slowestStep").asText === "source")
+      assert(shown.get("split").get("total").get("avg").asDouble === 100.0)
+      val source = shown.get("nodes").get(0)
+      assert(source.get("p99").isNull)
+      assert(source.get("own").asDouble === 200.0)
+      assert(source.get("batch").get("p99").asLong >= 300)
+    } finally query.stop()
+  }
+
+  private def json(query: String) =
+    new ObjectMapper().readTree(PythonApi.latencyJson(spark, query)).get("queries").get(0)
 
   test("its columns are the metrics") {
     val columns = spark.sql("SELECT * FROM e2e_latency()").columns.toSet

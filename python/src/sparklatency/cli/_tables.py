@@ -9,7 +9,17 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from sparklatency.render import LEGEND, UNKNOWN, milliseconds, name, slowest_step, title
+from sparklatency.render import (
+    LEGEND,
+    UNKNOWN,
+    heading,
+    latest,
+    milliseconds,
+    name,
+    slowest_step,
+    title,
+    title_of_nodes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,13 +33,17 @@ _OTHER_RECORDS = (
     "More or fewer records reached the end than came in: processing compares different records, "
     "statistic by statistic."
 )
+_OTHERS_COMMITTED = (
+    "More or fewer records reached the end than were committed, as while a batch is on its way: commit "
+    "compares different records, statistic by statistic."
+)
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> Table:
     """Returns a table whose first columns are words, and the others numbers."""
     made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, show_header=any(headings))
-    for place, heading in enumerate(headings):
-        made.add_column(heading, justify="left" if place < left else "right", no_wrap=place >= left)
+    for place, words in enumerate(headings):
+        made.add_column(words, justify="left" if place < left else "right", no_wrap=place >= left)
     for row in rows:
         made.add_row(*(Text(cell) for cell in row))
     return made
@@ -43,13 +57,16 @@ def operators(query: QueryLatency) -> RenderableType:
             f"{node.records:,}",
             milliseconds(node.own),
             UNKNOWN if node.share is None else f"{100 * node.share:.0f} %",
-            *map(milliseconds, (node.p50, node.p90, node.p95, node.p99, node.p999, node.max)),
+            *map(milliseconds, (shown.p50, shown.p90, shown.p95, shown.p99, shown.p999, shown.max)),
         ]
         for node in query.nodes
+        for shown in [latest(query, node)]
     ]
     headings = ("node", "records", "own", "share", "p50", "p90", "p95", "p99", "p99.9", "max")
     return Group(
-        _title(query), table(headings, rows), *_lines(_slowest(query), LEGEND if _unknown(rows) else None)
+        _title(title_of_nodes(query)),
+        table(headings, rows),
+        *_lines(_slowest(query), LEGEND if _unknown(rows) else None),
     )
 
 
@@ -65,14 +82,15 @@ def info(query: QueryLatency) -> RenderableType:
     rows = [[part, *_statistics(figures)] for part, figures in parts.items()]
     path = " → ".join(map(name, query.critical_path))
     return Group(
-        _title(query),
+        _title(title(query)),
         table(("", "min", "avg", "p50", "p99", "max"), rows),
         *_lines(
             _slowest(query),
             f"critical path: {path or UNKNOWN}",
             "last batch:    " + (UNKNOWN if query.last_batch is None else _batch(query.last_batch)),
             LEGEND if _unknown(rows) else None,
-            _OTHER_RECORDS if split.processing is not None and not split.processing.same_records else None,
+            _OTHER_RECORDS if _differ(split.processing) else None,
+            _OTHERS_COMMITTED if _differ(split.commit) else None,
         ),
     )
 
@@ -101,15 +119,15 @@ def watermarks(query: QueryLatency) -> RenderableType:
     headings = ("source", "column", "", "delay", "watermark [UTC]", "lag")
     dropped = ("node", "dropped late", "by p50", "by p99", "by max")
     return Group(
-        _title(query),
+        _title(f"{heading(query)} · in ms"),
         table(headings, rows, left=3) if rows else Text("No watermark: no column of the query has one."),
         *_lines(None if lag is None else f"the query's watermark lags {_ms(lag)}"),
         table(dropped, late) if late else "",
     )
 
 
-def _title(query: QueryLatency) -> Text:
-    return Text(title(query), style="table.title")
+def _title(words: str) -> Text:
+    return Text(words, style="table.title")
 
 
 def _slowest(query: QueryLatency) -> str | None:
@@ -123,6 +141,11 @@ def _lines(*lines: str | None) -> list[Text]:
 
 def _unknown(rows: Sequence[Sequence[str]]) -> bool:
     return any(cell == UNKNOWN for row in rows for cell in row)
+
+
+def _differ(part: ProcessingDelay | None) -> bool:
+    """Returns whether the part is known and compares different records."""
+    return part is not None and not part.same_records
 
 
 def _statistics(figures: Ages | ProcessingDelay | None) -> list[str]:

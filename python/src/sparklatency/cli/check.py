@@ -15,6 +15,7 @@ from sparklatency._jar import jar_lines, jar_path, pyspark_version, spark_line
 from sparklatency._version import __version__
 from sparklatency.cli import _options, _tables
 from sparklatency.errors import SparkLatencyError
+from sparklatency.render import name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,13 +111,14 @@ def _running(source: RestReader) -> Iterator[Finding]:
 
 def _query(query: QueryLatency) -> Iterator[Finding]:
     if query.has_failed:
-        yield Finding("wrong", "query", f"{query.query}: an error ended its run {query.run}")
+        yield Finding("wrong", "query", f"{name(query.query)}: an error ended its run {query.run}")
     elif query.query == query.id:
         yield Finding("warn", "query", f"{query.id} has no name: name it by .queryName(…), to be found again")
     else:
-        yield Finding("ok", "query", f"{query.query}, {query.batches:,} batches, {len(query.nodes)} nodes")
+        size = f"{query.batches:,} batches, {len(query.nodes)} nodes"
+        yield Finding("ok", "query", f"{name(query.query)}, {size}")
     for node in query.nodes:
-        where = f"{query.query}, {node.node}"
+        where = f"{name(query.query)}, {name(node.node)}"
         if node.records and node.without_timestamp == node.records:
             yield Finding("wrong", "timestamps", f"{where}: no record has one; mark it by another column")
         elif node.without_timestamp:

@@ -34,6 +34,9 @@ final case class BatchRecord(
 /** @param upstream ids of the nodes whose records come to this one next */
 final case class NodeRecord(id: String, upstream: Seq[String], measures: Map[Measure, LatencySummary]) {
   def apply(measure: Measure): LatencySummary = measures.getOrElse(measure, LatencySummary.empty)
+
+  /** Whether any record passed, with a timestamp or without. */
+  def hasRecords: Boolean = !apply(Measure.E2ELatency).isEmpty
 }
 
 /**

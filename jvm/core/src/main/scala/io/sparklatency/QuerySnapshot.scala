@@ -46,21 +46,20 @@ final case class QuerySnapshot(
 
   /** The window's figures; in silence, for a look at what was last known, each node's last batch. */
   def latest: Seq[NodeRecord] =
-    if (isSilent) nodes.map { node =>
-      val known =
-        lastBatch.flatMap(_.nodes.find(_.id == node.id)).fold(Map.empty[Measure, LatencySummary])(_.measures)
-      NodeRecord(node.id, node.upstream, known + (Measure.E2ELatency -> node.batch))
-    }
-    else window
+    if (isSilent) nodes.map(node => NodeRecord(node.id, node.upstream, node.batch)) else window
 }
 
 /**
  * @param upstream ids of the nodes whose records come to this one next
- * @param batch    latencies of the last batch that reached the node
+ * @param batch    what the node measured in the last batch that reached it
  */
 final case class NodeView(
     id: String,
     upstream: Seq[String],
     measures: Map[Measure, NodeSnapshot],
-    batch: LatencySummary
-)
+    batch: Map[Measure, LatencySummary]
+) {
+
+  /** Of the last batch that reached it. */
+  def latency: LatencySummary = batch.getOrElse(Measure.E2ELatency, LatencySummary.empty)
+}

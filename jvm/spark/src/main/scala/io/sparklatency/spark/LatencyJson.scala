@@ -40,18 +40,19 @@ object LatencyJson {
     json.put("query", query.name).put("id", query.id.orNull).put("run", query.runId.orNull)
       .put("status", status.map(_.name).orNull).put("batches", query.batches).put("folded", query.folded)
     putLong(json, "oldestUncommitted", query.oldestUncommittedMs)
-    val path = new LatencyPath(query.window)
+    json.put("silent", query.isSilent)
+    val path = new LatencyPath(query.latest)
     put(json, path)
     val nodes = json.putArray("nodes")
-    query.nodes.zip(query.window).foreach { case (node, record) =>
+    query.nodes.zip(path.nodes).foreach { case (node, record) =>
       val one = putNode(nodes.addObject(), record, path)
       putMeasures(one, node.measures)
-      putMeasure(one.putObject("batch"), Measure.E2ELatency, NodeSnapshot.of(node.batch))
+      putMeasure(one.putObject("batch"), Measure.E2ELatency, NodeSnapshot.of(node.latency))
       val delays = one.putObject("delays")
       query.upstreamOf(node).foreach { other =>
         val delay = delays.putObject(other.id)
         putDelay(delay.putObject("window"), ProcessingDelay.between(latencies(other), latencies(node)))
-        putDelay(delay.putObject("batch"), ProcessingDelay.between(other.batch, node.batch))
+        putDelay(delay.putObject("batch"), ProcessingDelay.between(other.latency, node.latency))
       }
     }
     query.lastBatch match {

@@ -27,9 +27,6 @@ private[latency] final class BatchFigures(val id: Long) {
 
   def add(node: String, ages: Iterable[Ages]): Unit = this.ages ++= ages.map(node -> _)
 
-  def latency(node: String): LatencySummary =
-    nodes.get(node).fold(LatencySummary.empty)(_(Measure.E2ELatency))
-
   def committed(atMs: Long): Unit = committedMs = math.max(committedMs, atMs)
 
   def committedAt: Long = committedMs

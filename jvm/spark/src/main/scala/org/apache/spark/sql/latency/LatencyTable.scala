@@ -20,7 +20,8 @@ import org.apache.spark.sql.types.StructType
 
 /**
  * `e2e_latency()`: a row for each node of each query that this application knows, with the figures that the gauges have at the
- * moment when the statement is analyzed. Columns of figures have the names of the metrics, with `_` for `-`.
+ * moment when the statement is analyzed; own time and share of the last batch that reached each node, if no record came within
+ * the window. Columns of figures have the names of the metrics, with `_` for `-`.
  */
 private[latency] object LatencyTable {
   val name: FunctionIdentifier = FunctionIdentifier("e2e_latency")
@@ -43,8 +44,8 @@ private[latency] object LatencyTable {
   }
 
   private def rows(query: QuerySnapshot): Seq[Row] = {
-    val path = new LatencyPath(query.window)
-    query.nodes.zip(query.window).map { case (node, record) =>
+    val path = new LatencyPath(query.latest)
+    query.nodes.zip(path.nodes).map { case (node, record) =>
       val figures =
         Metric.all.map(metric => value(metric, node.measures.getOrElse(metric.measure, NodeSnapshot.empty)))
       Row.fromSeq(

@@ -21,7 +21,7 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
   private val tasks = mutable.Map.empty[(String, Option[String]), (NodeFigures, ObjectName)]
   private val folded = new Distinct
   private var upstream = Map.empty[String, Seq[String]]
-  private var latest = Map.empty[String, LatencySummary]
+  private var latest = Map.empty[String, Map[Measure, LatencySummary]]
   private var batches = 0L
   private var passedOn = Set.empty[String]
   private var held = Seq.empty[PlannedMark]
@@ -94,7 +94,6 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
       val place = if (nodes.contains(node)) node else Other
       batch.add(place, measure, total)
       batch.add(place, readings.flatMap(_.ages))
-      if (measure == Measure.E2ELatency && !total.isEmpty) latest += node -> batch.latency(node)
       if (granularity == Granularity.Subtask && measure == Measure.E2ELatency)
         addToTasks(plannings.head, latencies, readings)
     }
@@ -113,6 +112,7 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
       val at = batch.committedAt
       val record =
         BatchRecord(name, owner.queryId, runId, id, at, at, 0, Map.empty, None, batch.watermarks, 0, records)
+      latest ++= records.filter(_.hasRecords).map(node => node.id -> node.measures)
       running = None
       lastBatch = Some(complete(record))
       lastBatch.get
@@ -149,7 +149,7 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
     batches,
     nodes.toSeq.map { case (node, measures) =>
       val figures = measures.map { case (measure, figures) => measure -> figures.snapshot() }
-      NodeView(node, upstream.getOrElse(node, Nil), figures, latest.getOrElse(node, LatencySummary.empty))
+      NodeView(node, upstream.getOrElse(node, Nil), figures, latest.getOrElse(node, Map.empty))
     },
     folded.count,
     lastBatch,

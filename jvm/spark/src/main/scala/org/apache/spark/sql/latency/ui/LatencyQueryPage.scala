@@ -21,7 +21,7 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
   override protected def content(request: HttpServletRequest): (String, NodeSeq) = {
     val (store, asked) = (tab.store, Option(request.getParameter("id")).getOrElse(""))
     store.query(asked) match {
-      case None => "Latency" -> unknown(request, store, asked)
+      case None => "Latency" -> unknown(request, store)
       case Some(query) => s"Latency of ${Readable.shortened(query.name, 48)}" -> page(request, store, query)
     }
   }
@@ -93,12 +93,9 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
     nodes.map(node => node -> points.getOrElse(node, Nil))
   }
 
-  private def unknown(request: HttpServletRequest, store: LatencyStore, asked: String): NodeSeq =
+  private def unknown(request: HttpServletRequest, store: LatencyStore): NodeSeq =
     <div class="alert alert-info" role="status">
-      There are no figures of a query <strong>{
-      asked
-    }</strong>: no batch of it with a marked node has ended, or newer runs
-      took its place.
+      There are no figures of a query with this id: no batch of it with a marked node has ended, or newer runs took its place.
       {store.queries.map(query => <a class="d-block" href={queryLink(request, query)}>{query.name}</a>)}
     </div>
 }
