@@ -138,6 +138,10 @@ def test_a_notebook_or_prompt_shows_what_print_shows() -> None:
     assert repr(shown) == str(shown)
 
 
+def test_a_query_that_no_record_has_reached_is_not_said_to_lack_timestamps() -> None:
+    assert "no record has come yet" in str(figures(query("orders", unknown("source", records=0))))
+
+
 def test_html_escapes_names_and_ids() -> None:
     html = figures(query("<script>q</script>", node("<script>n</script>")))._repr_html_()
     assert "<script>" not in html

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 UNKNOWN = "–"  # noqa: RUF001  an en dash, as in printed tables
 ELLIPSIS = "…"
 LEGEND = f"{UNKNOWN} unknown: no record with a timestamp"
+_NO_RECORD = f"{UNKNOWN} unknown: no record has come yet"
 NOTHING = "No figures yet: no batch of a query with a marked node has ended."
 
 _NAME_WIDTH = 48
@@ -139,7 +140,7 @@ def _notes(query: QueryLatency) -> list[str]:
     step = slowest_step(query)
     notes = [] if step is None else [step]
     if any(latest(query, node).p50 is None for node in query.nodes):
-        notes.append(LEGEND)
+        notes.append(LEGEND if any(node.records for node in query.nodes) else _NO_RECORD)
     if query.oldest_uncommitted is not None:
         notes.append(f"oldest record that waits for its commit: {query.oldest_uncommitted:,} ms")
     for node in query.nodes:

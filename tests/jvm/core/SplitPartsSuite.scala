@@ -7,8 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 class SplitPartsSuite extends AnyFunSuite {
   import Aged._
 
-  private def of(nodes: NodeRecord*): SplitParts =
-    SplitParts.of(Some(BatchRecord("q", None, None, 1, 0, 0, 0, Map.empty, None, Nil, 0, nodes)))
+  private def of(nodes: NodeRecord*): SplitParts = SplitParts.of(nodes)
 
   private def committed(node: NodeRecord)(ms: Long*): NodeRecord =
     node.copy(measures = node.measures + (Measure.Commit -> records(ms: _*)))
@@ -48,12 +47,12 @@ class SplitPartsSuite extends AnyFunSuite {
     )
   }
 
-  test("before the first batch nothing is known, and of a batch without records neither") {
-    assert(SplitParts.of(None) === SplitParts(
-      Nil,
-      Seq("No batch with a marked node has been committed yet.")
-    ))
+  test(
+    "before the first batch with records nothing is known, and of one in which none came to the end neither"
+  ) {
     assert(of(node("source")(), node("sink", "source")()) ===
+      SplitParts(Nil, Seq("No batch with records at a marked node has been committed yet.")))
+    assert(of(node("source")(1), node("sink", "source")()) ===
       SplitParts(Nil, Seq("No record with a timestamp reached the end of the query in the last batch.")))
   }
 }

@@ -7,6 +7,7 @@ import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.Plans
+import org.apache.spark.sql.latency.RecordExec
 
 /** Nodes that nobody wrote. */
 class AutomaticNodesSuite extends StreamingTest {
@@ -167,23 +168,27 @@ class AutomaticNodesSuite extends StreamingTest {
       }
     }
 
-  test("between operators without generated code a node is told the partition it reads") {
-    withSettings(everything: _*) {
-      val input = stream
-      val query = start(watermarked(input).dropDuplicates("value").coalesce(1), "auto_coalesced")
-      try {
-        input.addData(ago(1, 2, 3, 4, 5, 6, 7, 8))
-        query.processAllAvailable()
-        input.addData(ago(120001, 120002))
-        query.processAllAvailable()
-        assert(figures("deduplicate-1", "auto_coalesced") === ((8, Some(1), Some(8))))
-        assert(figures("sink", "auto_coalesced") === ((8, Some(1), Some(8))))
-        val late =
-          node("deduplicate-1", "auto_coalesced").measure("lateness").map(f => (f.records, f.min, f.max))
-        assert(late === Some((2, Some(110000), Some(110001))))
-      } finally query.stop()
+  for (mode <- Seq("FALLBACK", "NO_CODEGEN"))
+    test(s"between operators without generated code a node is told the partition it reads, in mode $mode") {
+      withSettings(everything :+ ("spark.sql.codegen.factoryMode" -> mode): _*) {
+        val input = stream
+        val query = start(watermarked(input).dropDuplicates("value").coalesce(1), s"auto_coalesced_$mode")
+        try {
+          input.addData(ago(1, 2, 3, 4, 5, 6, 7, 8))
+          query.processAllAvailable()
+          input.addData(ago(120001, 120002))
+          query.processAllAvailable()
+          assert(Plans.executed(query).exists(_.isInstanceOf[RecordExec]))
+          assert(figures("deduplicate-1", s"auto_coalesced_$mode") === ((8, Some(1), Some(8))))
+          assert(figures("sink", s"auto_coalesced_$mode") === ((8, Some(1), Some(8))))
+          val late =
+            node("deduplicate-1", s"auto_coalesced_$mode").measure("lateness").map(f =>
+              (f.records, f.min, f.max)
+            )
+          assert(late === Some((2, Some(110000), Some(110001))))
+        } finally query.stop()
+      }
     }
-  }
 
   test("the actions of a foreachBatch are not marked, its batch is") {
     withSettings(everything: _*) {

@@ -177,7 +177,9 @@ class LatencyTabSuite extends StreamingTest {
       assert(get("/latency/query/?id=by_name")._2.contains("Latency of by_name"))
       val (status, page) = get("/latency/query/?id=nobody")
       assert(
-        status === 200 && page.contains("There are no figures of a query with this id") && page.contains(
+        status === 200 && page.contains(
+          "There are no figures of a query with this name or id"
+        ) && page.contains(
           "by_name</a>"
         )
       )

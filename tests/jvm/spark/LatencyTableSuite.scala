@@ -39,11 +39,11 @@ class LatencyTableSuite extends StreamingTest {
       ListenerBus.awaitEmpty(spark.sparkContext)
       assert(!json("silent").get("silent").asBoolean)
       clock.advance(3600000)
-      val columns = "node, own, share, records, record_e2e_latency_p99"
+      val columns = "node, own, share, silent, records, record_e2e_latency_p99"
       val rows = spark.sql(s"SELECT $columns FROM e2e_latency() WHERE query = 'silent'").collect()
       assert(rows.map(_.toSeq) === Array(
-        Seq[Any]("source", 200.0, 1.0, 2L, null),
-        Seq[Any]("sink", -100.0, 0.0, 1L, null)
+        Seq[Any]("source", 200.0, 1.0, true, 2L, null),
+        Seq[Any]("sink", -100.0, 0.0, true, 1L, null)
       ))
       val shown = json("silent")
       assert(shown.get("silent").asBoolean)

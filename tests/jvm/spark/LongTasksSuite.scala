@@ -39,6 +39,24 @@ class LongTasksSuite extends StreamingTest with Eventually {
     } finally query.stop()
   }
 
+  for (mode <- Seq("FALLBACK", "CODEGEN_ONLY"))
+    test(
+      s"in real-time mode automatic nodes measure between operators without generated code, in mode $mode"
+    ) {
+      withSettings("spark.sparklatency.auto" -> "terminal", "spark.sql.codegen.factoryMode" -> mode) {
+        val input = LowLatencyMemoryStream[Timestamp](spark, 2)
+        val query = input.toDF().withWatermark(
+          "value",
+          "10 seconds"
+        ).writeStream.queryName(s"real_time_auto_$mode").outputMode("update").foreach(Drop)
+          .trigger(Trigger.RealTime("10 minutes")).start()
+        try {
+          input.addData(ago(1, 2))
+          eventually(assert(figures("sink", query.name) === Some((2, Some(1), Some(2)))))
+        } finally query.stop()
+      }
+    }
+
   test("what was shown while a batch ran counts once when it has ended") {
     withSettings("spark.sql.streaming.realTimeMode.minBatchDuration" -> "1s") {
       val input = LowLatencyMemoryStream[Timestamp](spark, 2)

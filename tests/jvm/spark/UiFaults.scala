@@ -9,7 +9,7 @@ object UiFaults {
   /** A run in the application's store that nothing can read, for as long as the block runs. */
   def withBrokenStore(context: SparkContext)(body: => Unit): Unit = {
     val store = context.statusStore.store
-    store.write(new StoredQuery("broken", null, null, null, 1, 0, null))
+    store.write(new StoredQuery("broken", null, null, null, 1, 0, null, null))
     try body
     finally store.delete(classOf[StoredQuery], "broken")
   }

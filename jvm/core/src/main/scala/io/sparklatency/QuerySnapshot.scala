@@ -44,9 +44,11 @@ final case class QuerySnapshot(
   /** Whether no record with a timestamp came within the window. */
   def isSilent: Boolean = window.forall(_(Measure.E2ELatency).count == 0)
 
+  /** The figures of the last batch that reached each node. A batch without data, as Spark runs them, reaches few. */
+  def lastBatches: Seq[NodeRecord] = nodes.map(node => NodeRecord(node.id, node.upstream, node.batch))
+
   /** The window's figures; in silence, for a look at what was last known, each node's last batch. */
-  def latest: Seq[NodeRecord] =
-    if (isSilent) nodes.map(node => NodeRecord(node.id, node.upstream, node.batch)) else window
+  def latest: Seq[NodeRecord] = if (isSilent) lastBatches else window
 }
 
 /**
@@ -60,6 +62,5 @@ final case class NodeView(
     batch: Map[Measure, LatencySummary]
 ) {
 
-  /** Of the last batch that reached it. */
-  def latency: LatencySummary = batch.getOrElse(Measure.E2ELatency, LatencySummary.empty)
+  def lastLatency: LatencySummary = batch.getOrElse(Measure.E2ELatency, LatencySummary.empty)
 }

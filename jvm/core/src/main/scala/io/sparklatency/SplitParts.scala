@@ -25,10 +25,10 @@ object SplitParts {
   val Processing = "processing"
   val Commit = "commit"
 
-  def of(batch: Option[BatchRecord]): SplitParts = batch.map(batch => new LatencyPath(batch.nodes)) match {
-    case None => SplitParts(Nil, Seq("No batch with a marked node has been committed yet."))
-    case Some(path) => of(path)
-  }
+  /** @param nodes with the figures of a batch, in plan order */
+  def of(nodes: Seq[NodeRecord]): SplitParts =
+    if (nodes.exists(_.hasRecords)) of(new LatencyPath(nodes))
+    else SplitParts(Nil, Seq("No batch with records at a marked node has been committed yet."))
 
   private def of(path: LatencyPath): SplitParts = {
     val split = path.split

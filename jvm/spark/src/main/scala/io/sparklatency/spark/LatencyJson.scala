@@ -47,12 +47,12 @@ object LatencyJson {
     query.nodes.zip(path.nodes).foreach { case (node, record) =>
       val one = putNode(nodes.addObject(), record, path)
       putMeasures(one, node.measures)
-      putMeasure(one.putObject("batch"), Measure.E2ELatency, NodeSnapshot.of(node.latency))
+      putMeasure(one.putObject("batch"), Measure.E2ELatency, NodeSnapshot.of(node.lastLatency))
       val delays = one.putObject("delays")
       query.upstreamOf(node).foreach { other =>
         val delay = delays.putObject(other.id)
-        putDelay(delay.putObject("window"), ProcessingDelay.between(latencies(other), latencies(node)))
-        putDelay(delay.putObject("batch"), ProcessingDelay.between(other.latency, node.latency))
+        putDelay(delay.putObject("window"), ProcessingDelay.between(windowOf(other), windowOf(node)))
+        putDelay(delay.putObject("batch"), ProcessingDelay.between(other.lastLatency, node.lastLatency))
       }
     }
     query.lastBatch match {
@@ -167,6 +167,6 @@ object LatencyJson {
     ()
   }
 
-  private def latencies(node: NodeView): LatencySummary =
+  private def windowOf(node: NodeView): LatencySummary =
     node.measures.get(Measure.E2ELatency).fold(LatencySummary.empty)(_.window)
 }

@@ -7,6 +7,7 @@ import io.sparklatency.NodeRole
 import io.sparklatency.spark.LatencyConf
 import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.CodegenObjectFactoryMode
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.classic.SparkSession
@@ -80,7 +81,8 @@ private[latency] final case class AutomaticNodes(session: SparkSession) extends 
 private final class Marking(session: SparkSession, plan: SparkPlan, sources: RecordSources)
     extends AdaptiveSparkPlanHelper {
   private val settings = LatencyConf(session)
-  private val timestamps = new TimestampLineage(plan, sources, session.sessionState.conf.sessionLocalTimeZone)
+  private val conf = session.sessionState.conf
+  private val timestamps = new TimestampLineage(plan, sources, conf.sessionLocalTimeZone)
   private val tracker = LatencyTracker.of(session.sparkContext)
   private val query = Planning.queryName(session)
   private val writtenByHand = collectWithSubqueries(plan)(Function.unlift(idByHand)).toSet
@@ -188,11 +190,13 @@ private final class Marking(session: SparkSession, plan: SparkPlan, sources: Rec
     case _ => None
   }
 
-  /** Where neither neighbour is in a stage of generated code, a mark must not make one. */
-  private def isCompiled(node: SparkPlan): Boolean = node match {
+  /** As CollapseCodegenStages has it. Where neither neighbour is in a stage of generated code, a mark must not make one. */
+  private def isCompiled(node: SparkPlan): Boolean = conf.wholeStageEnabled &&
+    conf.codegenFactoryMode != CodegenObjectFactoryMode.NO_CODEGEN && isOfStage(node)
+
+  private def isOfStage(node: SparkPlan): Boolean = node match {
     case _: LocalTableScanExec => false // never a stage by itself
-    case codegen: CodegenSupport => // as CollapseCodegenStages has it
-      val conf = session.sessionState.conf
+    case codegen: CodegenSupport =>
       codegen.supportCodegen && !codegen.expressions.exists(_.exists(_.isInstanceOf[CodegenFallback])) &&
       !(codegen +: codegen.children).exists(plan => WholeStageCodegenExec.isTooManyFields(conf, plan.schema))
     case other => other.supportsColumnar // its rows are made in a stage

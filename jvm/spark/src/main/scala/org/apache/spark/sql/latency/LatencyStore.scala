@@ -1,6 +1,5 @@
 package org.apache.spark.sql.latency
 
-import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 import scala.util.Try
 
@@ -8,7 +7,6 @@ import io.sparklatency.BatchRecord
 import io.sparklatency.LatencyChart
 import io.sparklatency.LatencySummary
 import io.sparklatency.Measure
-import io.sparklatency.NodeRecord
 import io.sparklatency.NodeSnapshot
 import io.sparklatency.NodeView
 import io.sparklatency.QuerySnapshot
@@ -94,48 +92,28 @@ private[spark] final class LatencyStore(store: KVStore, settings: LatencyConf, l
     finally batches.close()
   }
 
-  /** The window ends with the last batch: nothing is known of the time after it. Only if it is silent, older batches are read. */
+  /** The window ends with the last batch: nothing is known of the time after it. */
   private def snapshot(query: StoredQuery): QuerySnapshot = {
     val window = settings.figures.window
     val since = query.committedMs - window.samples * window.sampleMs
-    val (recent, latest) = newest(query.key) { batches =>
-      val (within, before) = batches.span(_.committedMs > since)
-      val recent = within.map(_.record).toSeq
-      val older = if (recent.exists(_.nodes.exists(_.hasRecords))) Iterator.empty else before.map(_.record)
-      recent -> lastOfEach(recent.iterator ++ older, query.nodes.length)
-    }
+    val recent = newest(query.key)(_.takeWhile(_.committedMs > since).map(_.record).toSeq)
     val byNode = recent.flatMap(_.nodes).groupBy(_.id)
+    val latest = query.latest.map(fields => fields.id -> fields.node.measures).toMap
     QuerySnapshot(
       query.name,
       Option(query.queryId),
       Option(query.runId),
       query.batches,
-      query.nodes.toSeq.map(fields =>
-        view(fields.node, byNode.getOrElse(fields.id, Nil), latest.get(fields.id))
-      ),
+      query.nodes.toSeq.map(_.node).map { node =>
+        val measures = node.measures.map { case (measure, total) =>
+          val shown = LatencySummary.merge(byNode.getOrElse(node.id, Nil).map(_(measure)))
+          measure -> NodeSnapshot(total, shown, total)
+        }
+        NodeView(node.id, node.upstream, measures, latest.getOrElse(node.id, Map.empty))
+      },
       folded = 0,
       recent.headOption
     )
-  }
-
-  /** Reads batches, newest first, until so many nodes have been met with records. */
-  private def lastOfEach(batches: Iterator[BatchRecord], nodes: Int): Map[String, NodeRecord] = {
-    val last = mutable.Map.empty[String, NodeRecord]
-    while (last.size < nodes && batches.hasNext)
-      batches.next().nodes.filter(_.hasRecords).foreach(node => last.getOrElseUpdate(node.id, node))
-    last.toMap
-  }
-
-  /**
-   * @param node   with the totals of its measures
-   * @param recent the batches of the window, newest first
-   * @param latest of the last batch that reached it
-   */
-  private def view(node: NodeRecord, recent: Seq[NodeRecord], latest: Option[NodeRecord]): NodeView = {
-    val measures = node.measures.map { case (measure, total) =>
-      measure -> NodeSnapshot(total, LatencySummary.merge(recent.map(_(measure))), total)
-    }
-    NodeView(node.id, node.upstream, measures, latest.fold(Map.empty[Measure, LatencySummary])(_.measures))
   }
 }
 

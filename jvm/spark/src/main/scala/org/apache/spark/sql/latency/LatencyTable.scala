@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.types.ArrayType
+import org.apache.spark.sql.types.BooleanType
 import org.apache.spark.sql.types.DoubleType
 import org.apache.spark.sql.types.LongType
 import org.apache.spark.sql.types.StringType
@@ -20,8 +21,7 @@ import org.apache.spark.sql.types.StructType
 
 /**
  * `e2e_latency()`: a row for each node of each query that this application knows, with the figures that the gauges have at the
- * moment when the statement is analyzed; own time and share of the last batch that reached each node, if no record came within
- * the window. Columns of figures have the names of the metrics, with `_` for `-`.
+ * moment when the statement is analyzed; own time and share of the last batch that reached each node, if the query is silent. Columns of figures have the names of the metrics, with `_` for `-`.
  */
 private[latency] object LatencyTable {
   val name: FunctionIdentifier = FunctionIdentifier("e2e_latency")
@@ -30,7 +30,8 @@ private[latency] object LatencyTable {
     Seq("query", "query_id", "run_id", "node").map(StructField(_, StringType)) ++ Seq(
       StructField("upstream", ArrayType(StringType, containsNull = false)),
       StructField("own", DoubleType),
-      StructField("share", DoubleType)
+      StructField("share", DoubleType),
+      StructField("silent", BooleanType)
     ) ++ Metric.all.map(metric => StructField(metric.name.replace('-', '_'), typeOf(metric)))
   )
 
@@ -50,7 +51,10 @@ private[latency] object LatencyTable {
         Metric.all.map(metric => value(metric, node.measures.getOrElse(metric.measure, NodeSnapshot.empty)))
       Row.fromSeq(
         Seq[Any](query.name, query.id.orNull, query.runId.orNull, node.id, node.upstream) ++
-          Seq(path.own(record), path.share(record)).map(_.map(Double.box).orNull) ++ figures
+          Seq(
+            path.own(record),
+            path.share(record)
+          ).map(_.map(Double.box).orNull) ++ (query.isSilent +: figures)
       )
     }
   }

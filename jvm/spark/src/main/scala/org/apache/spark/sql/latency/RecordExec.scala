@@ -6,15 +6,16 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.BindReferences
 import org.apache.spark.sql.catalyst.expressions.SortOrder
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
-import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.UnaryExecNode
 
 /**
  * A mark between operators that do not generate code. A filter there has the code of its predicate generated in every task, which
- * takes longer than a few thousand rows. Real-time mode allows operators by name, so that marks are filters there.
+ * takes longer than a few thousand rows. Where tasks run as long as the query it is a filter: that pays then, and real-time mode
+ * allows operators by name.
  */
 case class RecordExec(mark: RecordExpression, child: SparkPlan) extends UnaryExecNode {
+  override def nodeName: String = "RecordLatency"
   override def output: Seq[Attribute] = child.output
   override def outputPartitioning: Partitioning = child.outputPartitioning
   override def outputOrdering: Seq[SortOrder] = child.outputOrdering
@@ -31,15 +32,4 @@ case class RecordExec(mark: RecordExpression, child: SparkPlan) extends UnaryExe
   }
 
   override protected def withNewChildInternal(newChild: SparkPlan): RecordExec = copy(child = newChild)
-}
-
-/** A mark in a physical plan, whatever operator it is, and what it reads from. */
-private[latency] object Mark {
-  def unapply(plan: SparkPlan): Option[(RecordExpression, SparkPlan)] = plan match {
-    case RecordExec(mark, child) => Some(mark -> child)
-    case FilterExec(mark: RecordExpression, child) => Some(mark -> child)
-    case FilterExec(OfPartition(mark: RecordExpression), child) => Some(mark -> child)
-    case FilterExec(Uncompiled(mark: RecordExpression), child) => Some(mark -> child)
-    case _ => None
-  }
 }

@@ -152,7 +152,7 @@ case class RecordLateness(
 
 /**
  * Keeps a filter out of the stages of generated code. Alone between operators that do not generate code it would be a stage of its
- * own, which the query without it does not have. Only where [[RecordExec]] may not stand.
+ * own, which the query without it does not have. Only where [[RecordExec]] does not stand.
  */
 case class Uncompiled(child: Expression) extends UnaryExpression with CodegenFallback {
   override lazy val deterministic: Boolean = false

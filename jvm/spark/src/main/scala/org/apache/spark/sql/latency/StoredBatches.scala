@@ -101,7 +101,8 @@ private[spark] final class StoredEnd(@KVIndexParam val run: String, val hasFaile
 /**
  * A run of a query: what only grows, over all of its batches.
  *
- * @param nodes with the sums of what the batches recorded
+ * @param nodes  with the sums of what the batches recorded
+ * @param latest each node in the last batch that reached it
  */
 private[spark] final class StoredQuery(
     @KVIndexParam val key: String,
@@ -110,7 +111,8 @@ private[spark] final class StoredQuery(
     val runId: String,
     val batches: Long,
     val committedMs: Long,
-    val nodes: Array[NodeFields]
+    val nodes: Array[NodeFields],
+    val latest: Array[NodeFields]
 )
 
 private[spark] object StoredQuery {
@@ -128,6 +130,7 @@ private[spark] object StoredQuery {
       val upstream = (known.get(node.id).toSeq.flatMap(_.upstream) ++ node.upstream).distinct.sorted
       NodeFields(node.copy(upstream = upstream, measures = sums))
     }
+    val reached = batch.nodes.filter(_.node.hasRecords)
     new StoredQuery(
       key,
       batch.query,
@@ -135,7 +138,8 @@ private[spark] object StoredQuery {
       batch.runId,
       before.fold(0L)(_.batches) + 1,
       batch.committedMs,
-      seen ++ before.toSeq.flatMap(_.nodes).filterNot(node => seen.exists(_.id == node.id))
+      seen ++ before.toSeq.flatMap(_.nodes).filterNot(node => seen.exists(_.id == node.id)),
+      reached ++ before.toSeq.flatMap(_.latest).filterNot(node => reached.exists(_.id == node.id))
     )
   }
 }

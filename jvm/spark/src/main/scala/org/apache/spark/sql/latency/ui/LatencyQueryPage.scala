@@ -30,7 +30,7 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
     val nodes = query.latest
     val path = new LatencyPath(nodes)
     val link = nodeLink(request, query) _
-    headline(path) ++ about(query, store.status(query)) ++ SplitBar(query.lastBatch) ++
+    headline(path) ++ about(query, store.status(query)) ++ SplitBar(query.lastBatches) ++
       <div class="latency-scroll my-3">{Unparsed(new LatencyGraph(nodes, link).svg)}</div> ++
       <p class="text-body-secondary small">
         The warmer a node, the more of the whole arose there, between it and the node before. Bold: the critical path.
@@ -64,7 +64,8 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
       (status.map(_.toString.toLowerCase(Locale.ROOT)) ++ Seq(s"run $run")).mkString(", ")
     )
     val span =
-      if (query.isSilent) "no record came within the window: figures are of each node's last batch"
+      if (query.isSilent)
+        "no record with a timestamp came within the window: figures are of each node's last batch"
       else "means over the window"
     val waiting = query.oldestUncommittedMs.map(age =>
       s"the oldest record that waits for its commit is ${Readable.duration(age.toDouble)} old"
@@ -95,7 +96,7 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
 
   private def unknown(request: HttpServletRequest, store: LatencyStore): NodeSeq =
     <div class="alert alert-info" role="status">
-      There are no figures of a query with this id: no batch of it with a marked node has ended, or newer runs took its place.
+      There are no figures of a query with this name or id: no batch of it with a marked node has ended, or newer runs took its place.
       {store.queries.map(query => <a class="d-block" href={queryLink(request, query)}>{query.name}</a>)}
     </div>
 }

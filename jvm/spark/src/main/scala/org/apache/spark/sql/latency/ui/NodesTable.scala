@@ -54,13 +54,13 @@ private[ui] object NodesTable {
         "Commit p99",
         "age at the commit of the batch that 99 % of the records do not exceed"
       )(
-        _.window(Measure.Commit).percentile(99)
+        _.node(Measure.Commit).percentile(99)
       ),
     ((row: Row) => row.has(Measure.Staleness)) ->
       Column.mean[Row](
         "Staleness avg",
         "mean age of records when the operator takes them in"
-      )(_.window(Measure.Staleness).avg),
+      )(_.node(Measure.Staleness).avg),
     ((row: Row) => row.total(Measure.Lateness).records > 0) ->
       Column.count[Row](
         "Dropped late",
@@ -85,10 +85,7 @@ private[ui] object NodesTable {
     val share: Option[Double] = path.share(node)
 
     def has(measure: Measure): Boolean = measures.contains(measure)
-    def total(measure: Measure): LatencySummary = snapshot(measure).total
+    def total(measure: Measure): LatencySummary = measures.getOrElse(measure, NodeSnapshot.empty).total
     def counted(measure: Measure): Option[Long] = measures.get(measure).map(_.total.records)
-    def window(measure: Measure): LatencySummary = snapshot(measure).window
-
-    private def snapshot(measure: Measure) = measures.getOrElse(measure, NodeSnapshot.empty)
   }
 }

@@ -2,15 +2,15 @@ package org.apache.spark.sql.latency.ui
 
 import scala.xml.NodeSeq
 
-import io.sparklatency.BatchRecord
+import io.sparklatency.NodeRecord
 import io.sparklatency.Readable
 import io.sparklatency.SplitParts
 
 /** The age of the last batch's records at its commit as one bar: source queuing, processing, commit. */
 private[ui] object SplitBar {
 
-  def apply(batch: Option[BatchRecord]): NodeSeq = {
-    val split = SplitParts.of(batch)
+  def apply(nodes: Seq[NodeRecord]): NodeSeq = {
+    val split = SplitParts.of(nodes)
     bar(split) ++ split.notes.map(note => <div class="text-body-secondary small">{note}</div>)
   }
 
