@@ -79,7 +79,8 @@ def _said(
 def _operators(plan: str) -> list[str]:
     """Returns the operators of a plan in order, with their stage of generated code, without marks and ids."""
     lines = (re.sub(r"^[ :+\-]*", "", line) for line in plan.splitlines())
-    kept = (line for line in lines if not re.search(r"Filter record_(e2e_latency|staleness|lateness)", line))
+    mark = r"(Filter|RecordLatency) record_(e2e_latency|staleness|lateness)"
+    kept = (line for line in lines if not re.search(mark, line))
     ids = r"#\d+L?|plan_id=\d+|[0-9a-f-]{36}|(runId|checkpoint|batchId)\s*[=:][^,]*|-(plain|automatic)"
     ids += r"|@[0-9a-f]+"
     return [re.sub(ids, "", line) for line in kept]

@@ -21,7 +21,8 @@ import org.apache.spark.sql.types.StructType
 
 /**
  * `e2e_latency()`: a row for each node of each query that this application knows, with the figures that the gauges have at the
- * moment when the statement is analyzed; own time and share of the last batch that reached each node, if the query is silent. Columns of figures have the names of the metrics, with `_` for `-`.
+ * moment when the statement is analyzed; own time and share are of the last batch that reached each node, if the query is silent.
+ * Columns of figures have the names of the metrics, with `_` for `-`.
  */
 private[latency] object LatencyTable {
   val name: FunctionIdentifier = FunctionIdentifier("e2e_latency")
