@@ -89,6 +89,22 @@ class LatencyTabSuite extends StreamingTest {
     }
   }
 
+  test("neither a batch without data nor a silent window takes the bar or the age at the commit away") {
+    val input = stream
+    val windows = marked(input).groupBy(window(col("value"), "1 second")).agg(max("value").as("last"))
+    val query = start(windows.withE2ELatency("sink", "last"), "no_data", "update")
+    try {
+      input.addData(ago(100, 300))
+      query.processAllAvailable()
+      node("sink", "no_data")
+      clock.advance(3600000)
+      val page = get(s"/latency/query/?id=${query.runId}")._2
+      assert(page.contains("figures are of each node's last batch"), page)
+      assert(page.contains("""aria-label="source queuing 200 ms, processing -100 ms, commit 0 ms""""), page)
+      assert(rows(table(page, "latency-nodes")).map(_("Commit p99")) === Seq("–", "100"))
+    } finally query.stop()
+  }
+
   test("a page tells how old the oldest record is that waits for its commit, as long as one does") {
     val input = stream
     var during = ""

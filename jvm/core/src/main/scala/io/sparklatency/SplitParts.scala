@@ -45,7 +45,7 @@ object SplitParts {
         noEnd.filter(_ => end.isEmpty),
         (if (path.sources.isEmpty) noSource else noneAtSource).filter(_ => end.nonEmpty && queuing.isEmpty),
         noCommit.filter(_ => end.nonEmpty && commit.isEmpty),
-        otherRecords.filter(_ => split.processing.exists(!_.sameRecords))
+        otherRecords.filter(_ => end.nonEmpty && split.processing.exists(!_.sameRecords))
       ).flatten
     )
   }
