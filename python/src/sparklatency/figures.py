@@ -143,9 +143,9 @@ class NodeFigures:
     commit: CommitLatency | None
     """Of the last nodes of a query."""
     staleness: Staleness | None
-    """Of automatic stateful nodes."""
+    """Of a node at the end of an operator that keeps state, with automatic stateful nodes at level TRACE."""
     lateness: Lateness | None
-    """Of automatic stateful nodes."""
+    """Of the same."""
 
     if TYPE_CHECKING:  # a strict mypy takes `"sink" in nodes` for a slip, unless a node may equal a string
 

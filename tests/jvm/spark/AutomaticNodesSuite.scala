@@ -112,6 +112,62 @@ class AutomaticNodesSuite extends StreamingTest {
     }
   }
 
+  test("the staleness and lateness of an operator appear under the id that its end was given by hand") {
+    withSettings(everything: _*) {
+      val input = stream
+      val newest = watermarked(input).groupBy(window(col("value"), "1 second")).agg(max("value").as("last"))
+      val query = start(newest.withE2ELatency("windows", "last"), "auto_ended_by_hand", "update")
+      try {
+        input.addData(Seq(new Timestamp(Start + 30000)))
+        query.processAllAvailable()
+        input.addData(Seq(-1200L, 24500L).map(ms => new Timestamp(Start + ms)))
+        query.processAllAvailable()
+        assert(nodesOf("auto_ended_by_hand") === Seq("source-0-memory", "windows"))
+        val windows = node("windows", "auto_ended_by_hand")
+        assert((windows.records, windows.min, windows.max) === ((2, Some(-30000), Some(-24500))))
+        val (staleness, lateness) = (windows.measure("staleness").get, windows.measure("lateness").get)
+        assert((staleness.min, staleness.max) === ((Some(-30000), Some(1200))))
+        assert((lateness.records, lateness.max) === ((1, Some(21000))))
+      } finally query.stop()
+    }
+  }
+
+  test("an id by hand that an operator would have leaves that operator out, and no other") {
+    withSettings(everything: _*) {
+      val input = stream
+      val once = watermarked(input).withE2ELatency("deduplicate-1").dropDuplicates("value")
+      val query = start(once.withColumn("x", expr("1")).dropDuplicates("value", "x"), "auto_taken")
+      try {
+        input.addData(ago(3, 3, 7))
+        query.processAllAvailable()
+        assert(nodesOf("auto_taken") === Seq("deduplicate-1", "deduplicate-2", "sink"))
+        assert(figures("deduplicate-1", "auto_taken") === ((3, Some(3), Some(7))))
+        assert(node("deduplicate-1", "auto_taken").measure("staleness").isEmpty)
+        assert(node("deduplicate-2", "auto_taken").measure("staleness").flatMap(_.max) === Some(7))
+      } finally query.stop()
+    }
+  }
+
+  test("a join tells what came in late, and how old it was, of both of its sides") {
+    withSettings(everything: _*) {
+      val (left, right) = (stream, stream)
+      val joined = watermarked(left).select(col("value").as("l"))
+        .join(watermarked(right).select(col("value").as("r")), expr("l = r"))
+      val query = start(joined, "auto_both_late")
+      try {
+        for (input <- Seq(left, right)) input.addData(Seq(new Timestamp(Start + 30000)))
+        query.processAllAvailable()
+        left.addData(ago(600))
+        right.addData(ago(700, 800))
+        query.processAllAvailable()
+        val join = node("join-1", "auto_both_late")
+        val (staleness, lateness) = (join.measure("staleness").get, join.measure("lateness").get)
+        assert((lateness.records, lateness.min, lateness.max) === ((3, Some(20600), Some(20800))))
+        assert((staleness.min, staleness.avg, staleness.max) === ((Some(-30000), Some(-11580.0), Some(800))))
+      } finally query.stop()
+    }
+  }
+
   test("the code of a batch is that of the batch before, although its watermark is another") {
     withSettings(everything: _*) {
       val input = stream
@@ -168,23 +224,21 @@ class AutomaticNodesSuite extends StreamingTest {
       }
     }
 
-  for (mode <- Seq("FALLBACK", "NO_CODEGEN"))
+  for (mode <- Seq("CODEGEN_ONLY", "NO_CODEGEN"))
     test(s"between operators without generated code a node is told the partition it reads, in mode $mode") {
       withSettings(everything :+ ("spark.sql.codegen.factoryMode" -> mode): _*) {
         val input = stream
-        val query = start(watermarked(input).dropDuplicates("value").coalesce(1), s"auto_coalesced_$mode")
+        val name = s"auto_coalesced_$mode"
+        val query = start(watermarked(input).dropDuplicates("value").coalesce(1), name)
         try {
           input.addData(ago(1, 2, 3, 4, 5, 6, 7, 8))
           query.processAllAvailable()
           input.addData(ago(120001, 120002))
           query.processAllAvailable()
           assert(Plans.executed(query).exists(_.isInstanceOf[RecordExec]))
-          assert(figures("deduplicate-1", s"auto_coalesced_$mode") === ((8, Some(1), Some(8))))
-          assert(figures("sink", s"auto_coalesced_$mode") === ((8, Some(1), Some(8))))
-          val late =
-            node("deduplicate-1", s"auto_coalesced_$mode").measure("lateness").map(f =>
-              (f.records, f.min, f.max)
-            )
+          assert(figures("deduplicate-1", name) === ((8, Some(1), Some(8))))
+          assert(figures("sink", name) === ((8, Some(1), Some(8))))
+          val late = node("deduplicate-1", name).measure("lateness").map(f => (f.records, f.min, f.max))
           assert(late === Some((2, Some(110000), Some(110001))))
         } finally query.stop()
       }

@@ -88,11 +88,16 @@ private final class Marking(session: SparkSession, plan: SparkPlan, sources: Rec
   private val writtenByHand = collectWithSubqueries(plan)(Function.unlift(idByHand)).toSet
   private var sourcesSeen = 0
 
-  /** `aggregate-1`, `aggregate-2`, `join-1`, … */
+  /** The operators whose end is a node by hand already, and its id. */
+  private val endsByHand = endingByHand(plan, Nil).toMap
+
+  /** The node of each operator: one by hand that stands at its end, else `aggregate-1`, `aggregate-2`, `join-1`, … */
   private val operators: Seq[(StateStoreWriter, String)] =
     if (!records(NodeRole.Stateful)) Nil
     else StreamingPlan.operators(plan).groupBy(StreamingPlan.name).toSeq.flatMap { case (name, same) =>
-      same.zipWithIndex.map { case (operator, i) => operator -> s"$name-${i + 1}" }
+      same.zipWithIndex.map { case (operator, i) =>
+        operator -> endsByHand.getOrElse(operator, s"$name-${i + 1}")
+      }
     }
 
   def marked: SparkPlan = if (sources.endWith(plan)) withSink(plan, Nil) else marked(plan, Nil)
@@ -109,7 +114,7 @@ private final class Marking(session: SparkSession, plan: SparkPlan, sources: Rec
   private def marked(node: SparkPlan, above: List[SparkPlan]): SparkPlan = {
     val below = node.mapChildren(marked(_, node :: above))
     val marks =
-      if (isMarkedAbove(above)) Nil
+      if (markAbove(above).nonEmpty) Nil
       else sources.of(node).flatMap(atSource(_, node)) ++ StreamingPlan.operatorEndingAt(
         node,
         above
@@ -129,14 +134,20 @@ private final class Marking(session: SparkSession, plan: SparkPlan, sources: Rec
     operators.collectFirst { case (`operator`, id) => id }.flatMap(latency(_, node, node.output))
 
   /** How old rows are that an operator takes in, and how late those are that it drops. */
-  private def atIntake(operator: StateStoreWriter, id: String, node: SparkPlan): Seq[RecordExpression] =
-    if (!StreamingPlan.intakes(operator).exists(_ eq node) || writtenByHand.contains(id)) Nil
+  private def atIntake(operator: StateStoreWriter, id: String, node: SparkPlan): Seq[RecordExpression] = {
+    val intake = StreamingPlan.intakes(operator).indexWhere(_ eq node)
+    if (intake < 0 || isTaken(id, operator)) Nil
     else timestamps.of(node).map { timestamp =>
-      RecordE2ELatency(timestamp, node.output, id)(Planning.accumulator(session, id, Measure.Staleness))
+      val figures = Planning.accumulator(session, id, Measure.Staleness, intake)
+      RecordE2ELatency(timestamp, node.output, id)(figures)
     }.toSeq ++ StreamingPlan.dropsLate(operator, node).map { case (eventTime, watermark) =>
-      val figures = Planning.accumulator(session, id, Measure.Lateness, Some(watermark / 1000))
+      val figures = Planning.accumulator(session, id, Measure.Lateness, intake, Some(watermark / 1000))
       RecordLateness(eventTime, watermark, id)(figures)
     }
+  }
+
+  private def isTaken(id: String, operator: StateStoreWriter): Boolean =
+    writtenByHand.contains(id) && !endsByHand.contains(operator)
 
   /** @param work columns that must have been computed before the clock is read */
   private def latency(id: String, node: SparkPlan, work: Seq[Attribute]): Option[RecordExpression] =
@@ -167,9 +178,13 @@ private final class Marking(session: SparkSession, plan: SparkPlan, sources: Rec
   private def records(role: NodeRole): Boolean =
     settings.auto.contains(role) && settings.recordingLevel.records(role.level)
 
+  private def endingByHand(node: SparkPlan, above: List[SparkPlan]): Seq[(StateStoreWriter, String)] =
+    node.children.flatMap(endingByHand(_, node :: above)) ++
+      StreamingPlan.operatorEndingAt(node, above).zip(markAbove(above))
+
   /** A mark by hand with no work between it and this place measures the same. */
-  private def isMarkedAbove(above: List[SparkPlan]): Boolean =
-    above.takeWhile(doesNoWork).exists(isByHand)
+  private def markAbove(above: List[SparkPlan]): Option[String] =
+    above.takeWhile(doesNoWork).flatMap(idByHand).headOption
 
   private def isMarkedBelow(node: SparkPlan): Boolean =
     doesNoWork(node) && (isByHand(node) || node.children.exists(isMarkedBelow))

@@ -23,6 +23,8 @@ import org.apache.spark.util.AccumulatorV2
  * product, reads several of them, or one that other tasks read too. In a task each reading of a partition has a recorder of
  * its own, whose summary is added when the task ends. On the driver one [[Reading]] of each partition stands.
  *
+ * @param intake    which of the ways into the node's operator the mark stands on, where there are several as into a join: the
+ *                  partitions of each count
  * @param publishMs how long a task runs before it publishes, and again
  * @param watermark in milliseconds: what ages are counted from, where it is not the clock. It stands still within a batch
  *
@@ -30,6 +32,7 @@ import org.apache.spark.util.AccumulatorV2
  */
 final class LatencyAccumulator(
     val owner: MarkOwner,
+    intake: Int = 0,
     publishMs: Long = LatencyRecorder.PublishMs,
     watermark: Option[Long] = None
 ) extends AccumulatorV2[Reading, Map[Int, Reading]] with Logging {
@@ -80,7 +83,7 @@ final class LatencyAccumulator(
   override def reset(): Unit = readings = Map.empty
 
   override def copy(): LatencyAccumulator = {
-    val other = new LatencyAccumulator(owner, publishMs, watermark)
+    val other = new LatencyAccumulator(owner, intake, publishMs, watermark)
     other.reference = reference
     other.readings = readings
     other
@@ -94,11 +97,11 @@ final class LatencyAccumulator(
     readings.values.flatMap(_.ages).flatMap(ages => ages.summary.max.map(ages.atMs - _)).minOption
 
   /** The readings of partitions that were not given out before. What was given out is kept no longer than needed to know so. */
-  private def take(): Iterable[Reading] = synchronized {
+  private def take(): Iterable[((Int, Int), Reading)] = synchronized {
     val fresh = readings -- taken
     taken ++= fresh.keySet
     readings = Map.empty
-    fresh.values
+    fresh.map { case (partition, reading) => (intake, partition) -> reading }
   }
 
   /** A failure of ours must not fail the task, which is what an exception in a completion listener does. */
@@ -123,8 +126,8 @@ object LatencyAccumulator {
    * self-join, or when it plans the rest of a running query anew.
    */
   def take(plannings: Seq[LatencyAccumulator]): Iterable[Reading] =
-    plannings.flatMap(_.take()).groupMapReduce(_.partition)(identity) { (one, other) =>
-      if (other.supersedes(one)) other else one
+    plannings.flatMap(_.take()).groupMapReduce { case (place, _) => place } { case (_, reading) => reading } {
+      (one, other) => if (other.supersedes(one)) other else one
     }.values
 }
 

@@ -24,11 +24,12 @@ private[latency] object Planning {
       session: SparkSession,
       node: String,
       measure: Measure = Measure.E2ELatency,
+      intake: Int = 0,
       watermark: Option[Long] = None
   ): LatencyAccumulator = {
     LatencyTracker.of(session.sparkContext) // so that it is there before the first event
-    val accumulator =
-      new LatencyAccumulator(owner(session, node).copy(measure = measure), publishMs(session), watermark)
+    val whose = owner(session, node).copy(measure = measure)
+    val accumulator = new LatencyAccumulator(whose, intake, publishMs(session), watermark)
     accumulator.register(session.sparkContext)
     OpenPlannings.opened(accumulator)
     accumulator
