@@ -7,6 +7,7 @@ import java.util.UUID
 
 import io.sparklatency.LatencySummary
 import io.sparklatency.Measure
+import io.sparklatency.NodeRecord
 import io.sparklatency.QuerySnapshot
 import io.sparklatency.RunStatus
 import io.sparklatency.spark.LatencyConf
@@ -38,8 +39,7 @@ class LatencyStoreSuite extends StreamingTest {
   /** Two batches of a query with a window, a commit and a late record. */
   private def runTwoBatches(name: String): Unit = {
     val input = stream
-    val windows = marked(input).groupBy(window(col("value"), "1 second")).agg(max("value").as("last"))
-    val query = start(windows.withE2ELatency("sink", "last"), name, "update")
+    val query = startWindows(input, name)
     try {
       input.addData(ago(100, 300, 2000))
       query.processAllAvailable()
@@ -140,10 +140,19 @@ class LatencyStoreSuite extends StreamingTest {
     } finally query.stop()
   }
 
-  private def batch(run: String, number: Long, records: Int = 1): SparkListenerLatencyBatch = {
+  /** A batch in whose plan these nodes follow one another. */
+  private def batch(
+      run: String,
+      number: Long,
+      records: Int = 1,
+      ids: Seq[String] = Seq("sink")
+  ): SparkListenerLatencyBatch = {
     val recorder = new io.sparklatency.LatencyRecorder(clock)
     (1 to records).foreach(_ => recorder.record((Start - 5) * 1000))
-    val node = io.sparklatency.NodeRecord("sink", Nil, Map(Measure.E2ELatency -> recorder.summary()))
+    val measures: Map[Measure, LatencySummary] = Map(Measure.E2ELatency -> recorder.summary())
+    val nodes = ids.zip(Nil +: ids.map(Seq(_))).map { case (id, upstream) =>
+      NodeRecord(id, upstream, measures)
+    }
     SparkListenerLatencyBatch(io.sparklatency.BatchRecord(
       "q",
       Some("id"),
@@ -156,7 +165,7 @@ class LatencyStoreSuite extends StreamingTest {
       None,
       Nil,
       0,
-      Seq(node)
+      nodes
     ))
   }
 
@@ -168,6 +177,16 @@ class LatencyStoreSuite extends StreamingTest {
     assert((query.batches, query.nodes.head.measures(Measure.E2ELatency).total.records) === ((10, 10)))
     assert(store(kv, live = false).history(query).map(_.batch) === Seq(7, 8, 9))
     assert(store(kv, live = false).history(query, limit = 2).map(_.batch) === Seq(8, 9))
+  }
+
+  test("nodes stand in the order of the plan, though a batch before or after has not all of them") {
+    val kv = new InMemoryStore
+    val stored = new StoredBatches(kv, kept = 3)
+    for ((ids, n) <- Seq(Seq("sink"), Seq("source", "checked", "sink"), Seq("sink")).zipWithIndex)
+      stored.onOtherEvent(batch("run", n.toLong, ids = ids))
+    val nodes = store(kv, live = false).query("run").get.nodes
+    assert(nodes.map(node => node.id -> node.upstream) ===
+      Seq("source" -> Nil, "checked" -> Seq("source"), "sink" -> Seq("checked")))
   }
 
   test("of so many runs the oldest go, with their batches") {

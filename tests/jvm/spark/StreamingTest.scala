@@ -10,6 +10,9 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.Encoder
 import org.apache.spark.sql.Encoders
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.functions.max
+import org.apache.spark.sql.functions.window
 import org.apache.spark.sql.streaming.StreamingQuery
 
 /** Streams of timestamps, which are told how old they are. */
@@ -37,6 +40,12 @@ trait StreamingTest extends SparkTest {
 
   protected def marked(input: MemoryStream[Timestamp]): DataFrame =
     watermarked(input).withE2ELatency("source")
+
+  /** The newest timestamp of each second, after each batch of which Spark runs one without data. */
+  protected def startWindows(input: MemoryStream[Timestamp], name: String): StreamingQuery = {
+    val newest = marked(input).groupBy(window(col("value"), "1 second")).agg(max("value").as("last"))
+    start(newest.withE2ELatency("sink", "last"), name, "update")
+  }
 
   protected def nodesOf(query: String): Seq[String] = {
     val json = new ObjectMapper().readTree(PythonApi.latencyJson(spark, query))

@@ -39,6 +39,15 @@ final case class NodeRecord(id: String, upstream: Seq[String], measures: Map[Mea
   def hasRecords: Boolean = !apply(Measure.E2ELatency).isEmpty
 }
 
+object NodeRecord {
+
+  /** Adds the nodes of a plan to those that are known: among them they take their places in the order of the plan. */
+  def ordered(known: Seq[String], plan: Seq[String]): Seq[String] = {
+    val next = plan.iterator
+    (known ++ plan.diff(known)).map(id => if (plan.contains(id)) next.next() else id)
+  }
+}
+
 /**
  * The watermark of one watermarked column.
  *

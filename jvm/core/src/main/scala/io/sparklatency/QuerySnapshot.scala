@@ -33,7 +33,7 @@ final case class QuerySnapshot(
   }
 
   /** The window's figures of every node, as those of a batch. */
-  def window: Seq[NodeRecord] = nodes.map { node =>
+  lazy val window: Seq[NodeRecord] = nodes.map { node =>
     NodeRecord(
       node.id,
       node.upstream,
@@ -42,7 +42,7 @@ final case class QuerySnapshot(
   }
 
   /** Whether no record with a timestamp came within the window. */
-  def isSilent: Boolean = window.forall(_(Measure.E2ELatency).count == 0)
+  lazy val isSilent: Boolean = window.forall(_(Measure.E2ELatency).count == 0)
 
   /** The figures of the last batch that reached each node. A batch without data, as Spark runs them, reaches few. */
   def lastBatches: Seq[NodeRecord] = nodes.map(node => NodeRecord(node.id, node.upstream, node.batch))
@@ -61,6 +61,10 @@ final case class NodeView(
     measures: Map[Measure, NodeSnapshot],
     batch: Map[Measure, LatencySummary]
 ) {
+
+  /** None of what the node does not measure. An e2e latency every node has, if only of no records. */
+  def figures(measure: Measure): Option[NodeSnapshot] =
+    measures.get(measure).orElse(Option.when(measure == Measure.E2ELatency)(NodeSnapshot.empty))
 
   def lastLatency: LatencySummary = batch.getOrElse(Measure.E2ELatency, LatencySummary.empty)
 }

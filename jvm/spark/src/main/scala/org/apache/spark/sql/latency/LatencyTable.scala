@@ -2,7 +2,7 @@ package org.apache.spark.sql.latency
 
 import io.sparklatency.LatencyPath
 import io.sparklatency.Metric
-import io.sparklatency.NodeSnapshot
+import io.sparklatency.NodeView
 import io.sparklatency.QuerySnapshot
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.FunctionIdentifier
@@ -48,23 +48,20 @@ private[latency] object LatencyTable {
   private def rows(query: QuerySnapshot): Seq[Row] = {
     val path = new LatencyPath(query.latest)
     query.nodes.zip(path.nodes).map { case (node, record) =>
-      val figures =
-        Metric.all.map(metric => value(metric, node.measures.getOrElse(metric.measure, NodeSnapshot.empty)))
-      Row.fromSeq(
-        Seq[Any](query.name, query.id.orNull, query.runId.orNull, node.id, node.upstream) ++
-          Seq(
-            path.own(record),
-            path.share(record)
-          ).map(_.map(Double.box).orNull) ++ (query.isSilent +: figures)
-      )
+      val (own, share) = (path.own(record).map(Double.box).orNull, path.share(record).map(Double.box).orNull)
+      val about =
+        Seq[Any](query.name, query.id.orNull, query.runId.orNull, node.id, node.upstream, own, share)
+      Row.fromSeq((about :+ query.isSilent) ++ Metric.all.map(metric => value(metric, node)))
     }
   }
 
-  private def value(metric: Metric, figures: NodeSnapshot): Any = (metric.kind, metric.read(figures)) match {
-    case (_, None) => null
-    case (Metric.Counter, Some(count)) => count.toLong
-    case (Metric.Gauge, Some(value)) => value
-  }
+  /** `null` where it is unknown, or of a measure that the node does not have. */
+  private def value(metric: Metric, node: NodeView): Any =
+    (metric.kind, node.figures(metric.measure).flatMap(metric.read)) match {
+      case (_, None) => null
+      case (Metric.Counter, Some(count)) => count.toLong
+      case (Metric.Gauge, Some(value)) => value
+    }
 
   private def typeOf(metric: Metric) = metric.kind match {
     case Metric.Counter => LongType

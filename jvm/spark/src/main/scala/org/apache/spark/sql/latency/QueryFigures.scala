@@ -9,6 +9,7 @@ import io.sparklatency.Granularity
 import io.sparklatency.LatencySummary
 import io.sparklatency.Measure
 import io.sparklatency.NodeFigures
+import io.sparklatency.NodeRecord
 import io.sparklatency.NodeView
 import io.sparklatency.QuerySnapshot
 import io.sparklatency.TaskId
@@ -162,12 +163,10 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
   /** Until the first plan is known, no node is known to have others downstream. */
   private def isShown(node: String): Boolean = granularity != Granularity.Single || !passedOn.contains(node)
 
-  /** The nodes of a plan take the places that they have among all nodes in the order of the plan: any may have come first. */
+  /** Any node may have come first: with its task. */
   private def order(ids: Seq[String]): Unit = {
-    val inPlan = ids.filter(nodes.contains)
-    val next = inPlan.iterator
     val ordered =
-      nodes.keys.toSeq.map(id => if (inPlan.contains(id)) next.next() else id).map(id => id -> nodes(id))
+      NodeRecord.ordered(nodes.keys.toSeq, ids.filter(nodes.contains)).map(id => id -> nodes(id))
     nodes.clear()
     nodes ++= ordered
   }

@@ -4,6 +4,7 @@ import scala.collection.mutable
 import scala.util.Try
 
 import com.fasterxml.jackson.annotation.JsonIgnore
+import io.sparklatency.NodeRecord
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerEvent
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
@@ -122,15 +123,16 @@ private[spark] object StoredQuery {
 
   def apply(key: String, batch: SparkListenerLatencyBatch, before: Option[StoredQuery]): StoredQuery = {
     val known = before.toSeq.flatMap(_.nodes).map(node => node.id -> node.node).toMap
-    val seen = batch.nodes.map { fields =>
-      val node = fields.node
+    val nodes = batch.nodes.map(_.node)
+    val inPlan = NodeRecord.ordered(before.toSeq.flatMap(_.nodes).map(_.id), nodes.map(_.id).toSeq)
+    val seen = nodes.map { node =>
       val sums = node.measures ++ known.get(node.id).toSeq.flatMap(_.measures).map { case (measure, sum) =>
         measure -> (sum + node(measure))
       }
       val upstream = (known.get(node.id).toSeq.flatMap(_.upstream) ++ node.upstream).distinct.sorted
       NodeFields(node.copy(upstream = upstream, measures = sums))
     }
-    val reached = batch.nodes.filter(_.node.hasRecords)
+    val reached = batch.nodes.zip(nodes).collect { case (fields, node) if node.hasRecords => fields }
     new StoredQuery(
       key,
       batch.query,
@@ -138,8 +140,11 @@ private[spark] object StoredQuery {
       batch.runId,
       before.fold(0L)(_.batches) + 1,
       batch.committedMs,
-      seen ++ before.toSeq.flatMap(_.nodes).filterNot(node => seen.exists(_.id == node.id)),
-      reached ++ before.toSeq.flatMap(_.latest).filterNot(node => reached.exists(_.id == node.id))
+      over(before.toSeq.flatMap(_.nodes), seen).sortBy(node => inPlan.indexOf(node.id)),
+      over(before.toSeq.flatMap(_.latest), reached)
     )
   }
+
+  private def over(before: Seq[NodeFields], now: Array[NodeFields]): Array[NodeFields] =
+    now ++ before.filterNot(node => now.exists(_.id == node.id))
 }

@@ -6,7 +6,7 @@ import io.sparklatency.NodeRecord
 import io.sparklatency.Readable
 import io.sparklatency.SplitParts
 
-/** The age of the last batch's records at its commit as one bar: source queuing, processing, commit. */
+/** The age of records at the commit, in each node's last batch, as one bar: source queuing, processing, commit. */
 private[ui] object SplitBar {
 
   def apply(nodes: Seq[NodeRecord]): NodeSeq = {
@@ -32,7 +32,7 @@ private[ui] object SplitBar {
         }
         <span class="text-body-secondary">of {
           Readable.duration(split.whole)
-        } on average in the last batch</span>
+        } on average in the last batch of each node</span>
       </p>
 
   /** Of parts that cannot be told apart, that of the last. */
