@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col, expr, udf
+from pyspark.sql.streaming import StreamingQuery
 
 from sparklatency import latency, with_e2e_latency
 
@@ -24,6 +25,12 @@ def rate(spark: SparkSession, rows: int) -> DataFrame:
 def await_file(file: Path) -> None:
     while not file.exists():
         time.sleep(0.2)
+
+
+def await_job(spark: SparkSession, query: StreamingQuery) -> None:
+    """Makes it unlikely that the query plans a batch: to be stopped then may be an error for Spark 4.3."""
+    while query.isActive and not spark.sparkContext.statusTracker().getActiveJobsIds():
+        time.sleep(0.02)
 
 
 def main(batches: str, folder: str) -> None:
@@ -49,6 +56,7 @@ def main(batches: str, folder: str) -> None:
         time.sleep(0.2)
     print("shop:", query.runId, flush=True)
     await_file(Path(folder, "stop"))
+    await_job(spark, query)
     query.stop()
     print("shop: stopped", flush=True)
     await_file(Path(folder, "end"))

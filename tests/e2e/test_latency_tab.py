@@ -95,7 +95,7 @@ def shop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         "spark.sql.shuffle.partitions": "2",
         "spark.plugins": "io.sparklatency.LatencyPlugin",
         "spark.ui.view.acls": "alice",  # for a History Server that looks at it
-        "spark.sparklatency.sample.window": "10m",
+        "spark.sparklatency.sample.window": "1h",  # longer than all of these tests
     }
     submit = ["--master", "local[2]", "--driver-memory", "1g", "--jars", str(spark.jar), *settings(conf)]
     with spark.start("shop", folder, "spark-submit", *submit, SHOP, str(BATCHES), folder) as driver:

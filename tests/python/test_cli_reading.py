@@ -134,12 +134,23 @@ def test_watermarks_shows_who_holds_back_and_what_came_too_late(ui: UI) -> None:
     rows = shown(sparklatency(ui, "watermarks"))
     assert rows[3] == ["kafka[orders]", "ts", "holds", "back", "1,000", "2023-11-14", "22:13:23.000", "2,000"]
     assert rows[4] == ["kafka[idle]", "ts", "500", "–", "–"]  # noqa: RUF001
-    assert " ".join(rows[5]) == "the query's watermark lags 2,000 ms"
+    moment = "at the last commit, 2023-11-14 22:13:25.000 UTC"
+    assert " ".join(rows[0]) == f"orders · 1,234 batches · in ms, {moment}"
+    assert " ".join(rows[5]) == "the query's watermark was 2,000 ms behind the clock"
+    assert " ".join(rows[7]) == "dropped late since the start · by how much, in ms over the window"
     assert rows[-1] == ["sink", "7", "21,000", "21,000", "21,000"]
     ui.queries = [{**ORDERS, "lastBatch": {**ORDERS["lastBatch"], "watermarks": [], "watermarkLag": None}}]
     without = sparklatency(ui, "watermarks").stdout
     assert "No watermark" in without
-    assert "lags" not in without
+    assert "behind" not in without
+
+
+def test_watermarks_says_why_it_is_unknown_how_late_records_were(ui: UI) -> None:
+    before = dict.fromkeys(("min", "avg", "p50", "p90", "p95", "p99", "max"))
+    ui.queries = [query("orders", unknown("sink", lateness={"records": 7, **before}))]
+    *_, row, legend = shown(sparklatency(ui, "watermarks"))
+    assert row == ["sink", "7", "–", "–", "–"]  # noqa: RUF001
+    assert " ".join(legend) == "– unknown: none was dropped within the window"  # noqa: RUF001
 
 
 @pytest.mark.parametrize(

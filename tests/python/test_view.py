@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from sparklatency import _parse, render
+from sparklatency.errors import NoFiguresError
 from sparklatency.view import Latency
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -99,6 +100,20 @@ def figures(*queries: dict[str, Any]) -> Latency:
             ),
         ),
         (
+            "shrinking",
+            figures(
+                query(
+                    "orders",
+                    node("source", own=1017.25, share=0.4),
+                    node("enrich", avg=2543.25, upstream=["source"], own=1526.0, share=0.6),
+                    node("windows", upstream=["enrich"], own=-1526.0, share=0.0),
+                    node("sink", upstream=["windows"], own=-0.25, share=0.0),
+                    slowestStep="enrich",
+                    criticalPath=["source", "enrich", "windows", "sink"],
+                )
+            ),
+        ),
+        (
             "silent",
             figures(
                 query(
@@ -140,6 +155,15 @@ def test_a_notebook_or_prompt_shows_what_print_shows() -> None:
 
 def test_a_query_that_no_record_has_reached_is_not_said_to_lack_timestamps() -> None:
     assert "no record has come yet" in str(figures(query("orders", unknown("source", records=0))))
+
+
+def test_one_query_is_had_without_counting() -> None:
+    orders, clicks = query("orders", node("source")), query("clicks", node("source"))
+    assert figures(orders).query.query == "orders"
+    with pytest.raises(NoFiguresError, match="No figures yet"):
+        _ = figures().query
+    with pytest.raises(ValueError, match=r"choose one of queries\[…\] \(orders, clicks\)"):
+        _ = figures(orders, clicks).query
 
 
 def test_html_escapes_names_and_ids() -> None:

@@ -32,6 +32,8 @@ _NO_RECORD = f"{UNKNOWN} unknown: no record has come yet"
 NOTHING = "No figures yet: no batch of a query with a marked node has ended."
 
 _NAME_WIDTH = 48
+_VISIBLE = 0.5
+"""What is less, in milliseconds, is lost when it is rounded."""
 _HEADINGS = ("node", "records", "min", "avg", "p50", "p90", "p99", "max")
 
 
@@ -124,21 +126,26 @@ def title_of_nodes(query: QueryLatency) -> str:
     return f"{title(query)}, records since the start"
 
 
-def slowest_step(query: QueryLatency) -> str | None:
-    """Returns where the time goes, in words; None where it is unknown, or there is one node and no choice."""
+def slowest_step(query: QueryLatency) -> list[str]:
+    """Returns where the time goes, a line or two; none where that is unknown, or one node no choice."""
     if query.slowest_step is None or len(query.critical_path) < 2:
-        return None
+        return []
     node = query.nodes[query.slowest_step]
     if not node.own or not node.share:
-        return None
+        return []
     step = name(node.node) if node.upstream else f"the way to {name(node.node)}"
     whole = node.own / node.share
-    return f"slowest step: {step}, {node.own:,.0f} ms of {whole:,.0f} ({100 * node.share:.0f} %)"
+    lines = [f"slowest step: {step}, {node.own:,.0f} ms of {whole:,.0f} ({100 * node.share:.0f} %)"]
+    end = latest(query, query.nodes[query.critical_path[-1]]).avg
+    younger = [name(id_) for id_ in query.critical_path[1:] if (query.nodes[id_].own or 0) <= -_VISIBLE]
+    if younger and end is not None and whole - end >= _VISIBLE:
+        where = ", ".join(younger)
+        lines.append(f"the whole exceeds the age at the end: behind {where} records are younger on average")
+    return lines
 
 
 def _notes(query: QueryLatency) -> list[str]:
-    step = slowest_step(query)
-    notes = [] if step is None else [step]
+    notes = slowest_step(query)
     if any(latest(query, node).p50 is None for node in query.nodes):
         notes.append(LEGEND if any(node.records for node in query.nodes) else _NO_RECORD)
     if query.oldest_uncommitted is not None:

@@ -33,6 +33,19 @@ class Latency:
     queries: tuple[QueryLatency, ...]
 
     @property
+    def query(self) -> QueryLatency:
+        """The query, if these are figures of one.
+
+        Raises:
+            NoFiguresError: no batch of it has been measured yet.
+            ValueError: these are figures of several queries.
+        """
+        query = self._only("figures")
+        if query is None:
+            raise NoFiguresError(render.NOTHING)
+        return query
+
+    @property
     def nodes(self) -> Nodes[NodeLatency]:
         """The nodes of all queries, one query after another."""
         return Nodes(node for query in self.queries for node in query.nodes)

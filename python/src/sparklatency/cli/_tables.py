@@ -39,6 +39,9 @@ _OTHERS_COMMITTED = (
 )
 
 
+_NONE_DROPPED = f"{UNKNOWN} unknown: none was dropped within the window"
+
+
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> Table:
     """Returns a table whose first columns are words, and the others numbers."""
     made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, show_header=any(headings))
@@ -66,7 +69,7 @@ def operators(query: QueryLatency) -> RenderableType:
     return Group(
         _title(title_of_nodes(query)),
         table(headings, rows),
-        *_lines(_slowest(query), LEGEND if _unknown(rows) else None),
+        *_lines(*_slowest(query), LEGEND if _unknown(rows) else None),
     )
 
 
@@ -85,7 +88,7 @@ def info(query: QueryLatency) -> RenderableType:
         _title(title(query)),
         table(("", "min", "avg", "p50", "p99", "max"), rows),
         *_lines(
-            _slowest(query),
+            *_slowest(query),
             f"critical path: {path or UNKNOWN}",
             "last batch:    " + (UNKNOWN if query.last_batch is None else _batch(query.last_batch)),
             LEGEND if _unknown(rows) else None,
@@ -115,24 +118,30 @@ def watermarks(query: QueryLatency) -> RenderableType:
         for node in query.nodes
         if node.lateness is not None
     ]
-    lag = batch.watermark_lag if batch else None
+    lag = None if batch is None else batch.watermark_lag
+    moment = "" if batch is None else f", at the last commit, {_time(batch.committed)} UTC"
     headings = ("source", "column", "", "delay", "watermark [UTC]", "lag")
-    dropped = ("node", "dropped late", "by p50", "by p99", "by max")
-    return Group(
-        _title(f"{heading(query)} · in ms"),
+    parts = [
+        _title(f"{heading(query)} · in ms{moment}"),
         table(headings, rows, left=3) if rows else Text("No watermark: no column of the query has one."),
-        *_lines(None if lag is None else f"the query's watermark lags {_ms(lag)}"),
-        table(dropped, late) if late else "",
-    )
+        *_lines(None if lag is None else f"the query's watermark was {lag:,} ms behind the clock"),
+    ]
+    if late:
+        parts += [
+            Text(),
+            _title("dropped late since the start · by how much, in ms over the window"),
+            table(("node", "records", "p50", "p99", "max"), late),
+            *_lines(_NONE_DROPPED if _unknown(late) else None),
+        ]
+    return Group(*parts)
 
 
 def _title(words: str) -> Text:
     return Text(words, style="table.title")
 
 
-def _slowest(query: QueryLatency) -> str | None:
-    step = slowest_step(query)
-    return None if step is None else step.replace("step: ", "step:  ")
+def _slowest(query: QueryLatency) -> list[str]:
+    return [line.replace("slowest step: ", "slowest step:  ") for line in slowest_step(query)]
 
 
 def _lines(*lines: str | None) -> list[Text]:
@@ -168,7 +177,3 @@ def _lag(batch: Batch | None, watermark: datetime | None) -> int | None:
     if batch is None or watermark is None:
         return None
     return round((batch.committed - watermark).total_seconds() * 1000)
-
-
-def _ms(figure: int | None) -> str:
-    return UNKNOWN if figure is None else f"{figure:,} ms"
