@@ -135,6 +135,7 @@ def main() -> None:
     tables = []
     with tempfile.TemporaryDirectory() as name:
         settings = {
+            "spark.driver.memory": "6g",  # for hundreds of runs to look back on
             "spark.sql.shuffle.partitions": "2",
             "spark.ui.retainedJobs": "100000",  # to read the CPU time of their tasks from
             "spark.ui.retainedStages": "100000",
