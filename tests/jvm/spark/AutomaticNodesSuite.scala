@@ -158,12 +158,12 @@ class AutomaticNodesSuite extends StreamingTest {
         for (input <- Seq(left, right)) input.addData(Seq(new Timestamp(Start + 30000)))
         query.processAllAvailable()
         left.addData(ago(600))
-        right.addData(ago(700, 800))
+        right.addData(ago(600, 700))
         query.processAllAvailable()
         val join = node("join-1", "auto_both_late")
         val (staleness, lateness) = (join.measure("staleness").get, join.measure("lateness").get)
-        assert((lateness.records, lateness.min, lateness.max) === ((3, Some(20600), Some(20800))))
-        assert((staleness.min, staleness.avg, staleness.max) === ((Some(-30000), Some(-11580.0), Some(800))))
+        assert((lateness.records, lateness.min, lateness.max) === ((3, Some(20600), Some(20700))))
+        assert((staleness.min, staleness.avg, staleness.max) === ((Some(-30000), Some(-11620.0), Some(700))))
       } finally query.stop()
     }
   }

@@ -103,7 +103,7 @@ class QueryFiguresSuite extends SparkTest {
     batch(mark("sink", 1)(1))
     batch(mark("last", 0)(1))
     batch(mark("source", 0)(1), mark("sink", 1, "source")(1))
-    assert(source.snapshot().head.nodes.map(_.id) === Seq("other", "source", "last", "sink"))
+    assert(source.snapshot().head.nodes.map(_.id) === Seq("other", "source", "sink", "last"))
     source.stopped("run")
   }
 }

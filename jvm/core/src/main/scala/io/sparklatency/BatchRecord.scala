@@ -41,10 +41,18 @@ final case class NodeRecord(id: String, upstream: Seq[String], measures: Map[Mea
 
 object NodeRecord {
 
-  /** Adds the nodes of a plan to those that are known: among them they take their places in the order of the plan. */
+  /**
+   * The nodes that are known and those of a plan. Of the plan's the known ones take their places among all in its order, and
+   * each other stands before the one that comes next in it.
+   */
   def ordered(known: Seq[String], plan: Seq[String]): Seq[String] = {
-    val next = plan.iterator
-    (known ++ plan.diff(known)).map(id => if (plan.contains(id)) next.next() else id)
+    val inPlan = plan.filter(known.contains).iterator
+    val places = known.map(id => if (plan.contains(id)) inPlan.next() else id)
+    val (all, _) = plan.foldRight((places, Option.empty[String])) { case (id, (places, next)) =>
+      val (before, behind) = places.span(!next.contains(_))
+      (if (places.contains(id)) places else before ++ (id +: behind), Some(id))
+    }
+    all
   }
 }
 

@@ -80,6 +80,7 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
 
   /** What stands of an execution. Nodes show in the order of its plan. */
   def add(marks: Seq[PlannedMark], batch: BatchFigures): Unit = {
+    val known = nodes.keys.toSeq
     passedOn ++= marks.flatMap(_.upstream)
     val shown = marks.filter(mark => isShown(mark.node))
     val latencies = shown.filter(_.measure == Measure.E2ELatency)
@@ -98,7 +99,7 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
       if (granularity == Granularity.Subtask && measure == Measure.E2ELatency)
         addToTasks(plannings.head, latencies, readings)
     }
-    order(inPlan.map(_.node))
+    order(known, inPlan.map(_.node))
     // A batch without data may have no source in its plan.
     latencies.foreach { mark =>
       upstream += mark.node -> (upstream.getOrElse(mark.node, Nil) ++ mark.upstream).distinct.sorted
@@ -163,12 +164,11 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
   /** Until the first plan is known, no node is known to have others downstream. */
   private def isShown(node: String): Boolean = granularity != Granularity.Single || !passedOn.contains(node)
 
-  /** Any node may have come first: with its task. */
-  private def order(ids: Seq[String]): Unit = {
-    val ordered =
-      NodeRecord.ordered(nodes.keys.toSeq, ids.filter(nodes.contains)).map(id => id -> nodes(id))
+  private def order(known: Seq[String], plan: Seq[String]): Unit = {
+    val ordered = NodeRecord.ordered(known, plan.filter(nodes.contains))
+    val all = (ordered ++ nodes.keys.toSeq.diff(ordered)).map(id => id -> nodes(id))
     nodes.clear()
-    nodes ++= ordered
+    nodes ++= all
   }
 
   private def of(node: String, measure: Measure): NodeFigures = {
