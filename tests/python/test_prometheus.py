@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 QUERY = "everything wrong"
-NODES = {"source", "aggregate-1", "sink"}
+NODES = {"source", "sink"}
 AUTOMATIC = {"spark.sparklatency.auto": "stateful", "spark.sparklatency.recording.level": "TRACE"}
 RATE_INTERVAL = "10s"
 
