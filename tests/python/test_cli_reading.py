@@ -143,6 +143,8 @@ def test_watermarks_shows_who_holds_back_and_what_came_too_late(ui: UI) -> None:
     without = sparklatency(ui, "watermarks").stdout
     assert "No watermark" in without
     assert "behind" not in without
+    ui.queries = [{**ORDERS, "lastBatch": {**ORDERS["lastBatch"], "watermarkLag": None}}]
+    assert "the query's watermark has not moved yet" in sparklatency(ui, "watermarks").stdout
 
 
 def test_watermarks_says_why_it_is_unknown_how_late_records_were(ui: UI) -> None:
@@ -212,7 +214,7 @@ def test_slo_prints_each_figure_beside_its_limit(ui: UI) -> None:
     [
         (["--query", "orders", "--node", "sink", "--p99", "5s"], "no figures of a query 'orders'"),
         (["--query", "clicks", "--node", "snik", "--p99", "5s"], "there is no node 'snik'; nodes: source"),
-        (["--query", "clicks", "--node", "source", "--commit-p99", "5s"], ""),
+        (["--query", "clicks", "--node", "source", "--commit-p99", "5s"], "only the last nodes"),
     ],
 )
 def test_slo_does_not_take_unknown_for_met(ui: UI, arguments: list[str], problem: str) -> None:

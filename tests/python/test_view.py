@@ -291,7 +291,7 @@ def test_a_run_that_an_error_ended_is_said_to_have_failed() -> None:
         "FAILED": True,
     }
     assert "orders · 1,234 batches · failed · latency in ms over the window" in str(ended["FAILED"])
-    assert "failed" not in str(ended["FINISHED"])
+    assert "orders · 1,234 batches · finished · latency in ms over the window" in str(ended["FINISHED"])
 
 
 def test_the_oldest_record_that_waits_for_its_commit_is_told_while_there_is_one() -> None:

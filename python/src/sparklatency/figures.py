@@ -95,7 +95,7 @@ class Delays:
 
     window: ProcessingDelay
     batch: ProcessingDelay
-    """Of the last batch alone."""
+    """Of the last batch that reached each of the two."""
 
 
 @dataclass(frozen=True)

@@ -109,9 +109,10 @@ def milliseconds(latency: float | None) -> str:
 
 
 def heading(query: QueryLatency) -> str:
-    """Returns a query's name, size and failure."""
+    """Returns a query's name and size, and how it ended, if it has."""
     batches = "1 batch" if query.batches == 1 else f"{query.batches:,} batches"
-    return f"{name(query.query)} · {batches}{' · failed' * query.has_failed}"
+    ended = "" if query.status in (None, "RUNNING") else f" · {query.status.lower()}"
+    return f"{name(query.query)} · {batches}{ended}"
 
 
 def title(query: QueryLatency) -> str:
@@ -140,7 +141,8 @@ def slowest_step(query: QueryLatency) -> list[str]:
     younger = [name(id_) for id_ in query.critical_path[1:] if (query.nodes[id_].own or 0) <= -_VISIBLE]
     if younger and end is not None and whole - end >= _VISIBLE:
         where = ", ".join(younger)
-        lines.append(f"the whole exceeds the age at the end: behind {where} records are younger on average")
+        more = f"more than the mean age at the end, {end:,.0f} ms"
+        lines.append(f"{more}: what leaves {where} is younger on average than what comes to it")
     return lines
 
 

@@ -103,7 +103,8 @@ class LatencyRecorderSuite extends AnyFunSuite {
   test("a busy writer loses nothing to the thread that publishes for silent ones, whatever its rows hold") {
     for (row <- Seq[LatencyRecorder => Unit](_.recordWithoutTimestamp(), _.record(0), _.record(-1))) {
       var published = 0L
-      val recorder = new LatencyRecorder(SystemClock, part => published += part.records, 100 * 1000 * 1000)
+      val recorder =
+        new LatencyRecorder(SystemClock, (part, _) => published += part.records, 100 * 1000 * 1000)
       val until = System.nanoTime() + 700L * 1000 * 1000
       val other =
         new Thread(() => while (System.nanoTime() < until) { recorder.publishIfSilent(); Thread.sleep(50) })
@@ -116,9 +117,21 @@ class LatencyRecorderSuite extends AnyFunSuite {
     }
   }
 
+  test("what is published tells the timestamp of its oldest record, however long ago that was read") {
+    clock.set(1000)
+    var oldest = Seq.empty[Option[Long]]
+    val recorder = new LatencyRecorder(clock, (_, ms) => oldest :+= ms, publishNanos = -1)
+    recorder.record(990 * 1000)
+    clock.set(9000)
+    recorder.record(8000 * 1000)
+    clock.set(20000)
+    for (_ <- 1 to 2) recorder.recordWithoutTimestamp()
+    assert(oldest === Seq(Some(990), Some(8000), None))
+  }
+
   test("nothing is published after the end") {
     var published = 0
-    val recorder = new LatencyRecorder(clock, _ => published += 1, publishNanos = -1)
+    val recorder = new LatencyRecorder(clock, (_, _) => published += 1, publishNanos = -1)
     recorder.record(0)
     recorder.seal()
     for (_ <- 1 to 3) recorder.publishIfSilent()

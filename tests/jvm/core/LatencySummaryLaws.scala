@@ -91,7 +91,7 @@ class LatencySummaryLaws extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("parts that are published on the way make up the whole") {
     forAll(latencies) { all =>
       var parts = Seq.empty[LatencySummary]
-      val recorder = new LatencyRecorder(new ManualClock(Now), parts :+= _, publishNanos = -1)
+      val recorder = new LatencyRecorder(new ManualClock(Now), (part, _) => parts :+= part, publishNanos = -1)
       all.foreach(ms => recorder.record((Now - ms) * 1000))
       val whole = Figures(summary(all))
       assert(Figures(recorder.summary()) === whole)

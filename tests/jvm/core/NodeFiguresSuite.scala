@@ -49,9 +49,11 @@ class NodeFiguresSuite extends AnyFunSuite {
 
   test("the oldest record on its way is none of a task without end") {
     val node = figures
-    node.publish(ReadingId(planning = 2, task, number = 0), aged(400), endless = true)
+    node.publish(ReadingId(planning = 2, task, number = 0), aged(400), Some(600), endless = true)
     assert(node.oldestRunning === None)
-    node.publish(reading, aged(30, 20))
+    node.publish(reading, aged(30, 20), Some(970))
+    clock.advance(10000)
+    node.publish(reading, aged(7), Some(10993))
     assert(node.oldestRunning === Some(970))
   }
 

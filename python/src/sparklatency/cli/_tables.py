@@ -124,7 +124,7 @@ def watermarks(query: QueryLatency) -> RenderableType:
     parts = [
         _title(f"{heading(query)} · in ms{moment}"),
         table(headings, rows, left=3) if rows else Text("No watermark: no column of the query has one."),
-        *_lines(None if lag is None else f"the query's watermark was {lag:,} ms behind the clock"),
+        *_lines(_lag_in_words(lag) if rows else None),
     ]
     if late:
         parts += [
@@ -167,6 +167,12 @@ def _batch(batch: Batch) -> str:
     took = ", ".join(f"{part} {ms:,}" for part, ms in batch.durations.items() if ms)
     rows = f"{batch.batch}, {batch.input_rows:,} rows, committed {_time(batch.committed)} UTC"
     return f"{rows}, ms: {took}" if took else rows
+
+
+def _lag_in_words(lag: int | None) -> str:
+    if lag is None:
+        return "the query's watermark has not moved yet"
+    return f"the query's watermark was {lag:,} ms behind the clock"
 
 
 def _time(time: datetime | None) -> str:

@@ -11,7 +11,7 @@ from sparklatency.errors import NoFiguresError
 from sparklatency.render import milliseconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 _FIGURES = ("avg", "p50", "p90", "p95", "p99", "p999", "max")
 _EXIT = {"met": 0, "missed": _options.MISSED, "unknown": _options.UNKNOWN}
@@ -48,7 +48,7 @@ def slo(url: str, app: str | None, query: str, node: str, as_json: bool, **limit
     run: Mapping[str, Any] = {}
     try:
         run = _options.one_query(source, query)
-        figures, problem = _figures(run, node)
+        figures, problem = _figures(run, node, asked)
     except NoFiguresError as none:
         figures, problem = {}, str(none)
     judged = [_judge(figure, limit, figures) for figure, limit in asked.items()]
@@ -71,14 +71,19 @@ def slo(url: str, app: str | None, query: str, node: str, as_json: bool, **limit
     raise SystemExit(_EXIT[status])
 
 
-def _figures(query: Mapping[str, Any], node: str) -> tuple[Mapping[str, Any], str | None]:
-    """Returns the figures of a node as they are asked for; or none, and why."""
+def _figures(
+    query: Mapping[str, Any], node: str, asked: Iterable[str]
+) -> tuple[Mapping[str, Any], str | None]:
+    """Returns the figures of a node as they are asked for; and why one of them cannot be had."""
     found = next((one for one in query["nodes"] if one["node"] == node), None)
     if found is None:
         known = ", ".join(one["node"] for one in query["nodes"])
         return {}, f"there is no node {node!r}; nodes: {known or 'none'}"
+    problem = None
+    if found["commit"] is None and any(figure.startswith("commit_") for figure in asked):
+        problem = f"node {node!r} has no commit latency: only the last nodes of a query have one"
     commit = found["commit"] or {}
-    return {**found, **{f"commit_{figure}": value for figure, value in commit.items()}}, None
+    return {**found, **{f"commit_{figure}": value for figure, value in commit.items()}}, problem
 
 
 def _judge(figure: str, limit: int, figures: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,14 +9,14 @@ package io.sparklatency
  *   val summary = recorder.summary()
  * }}}
  * A writer that goes on for long publishes as it goes: whenever it reads the clock and `publishNanos` have passed, it hands what
- * came in since to `publish`, and begins anew. Where no row comes for as long, another thread may do it in its stead.
+ * came in since to `publish`, with the timestamp of the oldest of these records, and begins anew. Where no row comes for as long, another thread may do it in its stead.
  *
  * @param reference where the results are committed later, at a time nobody knows yet: a time, in milliseconds, against which the
  *                  age of each record is taken too. The age at any other time differs from that by the time between
  */
 final class LatencyRecorder(
     clock: Clock,
-    publish: LatencySummary => Unit = _ => (),
+    publish: (LatencySummary, Option[Long]) => Unit = (_, _) => (),
     publishNanos: Long = LatencyRecorder.PublishMs * 1000 * 1000,
     reference: Option[Long] = None
 ) {
@@ -28,6 +28,7 @@ final class LatencyRecorder(
   private[this] var withoutTimestamp = 0L
   private[this] var withoutAge = 0L
   private[this] var published = LatencySummary.empty
+  private[this] var oldestMs = Long.MaxValue
   @volatile private[this] var publishedAtNanos = System.nanoTime()
   @volatile private[this] var readAtNanos = publishedAtNanos
   private[this] var seenAtNanos = 0L
@@ -101,7 +102,10 @@ final class LatencyRecorder(
       readAtNanos = nanos
     }
 
-  private def settle(): Unit = run.settle(latencies, ages, reference.fold(0L)(_ - readMs))
+  private def settle(): Unit = {
+    oldestMs = math.min(oldestMs, run.oldest(readMs))
+    run.settle(latencies, ages, reference.fold(0L)(_ - readMs))
+  }
 
   private def publishNow(): Unit = {
     publishedAtNanos = System.nanoTime()
@@ -110,7 +114,9 @@ final class LatencyRecorder(
       published += part
       latencies.clear()
       withoutTimestamp = 0
-      publish(part)
+      val oldest = Option.when(oldestMs < Long.MaxValue)(oldestMs)
+      oldestMs = Long.MaxValue
+      publish(part, oldest)
     }
   }
 }

@@ -38,6 +38,9 @@ private[sparklatency] final class LatencyRun {
       clear()
     }
 
+  /** The timestamp of the oldest record, where the clock reads `readMs`; without records the greatest number. */
+  def oldest(readMs: Long): Long = if (min <= max) readMs - max else Long.MaxValue
+
   private def move(tally: LatencyTally, olderByMs: Long): Unit = {
     var records = 0L
     buckets.foreach(lowestBucket, highestBucket) { (bucket, count) =>

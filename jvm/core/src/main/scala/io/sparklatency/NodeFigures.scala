@@ -28,13 +28,19 @@ final class NodeFigures(clock: Clock, settings: WindowSettings) {
    * What a task has published of a reading since it last did. It shows as long as the task does not fail, and its planning has
    * not ended.
    *
-   * @param endless the task belongs to no batch, and outlives its planning
+   * @param oldestMs the timestamp of the oldest of these records
+   * @param endless  the task belongs to no batch, and outlives its planning
    */
-  def publish(reading: ReadingId, part: LatencySummary, endless: Boolean = false): Unit = synchronized {
+  def publish(
+      reading: ReadingId,
+      part: LatencySummary,
+      oldestMs: Option[Long] = None,
+      endless: Boolean = false
+  ): Unit = synchronized {
     val published = running.getOrElse(reading, new Running(endless))
     published.total += part
     published.window.record(part, clock.millis())
-    published.oldestMs = (published.oldestMs ++ part.max.map(clock.millis() - _)).minOption
+    published.oldestMs = (published.oldestMs ++ oldestMs).minOption
     running += reading -> published
     changed()
   }

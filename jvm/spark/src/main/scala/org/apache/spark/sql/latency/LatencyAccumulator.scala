@@ -57,7 +57,10 @@ final class LatencyAccumulator(
     val number = recorders.size
     val recorder = new LatencyRecorder(
       clock,
-      part => task.foreach(context => RunningTasks.publish(owner, readingId(context, number), context, part)),
+      (part, oldest) =>
+        task.foreach(context =>
+          RunningTasks.publish(owner, readingId(context, number), context, part, oldest)
+        ),
       publishMs * 1000 * 1000,
       reference
     )

@@ -138,7 +138,8 @@ final class QueryFigures(owner: MarkOwner, granularity: Granularity, make: Figur
 
   def publish(part: PublishedPart): Unit =
     if (isShown(part.owner.key.node))
-      of(part.owner.key.node, part.owner.measure).publish(part.reading, part.summary, part.endless)
+      of(part.owner.key.node, part.owner.measure)
+        .publish(part.reading, part.summary, part.oldestMs, part.endless)
 
   def ended(plannings: Set[Long]): Unit = all.foreach(_.ended(plannings))
   def forget(task: Long): Unit = all.foreach(_.forget(task))

@@ -42,11 +42,17 @@ object RunningTasks extends Logging {
   def closed(recorder: LatencyRecorder): Unit = { recorders.remove(recorder); () }
 
   /** A failure of ours must not fail the task, in whose thread this may be. */
-  def publish(owner: MarkOwner, reading: ReadingId, task: TaskContext, part: LatencySummary): Unit =
+  def publish(
+      owner: MarkOwner,
+      reading: ReadingId,
+      task: TaskContext,
+      part: LatencySummary,
+      oldestMs: Option[Long]
+  ): Unit =
     try {
       ExecutorFigures.add(owner, part)
       val endless = task.getLocalProperty("__is_continuous_processing") == "true"
-      val published = PublishedPart(owner, reading, endless, part)
+      val published = PublishedPart(owner, reading, endless, part, oldestMs)
       // What is read outside an execution has no end at which the driver could put it right.
       if (task.getLocalProperty(SQLExecution.EXECUTION_ID_KEY) == null) ()
       else if (SparkEnv.get.executorId == SparkContext.DRIVER_IDENTIFIER) LatencyTracker.receive(published)
@@ -86,13 +92,15 @@ object RunningTasks extends Logging {
 /**
  * What a running task has recorded since it published last.
  *
- * @param endless the task belongs to no batch: it runs as long as its query
+ * @param endless  the task belongs to no batch: it runs as long as its query
+ * @param oldestMs the timestamp of the oldest of these records
  */
 private[latency] final case class PublishedPart(
     owner: MarkOwner,
     reading: ReadingId,
     endless: Boolean,
-    summary: LatencySummary
+    summary: LatencySummary,
+    oldestMs: Option[Long]
 ) {
 
   /** Only of the JDK's own types: Spark may read it with a class loader that does not know ours. */
@@ -106,7 +114,8 @@ private[latency] final case class PublishedPart(
     Long.box(reading.task),
     Int.box(reading.number),
     Boolean.box(endless),
-    summary.toBytes
+    summary.toBytes,
+    oldestMs.map(Long.box).orNull
   )
 }
 
@@ -123,7 +132,8 @@ private[latency] object PublishedPart {
           task: java.lang.Long,
           number: Integer,
           endless: java.lang.Boolean,
-          summary: Array[Byte]
+          summary: Array[Byte],
+          oldestMs
         ) =>
       Measure.all.find(_.name == measure).map(measure =>
         PublishedPart(
@@ -135,7 +145,8 @@ private[latency] object PublishedPart {
           ),
           ReadingId(planning, task, number),
           endless,
-          LatencySummary.fromBytes(summary)
+          LatencySummary.fromBytes(summary),
+          Option(oldestMs).map(_.toString.toLong)
         )
       )
     case _ => None
