@@ -2,6 +2,9 @@ package io.sparklatency.spark
 
 import java.sql.Timestamp
 
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.ObjectMapper
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.ForeachWriter
 import org.apache.spark.sql.Row
@@ -21,6 +24,13 @@ class LongTasksSuite extends StreamingTest with Eventually {
     override def close(error: Throwable): Unit = ()
   }
 
+  /** A minute goes by with each record. */
+  private object DropSlowly extends ForeachWriter[Row] {
+    override def open(partition: Long, epoch: Long): Boolean = true
+    override def process(row: Row): Unit = SparkTest.clock.advance(60000)
+    override def close(error: Throwable): Unit = ()
+  }
+
   private def figures(id: String, query: String): Option[(Long, Option[Long], Option[Long])] =
     findNode(id, query).map(found => (found.records, found.min, found.max))
 
@@ -36,6 +46,25 @@ class LongTasksSuite extends StreamingTest with Eventually {
       eventually(assert(figures("node", "real_time") === Some((3, Some(1), Some(7)))))
       assert(query.lastProgress === null)
       assert(gauges("query.real_time.node.node.record-e2e-latency-max") === 7.0)
+    } finally query.stop()
+  }
+
+  test(
+    "the oldest record that waits is known by its timestamp, though time went by before its task told of it"
+  ) {
+    val input = LowLatencyMemoryStream[Timestamp](spark, 2)
+    val marked = input.toDF().withE2ELatency("node", "value")
+    val query = marked.writeStream.queryName("told_late").outputMode("update").foreach(DropSlowly)
+      .trigger(Trigger.RealTime("10 minutes")).start()
+    def oldest = {
+      val shown =
+        new ObjectMapper().readTree(PythonApi.latencyJson(spark, null)).get("queries").elements.asScala
+      shown.find(_.get("query").asText == "told_late").map(_.get("oldestUncommitted").asLong)
+    }
+    try {
+      input.addData(ago(7, 2))
+      eventually(assert(figures("node", "told_late").exists(_._1 == 2)))
+      eventually(assert(oldest === Some(120007)))
     } finally query.stop()
   }
 
