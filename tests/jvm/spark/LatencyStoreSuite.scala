@@ -66,6 +66,7 @@ class LatencyStoreSuite extends StreamingTest {
     try {
       input.addData(ago(100, 300))
       query.processAllAvailable()
+      ListenerBus.awaitEmpty(spark.sparkContext) // the commit belongs to the window that is over then
       clock.advance(3600000)
       input.addData(ago(90000))
       query.processAllAvailable()

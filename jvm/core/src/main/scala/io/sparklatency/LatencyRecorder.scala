@@ -9,7 +9,8 @@ package io.sparklatency
  *   val summary = recorder.summary()
  * }}}
  * A writer that goes on for long publishes as it goes: whenever it reads the clock and `publishNanos` have passed, it hands what
- * came in since to `publish`, with the timestamp of the oldest of these records, and begins anew. Where no row comes for as long, another thread may do it in its stead.
+ * came in since to `publish`, with the timestamp of the oldest of these records, and begins anew. Where no row comes for as long,
+ * another thread may do it in its stead.
  *
  * @param reference where the results are committed later, at a time nobody knows yet: a time, in milliseconds, against which the
  *                  age of each record is taken too. The age at any other time differs from that by the time between

@@ -130,6 +130,10 @@ final case class NodeSnapshot(total: LatencySummary, window: LatencySummary, set
 object NodeSnapshot {
   val empty: NodeSnapshot = of(LatencySummary.empty)
 
+  /** None of what a node does not measure. An e2e latency every node has, if only of no records. */
+  def in(measures: Map[Measure, NodeSnapshot], measure: Measure): Option[NodeSnapshot] =
+    measures.get(measure).orElse(Option.when(measure == Measure.E2ELatency)(empty))
+
   /** The figures of some records and no others. */
   def of(records: LatencySummary): NodeSnapshot = NodeSnapshot(records, records, records)
 }

@@ -62,9 +62,5 @@ final case class NodeView(
     batch: Map[Measure, LatencySummary]
 ) {
 
-  /** None of what the node does not measure. An e2e latency every node has, if only of no records. */
-  def figures(measure: Measure): Option[NodeSnapshot] =
-    measures.get(measure).orElse(Option.when(measure == Measure.E2ELatency)(NodeSnapshot.empty))
-
   def lastLatency: LatencySummary = batch.getOrElse(Measure.E2ELatency, LatencySummary.empty)
 }

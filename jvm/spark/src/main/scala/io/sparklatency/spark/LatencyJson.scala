@@ -139,13 +139,16 @@ object LatencyJson {
 
   /** The e2e latency's figures beside the node's id, those of other measures in objects of their own. */
   private def putMeasures(json: ObjectNode, measures: Map[Measure, NodeSnapshot]): Unit =
-    Measure.all.foreach {
-      case Measure.E2ELatency =>
-        putMeasure(json, Measure.E2ELatency, measures.getOrElse(Measure.E2ELatency, NodeSnapshot.empty))
-      case other => measures.get(other) match {
-          case None => json.putNull(other.field)
-          case Some(figures) => putMeasure(json.putObject(other.field), other, figures)
-        }
+    Measure.all.foreach { measure =>
+      NodeSnapshot.in(measures, measure) match {
+        case None => json.putNull(measure.field)
+        case Some(figures) =>
+          putMeasure(
+            if (measure == Measure.E2ELatency) json else json.putObject(measure.field),
+            measure,
+            figures
+          )
+      }
     }
 
   private def putMeasure(json: ObjectNode, measure: Measure, figures: NodeSnapshot): Unit =

@@ -2,6 +2,7 @@ package org.apache.spark.sql.latency
 
 import io.sparklatency.LatencyPath
 import io.sparklatency.Metric
+import io.sparklatency.NodeSnapshot
 import io.sparklatency.NodeView
 import io.sparklatency.QuerySnapshot
 import org.apache.spark.sql.Row
@@ -57,7 +58,7 @@ private[latency] object LatencyTable {
 
   /** `null` where it is unknown, or of a measure that the node does not have. */
   private def value(metric: Metric, node: NodeView): Any =
-    (metric.kind, node.figures(metric.measure).flatMap(metric.read)) match {
+    (metric.kind, NodeSnapshot.in(node.measures, metric.measure).flatMap(metric.read)) match {
       case (_, None) => null
       case (Metric.Counter, Some(count)) => count.toLong
       case (Metric.Gauge, Some(value)) => value
