@@ -1,5 +1,7 @@
 package io.sparklatency
 
+import java.util.concurrent.atomic.AtomicLong
+
 /** The time of day, in milliseconds since the epoch. Whatever measures takes its clock from here, so that a test can set it. */
 trait Clock {
 
@@ -21,13 +23,15 @@ object SystemClock extends Clock {
   override def readEveryRow: Boolean = false
 }
 
-/** A clock that stands still until it is told otherwise, in any direction. Safe to set from another thread. */
-final class ManualClock(@volatile private var now: Long) extends Clock {
-  override def millis(): Long = now
+/** A clock that stands still until it is told otherwise, in any direction, by any thread. */
+final class ManualClock(start: Long) extends Clock {
+  private val now = new AtomicLong(start)
+
+  override def millis(): Long = now.get
   override def readEveryRow: Boolean = true
-  override def at(systemMillis: Long): Long = now
-  def set(millis: Long): Unit = now = millis
-  def advance(millis: Long): Unit = now += millis
+  override def at(systemMillis: Long): Long = now.get
+  def set(millis: Long): Unit = now.set(millis)
+  def advance(millis: Long): Unit = now.addAndGet(millis): Unit
 }
 
 /** The clock of this process. Only tests replace it. */
