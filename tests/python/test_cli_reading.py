@@ -85,11 +85,25 @@ def test_top_shows_the_newest_run_of_every_query(ui: UI) -> None:
 
 def test_operators_shows_own_time_share_and_percentiles(ui: UI) -> None:
     ui.queries = [ORDERS]
-    _, headings, _, source, sink, step = shown(sparklatency(ui, "operators"))
+    _, headings, _, source, sink, step, path = shown(sparklatency(ui, "operators"))
     assert headings == ["node", "records", "own", "share", "p50", "p90", "p95", "p99", "p99.9", "max"]
     assert source[:5] == ["source", "12,000", "1,017.2", "20", "%"]
     assert sink[:6] == ["sink", "12,000", "4,182.8", "80", "%", "612"]
     assert " ".join(step) == "slowest step: sink, 4,183 ms of 5,200 (80 %)"
+    assert " ".join(path) == "critical path: source → sink"
+
+
+def test_operators_shows_how_old_records_are_that_stateful_operators_take_in(ui: UI) -> None:
+    intake = {"min": 3, "avg": 4.5, "max": 21_000}
+    ui.queries = [query("orders", node("source"), node("sink", staleness=intake))]
+    *_, heading, headings, _, row = shown(sparklatency(ui, "operators"))
+    assert " ".join(heading).startswith("staleness: age when a stateful operator took a record in")
+    assert headings == ["node", "min", "avg", "max"]
+    assert row == ["sink", "3", "4.5", "21,000"]
+    ui.queries = [query("orders", node("sink", staleness=dict.fromkeys(intake)))]
+    *_, row, legend = shown(sparklatency(ui, "operators"))
+    assert row == ["sink", "–", "–", "–"]  # noqa: RUF001
+    assert " ".join(legend).endswith("no record with a timestamp was taken in within the window")
 
 
 def test_info_splits_the_latency_and_tells_of_the_last_batch(ui: UI) -> None:
@@ -274,7 +288,7 @@ def test_check_says_what_to_mend(ui: UI) -> None:
     )
     assert f"warn query {id_} has no name" in printed
     assert f"wrong timestamps {id_}, bare: no record has one" in printed
-    assert f"warn timestamps {id_}, ahead: 1 records have none" in printed
+    assert f"warn timestamps {id_}, ahead: 1 record has none" in printed
     assert "ahead: 3 records come from the future, by up to 2,500 ms" in printed
     ui.queries = [query("two\nlines", bare)]
     assert r"two\nlines, bare: no record has one" in sparklatency(ui, "check").stdout

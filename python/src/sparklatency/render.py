@@ -108,11 +108,15 @@ def milliseconds(latency: float | None) -> str:
     return f"{latency:,.1f}" if isinstance(latency, float) else f"{latency:,}"
 
 
+def counted(number: int, one: str, more: str) -> str:
+    """Returns a number and what it counts."""
+    return f"{number:,} {one if number == 1 else more}"
+
+
 def heading(query: QueryLatency) -> str:
     """Returns a query's name and size, and how it ended, if it has."""
-    batches = "1 batch" if query.batches == 1 else f"{query.batches:,} batches"
     ended = "" if query.status in (None, "RUNNING") else f" · {query.status.lower()}"
-    return f"{name(query.query)} · {batches}{ended}"
+    return f"{name(query.query)} · {counted(query.batches, 'batch', 'batches')}{ended}"
 
 
 def title(query: QueryLatency) -> str:

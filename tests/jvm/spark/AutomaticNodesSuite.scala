@@ -37,7 +37,7 @@ class AutomaticNodesSuite extends StreamingTest {
     withSettings(everything: _*) {
       val input = stream
       val distinct = watermarked(input).dropDuplicates("value")
-      val counted = distinct.groupBy(window(col("value"), "1 second")).agg(max("value").as("last"))
+      val counted = newestOfEachSecond(distinct)
       val recounted = counted.groupBy(window(col("window"), "5 seconds")).agg(max("last").as("newest"))
       val query = start(recounted, "auto_trace")
       try {
@@ -82,7 +82,7 @@ class AutomaticNodesSuite extends StreamingTest {
   test("a stateful operator says how old rows are that it takes in, and how late those are that it drops") {
     withSettings(everything: _*) {
       val input = stream
-      val counted = watermarked(input).groupBy(window(col("value"), "1 second")).agg(max("value").as("last"))
+      val counted = newestOfEachSecond(watermarked(input))
       val query = start(counted, "auto_late")
       try {
         input.addData(ago(100, 200))
@@ -115,7 +115,7 @@ class AutomaticNodesSuite extends StreamingTest {
   test("the staleness and lateness of an operator appear under the id that its end was given by hand") {
     withSettings(everything: _*) {
       val input = stream
-      val newest = watermarked(input).groupBy(window(col("value"), "1 second")).agg(max("value").as("last"))
+      val newest = newestOfEachSecond(watermarked(input))
       val query = start(newest.withE2ELatency("windows", "last"), "auto_ended_by_hand", "update")
       try {
         input.addData(Seq(new Timestamp(Start + 30000)))

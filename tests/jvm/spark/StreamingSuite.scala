@@ -14,7 +14,7 @@ class StreamingSuite extends StreamingTest {
   for (mode <- Seq("append", "update", "complete"))
     test(s"marks below and above a window aggregation in $mode mode") {
       val input = stream
-      val counted = marked(input).groupBy(window(col("value"), "1 second")).agg(max("value").as("last"))
+      val counted = newestOfEachSecond(marked(input))
       val query = start(counted.withE2ELatency("windowed", "last"), s"windows_$mode", mode)
       try {
         input.addData(ago(100, 200, 5000))

@@ -41,11 +41,12 @@ trait StreamingTest extends SparkTest {
   protected def marked(input: MemoryStream[Timestamp]): DataFrame =
     watermarked(input).withE2ELatency("source")
 
+  protected def newestOfEachSecond(df: DataFrame): DataFrame =
+    df.groupBy(window(col("value"), "1 second")).agg(max("value").as("last"))
+
   /** The newest timestamp of each second, after each batch of which Spark runs one without data. */
-  protected def startWindows(input: MemoryStream[Timestamp], name: String): StreamingQuery = {
-    val newest = marked(input).groupBy(window(col("value"), "1 second")).agg(max("value").as("last"))
-    start(newest.withE2ELatency("sink", "last"), name, "update")
-  }
+  protected def startWindows(input: MemoryStream[Timestamp], name: String): StreamingQuery =
+    start(newestOfEachSecond(marked(input)).withE2ELatency("sink", "last"), name, "update")
 
   protected def nodesOf(query: String): Seq[String] = {
     val json = new ObjectMapper().readTree(PythonApi.latencyJson(spark, query))

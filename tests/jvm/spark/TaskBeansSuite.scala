@@ -31,8 +31,7 @@ class TaskBeansSuite extends StreamingTest {
     "each node in each task is a bean, tasks are numbered along the shuffles, and all go when the query stops"
   ) {
     val input = stream
-    val windows =
-      marked(input).repartition(2).groupBy(window(col("value"), "1 second")).agg(max("value").as("last"))
+    val windows = newestOfEachSecond(marked(input).repartition(2))
     val sink =
       windows.withE2ELatency("windowed", "last").filter("last IS NOT NULL").withE2ELatency("sink", "last")
     val query = start(sink, "beans", "complete")
@@ -85,7 +84,7 @@ class TaskBeansSuite extends StreamingTest {
   test("a task that ends where an operator takes records in is as its last node that gives some out") {
     withSettings(everything: _*) {
       val input = stream
-      val counted = watermarked(input).groupBy(window(col("value"), "1 second")).agg(max("value").as("last"))
+      val counted = newestOfEachSecond(watermarked(input))
       val query = start(counted, "intake_bean", "update")
       try {
         input.addData(ago(100, 5000))

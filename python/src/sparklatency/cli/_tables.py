@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from sparklatency.figures import Ages, ProcessingDelay
     from sparklatency.queries import Batch, QueryLatency
 
-
 _OTHER_RECORDS = (
     "More or fewer records reached the end than came in: processing compares different records, "
     "statistic by statistic."
@@ -37,8 +36,7 @@ _OTHERS_COMMITTED = (
     "More or fewer records reached the end than were committed, as while a batch is on its way: commit "
     "compares different records, statistic by statistic."
 )
-
-
+_NONE_TAKEN_IN = f"{UNKNOWN} unknown: no record with a timestamp was taken in within the window"
 _NONE_DROPPED = f"{UNKNOWN} unknown: none was dropped within the window"
 
 
@@ -66,11 +64,24 @@ def operators(query: QueryLatency) -> RenderableType:
         for shown in [latest(query, node)]
     ]
     headings = ("node", "records", "own", "share", "p50", "p90", "p95", "p99", "p99.9", "max")
-    return Group(
+    parts = [
         _title(title_of_nodes(query)),
         table(headings, rows),
-        *_lines(*_slowest(query), LEGEND if _unknown(rows) else None),
-    )
+        *_lines(*_slowest(query), _critical_path(query), LEGEND if _unknown(rows) else None),
+    ]
+    intakes = [
+        [name(node.node), *map(milliseconds, (node.staleness.min, node.staleness.avg, node.staleness.max))]
+        for node in query.nodes
+        if node.staleness is not None
+    ]
+    if intakes:
+        parts += [
+            Text(),
+            _title("staleness: age when a stateful operator took a record in, in ms over the window"),
+            table(("node", "min", "avg", "max"), intakes),
+            *_lines(_NONE_TAKEN_IN if _unknown(intakes) else None),
+        ]
+    return Group(*parts)
 
 
 def info(query: QueryLatency) -> RenderableType:
@@ -83,13 +94,12 @@ def info(query: QueryLatency) -> RenderableType:
         "total": split.total,
     }
     rows = [[part, *_statistics(figures)] for part, figures in parts.items()]
-    path = " → ".join(map(name, query.critical_path))
     return Group(
         _title(title(query)),
         table(("", "min", "avg", "p50", "p99", "max"), rows),
         *_lines(
             *_slowest(query),
-            f"critical path: {path or UNKNOWN}",
+            _critical_path(query),
             "last batch:    " + (UNKNOWN if query.last_batch is None else _batch(query.last_batch)),
             LEGEND if _unknown(rows) else None,
             _OTHER_RECORDS if _differ(split.processing) else None,
@@ -142,6 +152,10 @@ def _title(words: str) -> Text:
 
 def _slowest(query: QueryLatency) -> list[str]:
     return [line.replace("slowest step: ", "slowest step:  ") for line in slowest_step(query)]
+
+
+def _critical_path(query: QueryLatency) -> str:
+    return f"critical path: {' → '.join(map(name, query.critical_path)) or UNKNOWN}"
 
 
 def _lines(*lines: str | None) -> list[Text]:

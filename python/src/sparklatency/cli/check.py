@@ -15,7 +15,7 @@ from sparklatency._jar import jar_lines, jar_path, pyspark_version, spark_line
 from sparklatency._version import __version__
 from sparklatency.cli import _options, _tables
 from sparklatency.errors import SparkLatencyError
-from sparklatency.render import name
+from sparklatency.render import counted, name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,16 +115,16 @@ def _query(query: QueryLatency) -> Iterator[Finding]:
     elif query.query == query.id:
         yield Finding("warn", "query", f"{query.id} has no name: name it by .queryName(…), to be found again")
     else:
-        size = f"{query.batches:,} batches, {len(query.nodes)} nodes"
+        size = f"{counted(query.batches, 'batch', 'batches')}, {counted(len(query.nodes), 'node', 'nodes')}"
         yield Finding("ok", "query", f"{name(query.query)}, {size}")
     for node in query.nodes:
         where = f"{name(query.query)}, {name(node.node)}"
         if node.records and node.without_timestamp == node.records:
             yield Finding("wrong", "timestamps", f"{where}: no record has one; mark it by another column")
         elif node.without_timestamp:
-            yield Finding("warn", "timestamps", f"{where}: {node.without_timestamp:,} records have none")
+            without = counted(node.without_timestamp, "record has", "records have")
+            yield Finding("warn", "timestamps", f"{where}: {without} none")
         if node.ahead_of_clock:
             lead = "" if node.max_lead is None else f", by up to {node.max_lead:,} ms"
-            yield Finding(
-                "warn", "clocks", f"{where}: {node.ahead_of_clock:,} records come from the future{lead}"
-            )
+            ahead = counted(node.ahead_of_clock, "record comes", "records come")
+            yield Finding("warn", "clocks", f"{where}: {ahead} from the future{lead}")

@@ -28,6 +28,13 @@ object LatencyJson {
     root
   }
 
+  /** What is answered instead where `query` is not among those that there are figures of. */
+  def noFigures(query: String, known: Seq[QuerySnapshot]): String = {
+    val names = known.map(known => s"'${known.name}'").distinct
+    val others = if (names.isEmpty) "" else names.mkString("; there are figures of ", ", ", "")
+    s"no figures of a query '$query': there is none, or no batch of it with a marked node has ended$others"
+  }
+
   /** Batches of one run of a query, under `batches`. */
   def history(batches: Seq[BatchRecord]): ObjectNode = {
     val root = mapper.createObjectNode()

@@ -32,7 +32,7 @@ object PythonApi {
     val tracker = LatencyTracker.of(session.sparkContext)
     tracker.settle()
     def asked = tracker.query(query).getOrElse(
-      throw new IllegalArgumentException(unknown(query, tracker.snapshot().map(_.name)))
+      throw new IllegalArgumentException(LatencyJson.noFigures(query, tracker.snapshot()))
     )
     LatencyJson.queries(if (query == null) tracker.snapshot() else Seq(asked), tracker.status).toString
   }
@@ -47,12 +47,8 @@ object PythonApi {
     val tracker = LatencyTracker.of(session.sparkContext)
     tracker.settle()
     val batches = tracker.history(query, limit).getOrElse(
-      throw new IllegalArgumentException(unknown(query, tracker.snapshot().map(_.name)))
+      throw new IllegalArgumentException(LatencyJson.noFigures(query, tracker.snapshot()))
     )
     LatencyJson.history(batches).toString
   }
-
-  private def unknown(query: String, known: Seq[String]): String =
-    s"no figures of a query '$query': no batch of it with a marked node has ended" +
-      (if (known.isEmpty) "" else s"; there are figures of ${known.mkString("'", "', '", "'")}")
 }

@@ -96,8 +96,8 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
 
   private def unknown(request: HttpServletRequest, store: LatencyStore): NodeSeq =
     <div class="alert alert-info" role="status">
-      There are no figures of a query with this name or id: no batch of it with a marked node has ended, or newer runs
-      took its place.
+      There are no figures of a query with this name or id: there is none, no batch of it with a marked node has
+      ended, or newer runs took its place.
       {store.queries.map(query => <a class="d-block" href={queryLink(request, query)}>{query.name}</a>)}
     </div>
 }

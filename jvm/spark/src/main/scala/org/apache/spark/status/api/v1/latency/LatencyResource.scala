@@ -68,13 +68,8 @@ private[v1] abstract class LatencyResource extends BaseAppResource {
     Response.ok(answer.text, answer.contentType).build()
   }
 
-  private def find(store: LatencyStore, key: String): QuerySnapshot = store.query(key).getOrElse {
-    val known = store.queries.map(_.name).distinct
-    val others = if (known.isEmpty) "" else s"; there are figures of ${known.mkString("'", "', '", "'")}"
-    throw new NotFoundException(
-      s"no figures of a query '$key': no batch of it with a marked node has ended$others"
-    )
-  }
+  private def find(store: LatencyStore, key: String): QuerySnapshot =
+    store.query(key).getOrElse(throw new NotFoundException(LatencyJson.noFigures(key, store.queries)))
 }
 
 /** At an address that stays the same from one run of an application to the next: that of the driver whose UI this is. */
