@@ -88,7 +88,7 @@ def timed(spark: SparkSession, action: Callable[[], object]) -> Cost:
     jvm, context = cast("Any", spark._jvm), cast("Any", spark._jsc).sc()
     # What clock_getcpuclockid(3) returns: the CPU time of that process.
     cpu_clock = (~jvm.java.lang.ProcessHandle.current().pid() << 3) | 2
-    executor = context.env().metricsSystem().getSourcesByName("executor").head().metricRegistry()
+    executor = _metrics_system(jvm, context).getSourcesByName("executor").head().metricRegistry()
     tasks = executor.getCounters().get("cpuTime")
     jvm.System.gc()
     wall, cpu, task = time.perf_counter_ns(), time.clock_gettime_ns(cpu_clock), tasks.getCount()
@@ -96,6 +96,17 @@ def timed(spark: SparkSession, action: Callable[[], object]) -> Cost:
     wall = time.perf_counter_ns() - wall
     context.listenerBus().waitUntilEmpty()  # what listeners do afterwards is work, too
     return Cost(wall, time.clock_gettime_ns(cpu_clock) - cpu, tasks.getCount() - task)
+
+
+def _metrics_system(jvm: Any, context: Any) -> Any:
+    """Asks SparkEnv for one method: py4j would list all, some of types that pyspark 4.3 has no jar for."""
+    named = jvm.java.lang.Class.forName
+    result = jvm.java.lang.invoke.MethodType.methodType(named("org.apache.spark.metrics.MetricsSystem"))
+    environment = named("org.apache.spark.SparkEnv")
+    method = jvm.java.lang.invoke.MethodHandles.publicLookup().findVirtual(
+        environment, "metricsSystem", result
+    )
+    return method.bindTo(context.env()).invokeWithArguments(jvm.java.util.ArrayList())
 
 
 def made_events(spark: SparkSession, rows: int, partitions: int) -> DataFrame:
