@@ -41,9 +41,14 @@ def beans(spark: SparkSession, domain: str) -> int:
 
 
 def gauges(spark: SparkSession) -> int:
+    """By a method handle: py4j would list all of SparkEnv, some of types that pyspark 4.3 has no jar for."""
     jvm: Any = spark._jvm
-    sources = jvm.org.apache.spark.SparkEnv.get().metricsSystem().getSourcesByName("sparklatency")
-    return int(sources.head().metricRegistry().getGauges().size())
+    named, invoke = jvm.java.lang.Class.forName, jvm.java.lang.invoke
+    metrics = invoke.MethodType.methodType(named("org.apache.spark.metrics.MetricsSystem"))
+    environment = named("org.apache.spark.SparkEnv")
+    method = invoke.MethodHandles.publicLookup().findVirtual(environment, "metricsSystem", metrics)
+    system = method.bindTo(spark._jsc.sc().env()).invokeWithArguments(jvm.java.util.ArrayList())
+    return int(system.getSourcesByName("sparklatency").head().metricRegistry().getGauges().size())
 
 
 class Told(Event):

@@ -48,11 +48,11 @@ class Seen:
     bytes: int
 
 
-@pytest.fixture(scope="module")
-def seen(tmp_path_factory: pytest.TempPathFactory) -> tuple[Seen, Seen]:
-    """Before and after the last queries, on one Spark line."""
+@pytest.fixture(scope="module", params=LINES)
+def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Seen, Seen]:
+    """Before and after the last queries."""
     folder = tmp_path_factory.mktemp("many")
-    spark = Spark(LINES[0])
+    spark = Spark(request.param)
     submit = ["--master", "local[1]", "--driver-memory", "1g", "--jars", str(spark.jar), *settings(CONF)]
     counts = [str(BEFORE), str(BEFORE + MORE)]
     with spark.start("many", folder, "spark-submit", *submit, SCRIPT, *counts) as driver:
