@@ -64,7 +64,7 @@ def operators(query: QueryLatency) -> RenderableType:
         for shown in [latest(query, node)]
     ]
     headings = ("node", "records", "own", "share", "p50", "p90", "p95", "p99", "p99.9", "max")
-    parts = [
+    parts: list[RenderableType] = [
         _title(title_of_nodes(query)),
         table(headings, rows),
         *_lines(*_slowest(query), _critical_path(query), LEGEND if _unknown(rows) else None),
