@@ -69,7 +69,7 @@ reference: $(SBT_LAUNCHER) .venv/$(HOME_LINE)/ready ## what the code's tables of
 	REFERENCE_WRITE=1 SPARK=$(HOME_LINE) $(SBT) "bridge/testOnly *ReferenceSuite"
 
 bench: build ## what a mark costs, for python/docs/cost.md
-	$(SBT) "bench/Jmh/run -rf json -rff target/jmh.json" "bench/Jmh/runMain io.sparklatency.bench.ClockAccuracy" "bench/runMain io.sparklatency.bench.DriverLoad"
+	$(SBT) "bench/Jmh/run -rf text -rff $(CURDIR)/tests/bench/results/jmh.txt" "bench/Jmh/runMain io.sparklatency.bench.ClockAccuracy" "bench/runMain io.sparklatency.bench.DriverLoad"
 	$(foreach line,$(LINES),.venv/$(line)/bin/python tests/bench/pipelines.py --jar $(call jar,$(line)) && \
 		.venv/$(line)/bin/python tests/bench/automatic.py --jar $(call jar,$(line)) &&) true
 

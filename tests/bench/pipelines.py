@@ -211,7 +211,7 @@ def table(workload: Workload, runs: list[TimedRun], stages: dict[str, int]) -> s
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--numbers", type=int, default=10_000_000, help="records of the first workload")
-    parser.add_argument("--events", type=int, default=200_000, help="records of the second")
+    parser.add_argument("--events", type=int, default=50_000, help="records of the second")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         classes = Path(folder, "classes")

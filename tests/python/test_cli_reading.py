@@ -274,6 +274,13 @@ def test_check_finds_nothing_wrong_with_what_fits(ui: UI) -> None:
     assert findings["query"]["detail"] == "orders, 1,234 batches, 2 nodes"
 
 
+def test_check_counts_one_of_a_thing_as_one(ui: UI) -> None:
+    ui.queries = [query("orders", node("source", aheadOfClock=1), batches=1)]
+    printed = " ".join(sparklatency(ui, "check").stdout.split())
+    assert "ok query orders, 1 batch, 1 node" in printed
+    assert "orders, source: 1 record comes from the future" in printed
+
+
 def test_check_says_what_to_mend(ui: UI) -> None:
     id_ = "4ad9f4b1-27b8-4e3c-9b0a-b9ea2bb4a0e2"
     bare = node("bare", withoutTimestamp=12_000)

@@ -257,7 +257,7 @@ def test_what_was_dropped_late_and_what_was_folded_is_said_below_the_table() -> 
     }
     shown = str(figures(query("orders", node("aggregate-1", lateness=late), folded=1_200)))
     assert "aggregate-1: 7 dropped late, up to 21,000 ms behind the watermark" in shown
-    assert "1,200 more nodes and tasks are folded into __other__" in shown
+    assert "nodes and tasks folded into __other__: 1,200" in shown
     assert "dropped" not in str(
         figures(query("orders", node("aggregate-1", lateness={**late, "records": 0})))
     )

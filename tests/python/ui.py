@@ -43,7 +43,7 @@ class UI:
                 return 200, json.dumps({"queries": self.queries})
             case ["applications", *_, "latency", "queries", query] if self.queries is not None:
                 found = [one for one in self.queries if unquote(query) in (one["query"], one["run"])]
-                missing = f"no figures of a query '{unquote(query)}': there is none"
+                missing = f"no figures of a query '{unquote(query)}': none is known"
                 return (200, json.dumps({"queries": found[:1]})) if found else (404, missing)
             case _:
                 return 404, "<html>Not Found</html>"

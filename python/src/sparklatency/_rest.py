@@ -19,6 +19,7 @@ _TIMEOUT_SECONDS = 30
 """The first question makes a driver start its REST service, which takes seconds on a busy machine."""
 _STARTING = "Spark is starting up"
 _NO_FIGURES = "no figures of a query"
+_NONE_IS_KNOWN = "none is known, no batch of it with a marked node has ended, or newer runs took its place"
 
 
 class RestReader:
@@ -55,8 +56,9 @@ class RestReader:
         found = self._latency("")["queries"]
         named = [one for one in found if query in (one["query"], one["id"], one["run"])]
         if not named:
-            known = ", ".join(repr(one["query"]) for one in found) or "none"
-            raise NoFiguresError(f"{_NO_FIGURES} {query!r}; there are figures of {known}")
+            names = ", ".join(dict.fromkeys(f"'{one['query']}'" for one in found))
+            others = f"; there are figures of {names}" if names else ""
+            raise NoFiguresError(f"{_NO_FIGURES} '{query}': {_NONE_IS_KNOWN}{others}")
         return {"queries": named[:1]}
 
     def history(self, query: str, limit: int) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ class SparkLatencyError(RuntimeError):
 
 
 class NoFiguresError(SparkLatencyError):
-    """There are no figures of the query that was asked for, at least not yet."""
+    """There are no figures of the query that was asked for: not yet, no more, or there is no such query."""
 
 
 def check_type(function: str, name: str, value: object, *allowed: type) -> None:

@@ -166,7 +166,7 @@ def _notes(query: QueryLatency) -> list[str]:
             furthest = f", up to {node.max_lead:,} ms" if node.max_lead is not None else ""
             notes.append(f"{name(node.node)}: {node.ahead_of_clock:,} ahead of the clock{furthest}")
     if query.folded:
-        notes.append(f"{query.folded:,} more nodes and tasks are folded into __other__")
+        notes.append(f"nodes and tasks folded into __other__: {query.folded:,}")
     return notes
 
 

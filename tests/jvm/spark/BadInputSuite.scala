@@ -117,7 +117,7 @@ class BadInputSuite extends SparkTest {
     val text = message(PythonApi.latencyJson(spark, "ordrs"))
     assert(
       text.startsWith(
-        "no figures of a query 'ordrs': there is none, or no batch of it with a marked node has ended; there are figures of '"
+        "no figures of a query 'ordrs': none is known, no batch of it with a marked node has ended, or newer runs took its place; there are figures of '"
       ) && text.contains("'__batch__'")
     )
   }

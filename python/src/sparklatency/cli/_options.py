@@ -11,6 +11,7 @@ from rich.console import Console
 
 from sparklatency._rest import RestReader
 from sparklatency.errors import SparkLatencyError
+from sparklatency.render import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -74,9 +75,7 @@ def one_query(source: RestReader, name: str | None) -> Mapping[str, Any]:
     if len(found) != 1:
         names = ", ".join(one["query"] for one in found)
         raise SparkLatencyError(
-            f"There are figures of several queries; name one by --query: {names}"
-            if found
-            else "No figures yet: no batch of a query with a marked node has ended."
+            f"There are figures of several queries; name one by --query: {names}" if found else NOTHING
         )
     return found[0]
 

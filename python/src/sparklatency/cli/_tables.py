@@ -12,6 +12,7 @@ from rich.text import Text
 from sparklatency.render import (
     LEGEND,
     UNKNOWN,
+    counted,
     heading,
     latest,
     milliseconds,
@@ -51,7 +52,7 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1)
 
 
 def operators(query: QueryLatency) -> RenderableType:
-    """Returns the nodes of a query, upstream first."""
+    """Returns the nodes of a query, upstream first, its critical path, and the staleness of what has one."""
     rows = [
         [
             name(node.node),
@@ -179,8 +180,9 @@ def _statistics(figures: Ages | ProcessingDelay | None) -> list[str]:
 
 def _batch(batch: Batch) -> str:
     took = ", ".join(f"{part} {ms:,}" for part, ms in batch.durations.items() if ms)
-    rows = f"{batch.batch}, {batch.input_rows:,} rows, committed {_time(batch.committed)} UTC"
-    return f"{rows}, ms: {took}" if took else rows
+    rows = counted(batch.input_rows, "row", "rows")
+    ended = f"{batch.batch}, {rows}, committed {_time(batch.committed)} UTC"
+    return f"{ended}, ms: {took}" if took else ended
 
 
 def _lag_in_words(lag: int | None) -> str:

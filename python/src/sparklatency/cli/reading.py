@@ -43,7 +43,7 @@ def top(url: str, app: str | None, every: int, once: bool, as_json: bool) -> Non
 @_options.query
 @_options.as_json
 def operators(url: str, app: str | None, query: str | None, as_json: bool) -> None:
-    """Show the nodes of a query: their own time, their share of the whole, and percentiles."""
+    """Show the nodes of a query: own time, share of the whole, percentiles, critical path, staleness."""
     document = _options.one_query(_options.reader(url, app), query)
     if as_json:
         _options.print_json(document["nodes"])

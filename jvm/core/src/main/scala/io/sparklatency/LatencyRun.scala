@@ -8,7 +8,7 @@ package io.sparklatency
  * a record is taken once, however many such times there are, and a run is added to what is kept for each of them when the clock
  * is read anew: [[settle]], at most once a millisecond.
  *
- * The histogram has HdrHistogram's layout and [[BucketCounts]]: `recordValue` takes up to a nanosecond more a record, a quarter of
+ * The histogram has HdrHistogram's layout and [[BucketCounts]]: `recordValue` takes up to a nanosecond more a record, a fifth of
  * the whole. Its buckets are narrower than a summary's, so that moving them by the difference costs percentiles little.
  */
 private[sparklatency] final class LatencyRun {

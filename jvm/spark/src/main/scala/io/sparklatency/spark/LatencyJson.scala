@@ -28,12 +28,14 @@ object LatencyJson {
     root
   }
 
-  /** What is answered instead where `query` is not among those that there are figures of. */
-  def noFigures(query: String, known: Seq[QuerySnapshot]): String = {
-    val names = known.map(known => s"'${known.name}'").distinct
-    val others = if (names.isEmpty) "" else names.mkString("; there are figures of ", ", ", "")
-    s"no figures of a query '$query': there is none, or no batch of it with a marked node has ended$others"
+  /** What is answered instead where `query` is none of those that there are figures of. */
+  def noFigures(query: String, known: Seq[String]): String = {
+    val others = if (known.isEmpty) "" else known.mkString("; there are figures of '", "', '", "'")
+    s"no figures of a query '$query': $NoneIsKnown$others"
   }
+
+  val NoneIsKnown =
+    "none is known, no batch of it with a marked node has ended, or newer runs took its place"
 
   /** Batches of one run of a query, under `batches`. */
   def history(batches: Seq[BatchRecord]): ObjectNode = {

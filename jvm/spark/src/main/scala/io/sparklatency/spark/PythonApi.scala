@@ -32,7 +32,7 @@ object PythonApi {
     val tracker = LatencyTracker.of(session.sparkContext)
     tracker.settle()
     def asked = tracker.query(query).getOrElse(
-      throw new IllegalArgumentException(LatencyJson.noFigures(query, tracker.snapshot()))
+      throw new IllegalArgumentException(LatencyJson.noFigures(query, tracker.queryNames))
     )
     LatencyJson.queries(if (query == null) tracker.snapshot() else Seq(asked), tracker.status).toString
   }
@@ -47,7 +47,7 @@ object PythonApi {
     val tracker = LatencyTracker.of(session.sparkContext)
     tracker.settle()
     val batches = tracker.history(query, limit).getOrElse(
-      throw new IllegalArgumentException(LatencyJson.noFigures(query, tracker.snapshot()))
+      throw new IllegalArgumentException(LatencyJson.noFigures(query, tracker.queryNames))
     )
     LatencyJson.history(batches).toString
   }

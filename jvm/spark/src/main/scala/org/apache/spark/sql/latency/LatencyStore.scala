@@ -32,6 +32,11 @@ private[spark] final class LatencyStore(store: KVStore, settings: LatencyConf, l
     known ++ storedBeside(known).map(snapshot)
   }
 
+  def queryNames: Seq[String] = {
+    val known = running
+    (known.map(_.name) ++ storedBeside(known).map(_.name)).distinct
+  }
+
   /** By the id of its run; or by the query's name or id, and then the newest run. */
   def query(key: String): Option[QuerySnapshot] = {
     val known = running

@@ -89,6 +89,9 @@ final class LatencyTracker(context: SparkContext) extends SparkListener with Log
   /** By the id of a run; or by a query's name or id, and then its newest run. */
   def query(key: String): Option[QuerySnapshot] = store.query(key)
 
+  /** The names of all queries that can be found so. */
+  def queryNames: Seq[String] = store.queryNames
+
   /** The last batches of a query, found by the same, oldest first. None where no such query is known. */
   def history(key: String, limit: Int): Option[Seq[BatchRecord]] =
     query(key).map(store.history(_, limit))

@@ -11,6 +11,7 @@ import io.sparklatency.LatencyPath
 import io.sparklatency.QuerySnapshot
 import io.sparklatency.Readable
 import io.sparklatency.RunStatus
+import io.sparklatency.spark.LatencyJson
 import jakarta.servlet.http.HttpServletRequest
 import org.apache.spark.sql.latency.LatencyStore
 
@@ -71,7 +72,7 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
       s"the oldest record that waits for its commit is ${Readable.duration(age.toDouble)} old"
     )
     val folded =
-      Option.when(query.folded > 0)(s"${Readable.count(query.folded)} more nodes are folded into __other__")
+      Option.when(query.folded > 0)(s"nodes folded into __other__: ${Readable.count(query.folded)}")
     <p class="text-body-secondary">{
       (Seq(batches) ++ state ++ Seq(span) ++ waiting ++ folded).mkString(" · ")
     }</p>
@@ -96,8 +97,7 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
 
   private def unknown(request: HttpServletRequest, store: LatencyStore): NodeSeq =
     <div class="alert alert-info" role="status">
-      There are no figures of a query with this name or id: there is none, no batch of it with a marked node has
-      ended, or newer runs took its place.
+      There are no figures of a query with this name or id: {LatencyJson.NoneIsKnown}.
       {store.queries.map(query => <a class="d-block" href={queryLink(request, query)}>{query.name}</a>)}
     </div>
 }

@@ -69,7 +69,7 @@ private[v1] abstract class LatencyResource extends BaseAppResource {
   }
 
   private def find(store: LatencyStore, key: String): QuerySnapshot =
-    store.query(key).getOrElse(throw new NotFoundException(LatencyJson.noFigures(key, store.queries)))
+    store.query(key).getOrElse(throw new NotFoundException(LatencyJson.noFigures(key, store.queryNames)))
 }
 
 /** At an address that stays the same from one run of an application to the next: that of the driver whose UI this is. */
