@@ -143,6 +143,14 @@ def test_what_was_known_last_is_shown_in_silence(ui: UI) -> None:
         assert "unknown" not in printed
 
 
+@pytest.mark.parametrize("command", ["top", "operators", "info"])
+def test_a_query_that_is_stuck_shows_how_old_the_oldest_record_is_that_waits(ui: UI, command: str) -> None:
+    ui.queries = [{**ORDERS, "oldestUncommitted": 104_000}]
+    assert "oldest record that waits for its commit: 104,000 ms" in sparklatency(ui, command).stdout
+    ui.queries = [ORDERS]
+    assert "waits" not in sparklatency(ui, command).stdout
+
+
 def test_watermarks_shows_who_holds_back_and_what_came_too_late(ui: UI) -> None:
     ui.queries = [ORDERS]
     rows = shown(sparklatency(ui, "watermarks"))
@@ -166,7 +174,7 @@ def test_watermarks_says_why_it_is_unknown_how_late_records_were(ui: UI) -> None
     ui.queries = [query("orders", unknown("sink", lateness={"records": 7, **before}))]
     *_, row, legend = shown(sparklatency(ui, "watermarks"))
     assert row == ["sink", "7", "–", "–", "–"]  # noqa: RUF001
-    assert " ".join(legend) == "– unknown: none was dropped within the window"  # noqa: RUF001
+    assert " ".join(legend) == "– unknown: none with a time since 1970 was dropped within the window"  # noqa: RUF001
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,8 @@ def test_the_newest_batches_are_read_first_and_given_last(orders: Latency) -> No
     assert orders.history(limit=1).batches == everything[-1:]
     with pytest.raises(ValueError, match="limit is 0"):
         orders.history(limit=0)
+    with pytest.raises(TypeError, match="limit takes int, not 'ten'"):
+        orders.history(limit="ten")  # type: ignore[arg-type]
 
 
 def test_a_frame_has_a_row_for_each_query_and_node(orders: Latency) -> None:

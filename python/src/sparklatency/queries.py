@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sparklatency.errors import SparkLatencyError
+from sparklatency.errors import SparkLatencyError, check_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -104,12 +104,14 @@ class QueryLatency:
             limit: how many at the most; ``spark.sparklatency.history.batches`` of each run are kept.
 
         Raises:
+            TypeError: the limit is no number.
             ValueError: the limit is less than 1.
             SparkLatencyError: the application has ended or is out of reach.
         """
         from sparklatency import _parse
         from sparklatency.history import History
 
+        check_type("history", "limit", limit, int)
         if limit < 1:
             raise ValueError(f"history: limit is {limit}, and a whole number from 1 is allowed")
         if self.reader is None:

@@ -150,12 +150,18 @@ def slowest_step(query: QueryLatency) -> list[str]:
     return lines
 
 
+def oldest_waiting(query: QueryLatency) -> list[str]:
+    """Returns how old the oldest record is that waits for its commit, a line; none where none waits."""
+    if query.oldest_uncommitted is None:
+        return []
+    return [f"oldest record that waits for its commit: {query.oldest_uncommitted:,} ms"]
+
+
 def _notes(query: QueryLatency) -> list[str]:
     notes = slowest_step(query)
     if any(latest(query, node).p50 is None for node in query.nodes):
         notes.append(LEGEND if any(node.records for node in query.nodes) else _NO_RECORD)
-    if query.oldest_uncommitted is not None:
-        notes.append(f"oldest record that waits for its commit: {query.oldest_uncommitted:,} ms")
+    notes += oldest_waiting(query)
     for node in query.nodes:
         if node.lateness is not None and node.lateness.records:
             furthest = f", up to {node.lateness.max:,} ms behind the watermark" if node.lateness.max else ""

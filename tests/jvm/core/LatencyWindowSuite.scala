@@ -4,6 +4,23 @@ import org.scalatest.funsuite.AnyFunSuite
 
 /** The cases of Kafka's `SampledStatTest` and `SensorTest`, with their numbers. */
 class LatencyWindowSuite extends AnyFunSuite {
+  private val clock = new ManualClock(0)
+
+  /** A window whose calls say what the clock shows. */
+  private final class Timed(samples: WindowSamples) {
+    def this(samples: Int, sampleMs: Long) = this(new WindowSamples(samples, sampleMs, clock))
+    private val window = new LatencyWindow(samples)
+
+    def record(summary: LatencySummary, nowMs: Long): Unit = {
+      clock.set(nowMs)
+      window.record(summary)
+    }
+
+    def measure(nowMs: Long): LatencySummary = {
+      clock.set(nowMs)
+      window.measure()
+    }
+  }
 
   private def latency(ms: Long): LatencySummary = {
     val recorder = new LatencyRecorder(new ManualClock(ms))
@@ -12,28 +29,28 @@ class LatencyWindowSuite extends AnyFunSuite {
   }
 
   test("after a window of silence everything is unknown") {
-    val window = new LatencyWindow(samples = 2, sampleMs = 100)
+    val window = new Timed(samples = 2, sampleMs = 100)
     window.record(latency(50), 0)
     assert(window.measure(199).max === Some(50))
     assert(window.measure(200).isEmpty)
   }
 
   test("a full sample is kept for as long as its last record is within the window") {
-    val window = new LatencyWindow(samples = 2, sampleMs = 1000)
+    val window = new Timed(samples = 2, sampleMs = 1000)
     for (at <- 0L to 900L by 100) window.record(latency(1), at)
     assert(window.measure(900 + 1500).count === 10)
     assert(window.measure(900 + 2500).count === 0)
   }
 
   test("a third sample that overlaps the edge of two is kept") {
-    val window = new LatencyWindow(samples = 2, sampleMs = 1000)
+    val window = new Timed(samples = 2, sampleMs = 1000)
     for (at <- 0L to 2000L by 100) window.record(latency(1), at)
     assert(window.measure(2200).count === 21)
     assert(window.measure(2900).count === 11)
   }
 
   test("the oldest figures leave, the newest stay") {
-    val window = new LatencyWindow(samples = 2, sampleMs = 1000)
+    val window = new Timed(samples = 2, sampleMs = 1000)
     window.record(latency(500), 0)
     window.record(latency(7), 1500)
     assert(window.measure(1999).max === Some(500))
@@ -41,15 +58,27 @@ class LatencyWindowSuite extends AnyFunSuite {
   }
 
   test("a clock that steps back begins a new sample, and nothing outlives it") {
-    val window = new LatencyWindow(samples = 2, sampleMs = 30000)
+    val window = new Timed(samples = 2, sampleMs = 30000)
     window.record(latency(500), 600000)
     window.record(latency(7), 0)
     assert(window.measure(0).max === Some(7))
     assert(window.measure(70000).isEmpty)
   }
 
+  test("windows that have their samples in common cover the same time, whatever came to each") {
+    val samples = new WindowSamples(samples = 2, sampleMs = 1000, clock)
+    val (source, sink) = (new Timed(samples), new Timed(samples))
+    source.record(latency(0), 0)
+    for (window <- Seq(source, sink)) window.record(latency(500), 600)
+    for (at <- 1000L to 3400L by 200; window <- Seq(source, sink)) {
+      window.record(latency(7), at)
+      assert(source.measure(at).max === sink.measure(at).max, s"at $at")
+    }
+    assert(sink.measure(3400).max === Some(7))
+  }
+
   test("a window without length is refused") {
-    assertThrows[IllegalArgumentException](new LatencyWindow(samples = 0, sampleMs = 1000))
-    assertThrows[IllegalArgumentException](new LatencyWindow(samples = 2, sampleMs = 0))
+    assertThrows[IllegalArgumentException](new Timed(samples = 0, sampleMs = 1000))
+    assertThrows[IllegalArgumentException](new Timed(samples = 2, sampleMs = 0))
   }
 }

@@ -8,7 +8,7 @@ class NodeFiguresSuite extends AnyFunSuite {
   private val task = 7L
   private val reading = ReadingId(planning = 1, task, number = 0)
 
-  private def figures = new NodeFigures(clock, WindowSettings())
+  private def figures = new NodeFigures(clock, WindowSamples(WindowSettings(), clock))
 
   private def aged(ms: Long*): LatencySummary = {
     val recorder = new LatencyRecorder(clock)

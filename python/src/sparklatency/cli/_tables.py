@@ -17,6 +17,7 @@ from sparklatency.render import (
     latest,
     milliseconds,
     name,
+    oldest_waiting,
     slowest_step,
     title,
     title_of_nodes,
@@ -38,7 +39,7 @@ _OTHERS_COMMITTED = (
     "compares different records, statistic by statistic."
 )
 _NONE_TAKEN_IN = f"{UNKNOWN} unknown: no record with a timestamp was taken in within the window"
-_NONE_DROPPED = f"{UNKNOWN} unknown: none was dropped within the window"
+_NONE_DROPPED = f"{UNKNOWN} unknown: none with a time since 1970 was dropped within the window"
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> Table:
@@ -68,7 +69,12 @@ def operators(query: QueryLatency) -> RenderableType:
     parts: list[RenderableType] = [
         _title(title_of_nodes(query)),
         table(headings, rows),
-        *_lines(*_slowest(query), _critical_path(query), LEGEND if _unknown(rows) else None),
+        *_lines(
+            *_slowest(query),
+            _critical_path(query),
+            *oldest_waiting(query),
+            LEGEND if _unknown(rows) else None,
+        ),
     ]
     intakes = [
         [name(node.node), *map(milliseconds, (node.staleness.min, node.staleness.avg, node.staleness.max))]
@@ -102,6 +108,7 @@ def info(query: QueryLatency) -> RenderableType:
             *_slowest(query),
             _critical_path(query),
             "last batch:    " + (UNKNOWN if query.last_batch is None else _batch(query.last_batch)),
+            *oldest_waiting(query),
             LEGEND if _unknown(rows) else None,
             _OTHER_RECORDS if _differ(split.processing) else None,
             _OTHERS_COMMITTED if _differ(split.commit) else None,

@@ -3,9 +3,11 @@ package io.sparklatency
 /**
  * The running figures of one measure of one node: what only grows, and a window for what must forget. Written by whatever
  * finishes a task or a batch and read by gauges, from any thread.
+ *
+ * @param samples those of all nodes of the query
  */
-final class NodeFigures(clock: Clock, settings: WindowSettings) {
-  private val window = new LatencyWindow(settings.samples, settings.sampleMs)
+final class NodeFigures(clock: Clock, samples: WindowSamples) {
+  private val window = new LatencyWindow(samples)
   private var total = LatencySummary.empty
   private var running = Map.empty[ReadingId, Running]
   private var last: Option[(Long, NodeSnapshot)] = None
@@ -18,7 +20,7 @@ final class NodeFigures(clock: Clock, settings: WindowSettings) {
     total += summary
     readings.flatMap(running.get).foreach(published => window.absorb(published.window))
     running --= readings
-    if (!rest.isEmpty) window.record(rest, clock.millis())
+    if (!rest.isEmpty) window.record(rest)
     changed()
   }
 
@@ -39,7 +41,7 @@ final class NodeFigures(clock: Clock, settings: WindowSettings) {
   ): Unit = synchronized {
     val published = running.getOrElse(reading, new Running(endless))
     published.total += part
-    published.window.record(part, clock.millis())
+    published.window.record(part)
     published.oldestMs = (published.oldestMs ++ oldestMs).minOption
     running += reading -> published
     changed()
@@ -80,21 +82,21 @@ final class NodeFigures(clock: Clock, settings: WindowSettings) {
   def snapshot(): NodeSnapshot = synchronized {
     val now = clock.millis()
     if (!last.exists { case (at, _) => now == at || !clock.readEveryRow && now > at && now - at < 100 })
-      last = Some(now -> compute(now))
+      last = Some(now -> compute())
     last.get._2
   }
 
   private def changed(): Unit = last = None
 
-  private def compute(now: Long): NodeSnapshot = {
+  private def compute(): NodeSnapshot = {
     val all = LatencySummary.merge(Iterable(total) ++ running.values.map(_.total))
-    val shown = LatencySummary.merge((Iterable(window) ++ running.values.map(_.window)).map(_.measure(now)))
+    val shown = LatencySummary.merge((Iterable(window) ++ running.values.map(_.window)).map(_.measure()))
     val endless = running.values.filter(_.endless).map(_.total)
     NodeSnapshot(all, shown, LatencySummary.merge(Iterable(total) ++ endless))
   }
 
   private final class Running(val endless: Boolean) {
-    val window = new LatencyWindow(settings.samples, settings.sampleMs)
+    val window = new LatencyWindow(samples)
     var total: LatencySummary = LatencySummary.empty
     var oldestMs: Option[Long] = None
   }

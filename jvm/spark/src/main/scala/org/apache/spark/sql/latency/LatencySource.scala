@@ -18,6 +18,7 @@ import io.sparklatency.NodeFigures
 import io.sparklatency.NodeKey
 import io.sparklatency.QuerySnapshot
 import io.sparklatency.WallClock
+import io.sparklatency.WindowSamples
 import io.sparklatency.spark.LatencyConf
 import org.apache.spark.SparkContext
 import org.apache.spark.SparkEnv
@@ -126,12 +127,14 @@ final class LatencySource(clock: Clock, settings: FiguresSettings)(mayForget: Qu
 
   /** Makes figures, and shows them. */
   private final class Shown(query: String) extends FiguresMaker {
+    private val samples = WindowSamples(settings.window, clock)
+
     override def hasRoom: Boolean = LatencySource.this.hasRoom
 
     override def hasRoomForTask: Boolean = shownQueries.map(_.beans.size).sum < settings.maxNodes
 
     override def node(node: String, measure: Measure): NodeFigures = {
-      val figures = new NodeFigures(clock, settings.window)
+      val figures = new NodeFigures(clock, samples)
       Metric.of(measure).foreach { metric =>
         metricRegistry.register(MetricName(NodeKey(query, node), metric), gauge(metric, figures))
       }
@@ -139,7 +142,7 @@ final class LatencySource(clock: Clock, settings: FiguresSettings)(mayForget: Qu
     }
 
     override def task(task: String, node: Option[String]): (NodeFigures, ObjectName) = {
-      val figures = new NodeFigures(clock, settings.window)
+      val figures = new NodeFigures(clock, samples)
       figures -> LatencyBean.register(BeanName(SparkEnv.get.executorId, query, task, node), figures)
     }
   }
