@@ -11,6 +11,25 @@ import org.apache.spark.sql.latency.ListenerBus
 
 class StreamingSuite extends StreamingTest {
 
+  test("nodes forget together: a filter that takes no time is not the slow step") {
+    val input = stream
+    val passed = marked(input).filter("unix_millis(value) % 2 = 0").withE2ELatency("passed", "value")
+    val query = start(passed, "forgets")
+    def batch(secondsLater: Long, ages: Long*): Unit = {
+      clock.advance(secondsLater * 1000)
+      input.addData(ages.map(age => new Timestamp(clock.millis() - age)))
+      query.processAllAvailable()
+    }
+    try {
+      batch(0, 1)
+      batch(20, 100000)
+      batch(25, 10)
+      batch(40, 10)
+      for (id <- Seq("source", "passed")) assert(node(id, "forgets").max === Some(10), id)
+      assert(node("passed", "forgets").long("own") === Some(0))
+    } finally query.stop()
+  }
+
   for (mode <- Seq("append", "update", "complete"))
     test(s"marks below and above a window aggregation in $mode mode") {
       val input = stream
