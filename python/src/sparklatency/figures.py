@@ -156,8 +156,8 @@ class NodeFigures:
 class NodeLatency(NodeFigures):
     """One node's figures as the driver has them.
 
-    Latencies cover a sliding window, by default the last minute; counts of records cover everything since the
-    query started.
+    Latencies cover a sliding window, by default the last 60 to 90 seconds; counts of records cover everything
+    since the query started.
     """
 
     batch: BatchLatency

@@ -37,9 +37,9 @@ def _limits(command: Callable[..., None]) -> Callable[..., None]:
 def slo(url: str, app: str | None, query: str, node: str, as_json: bool, **limits: int | None) -> None:
     """Tell whether a node keeps limits such as --p99 5s: exit 0 met, 3 missed, 4 unknown.
 
-    Figures are those of the window, by default the last minute. Unknown is a figure without a record to tell
-    by, also because there is no such query or node yet; a limit that is missed outweighs one that is unknown.
-    A query that an error ended misses whatever its limits are.
+    Figures are those of the window, by default the last 60 to 90 seconds. Unknown is a figure without a
+    record to tell by, also because there is no such query or node yet; a limit that is missed outweighs one
+    that is unknown. A query that an error ended misses whatever its limits are.
     """
     asked = {figure: limit for figure, limit in limits.items() if limit is not None}
     if not asked:
