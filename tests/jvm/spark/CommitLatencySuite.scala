@@ -68,6 +68,26 @@ class CommitLatencySuite extends StreamingTest {
     }
   }
 
+  for (adaptive <- Seq(true, false))
+    test(s"a node behind which rows are shuffled is the last if none follows, adaptive execution: $adaptive") {
+      withSettings("spark.sql.adaptive.enabled" -> adaptive.toString) {
+        val input = stream
+        val query = marked(input).writeStream.queryName(s"counted_$adaptive").foreachBatch {
+          (batch: DataFrame, _: Long) => batch.withE2ELatency("inside", "value").count(); clock.advance(30)
+        }.start()
+        try {
+          input.addData(ago(1, 2, 3))
+          query.processAllAvailable()
+          assert(commit("inside", query.name).flatMap(_.max) === Some(33))
+        } finally query.stop()
+        val id = freshNode()
+        run(spark.range(3).select(timestamp_millis(lit(Start - 5)).as("ts")).withE2ELatency(id, "ts").groupBy(
+          "ts"
+        ).count())
+        assert(commit(id).flatMap(_.max) === Some(clock.millis() - Start + 5))
+      }
+    }
+
   test("a mark inside foreachBatch counts once, whatever is done with its batch") {
     val input = stream
     val query = marked(input).writeStream.queryName("inside").foreachBatch { (batch: DataFrame, _: Long) =>

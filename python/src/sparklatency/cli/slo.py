@@ -81,10 +81,7 @@ def _figures(
         return {}, f"there is no node {node!r}; nodes: {known or 'none'}"
     problem = None
     if found["commit"] is None and any(figure.startswith("commit_") for figure in asked):
-        problem = (
-            f"node {node!r} has no commit latency: the last nodes of a query have one, unless "
-            "rows are shuffled behind them in an adaptive plan"
-        )
+        problem = f"node {node!r} has no commit latency: only the last nodes of a query have one"
     commit = found["commit"] or {}
     return {**found, **{f"commit_{figure}": value for figure, value in commit.items()}}, problem
 

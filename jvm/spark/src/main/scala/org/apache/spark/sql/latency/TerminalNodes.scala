@@ -19,9 +19,12 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends C
 
   override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
 
-    /** An adaptive plan comes by again, stage by stage, and only its last stage does not end in an exchange. */
+    /**
+     * An adaptive plan comes by as a whole before it runs, and then stage by stage, planned anew perhaps. Of the stages only the last
+     * does not end in an exchange: what is last in another is known from the whole alone.
+     */
     override def apply(plan: SparkPlan): SparkPlan = {
-      val isWhole = !plan.isInstanceOf[Exchange] && !plan.exists(_.isInstanceOf[AdaptiveSparkPlanExec])
+      val isWhole = !plan.isInstanceOf[Exchange]
       // Every plan of the session comes by here, and none may fail for it.
       try if (isWhole && Planning.hasCommits(session)) lastMarks(plan).foreach(_.figures.takeAges())
       catch { case NonFatal(_) => } // no commit latency then
@@ -31,6 +34,7 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends C
 
   private def lastMarks(plan: SparkPlan): Seq[RecordE2ELatency] = plan match {
     case Mark(mark: RecordE2ELatency, _) if mark.isOfLatency => Seq(mark)
+    case adaptive: AdaptiveSparkPlanExec => lastMarks(adaptive.inputPlan)
     case other => other.children.flatMap(lastMarks)
   }
 }
