@@ -19,6 +19,7 @@ VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' python/pyproject.toml)
 PYTHON ?= python3
 SBT_VERSION := $(shell sed -n 's/^sbt.version=//p' project/build.properties)
 SBT_LAUNCHER := .tools/sbt-launch-$(SBT_VERSION).jar
+HISTOGRAM := .tools/HdrHistogram-$(shell sed -n 's/^val histogram = "\(.*\)"/\1/p' build.sbt).jar
 SBT := java -Xmx3g -XX:+UseParallelGC -jar $(SBT_LAUNCHER) -Dsbt.color=false -Dsbt.supershell=false
 
 jar = dist/sparklatency-spark_$(1)_2.13-$(VERSION).jar
@@ -68,9 +69,9 @@ pages: build tests/e2e/target/classpaths ## outputs and pictures in README and p
 reference: $(SBT_LAUNCHER) .venv/$(HOME_LINE)/ready ## what the code's tables of metrics and settings say: python/docs/reference.md and metrics.json
 	REFERENCE_WRITE=1 SPARK=$(HOME_LINE) $(SBT) "bridge/testOnly *ReferenceSuite"
 
-bench: build ## what a mark costs, for python/docs/cost.md
+bench: build $(HISTOGRAM) ## what a mark costs, for python/docs/cost.md
 	$(SBT) "bench/Jmh/run -rf text -rff $(CURDIR)/tests/bench/results/jmh.txt" "bench/Jmh/runMain io.sparklatency.bench.ClockAccuracy" "bench/runMain io.sparklatency.bench.DriverLoad"
-	$(foreach line,$(LINES),.venv/$(line)/bin/python tests/bench/pipelines.py --jar $(call jar,$(line)) && \
+	$(foreach line,$(LINES),.venv/$(line)/bin/python tests/bench/pipelines.py --jar $(call jar,$(line)) --histogram $(HISTOGRAM) && \
 		.venv/$(line)/bin/python tests/bench/automatic.py --jar $(call jar,$(line)) &&) true
 
 format: $(SBT_LAUNCHER) $(VENVS) ## rewrite sources in the house style
@@ -91,6 +92,9 @@ clean: ## remove everything that was built
 
 $(SBT_LAUNCHER):
 	mvn -q -B dependency:copy -Dartifact=org.scala-sbt:sbt-launch:$(SBT_VERSION) -DoutputDirectory=$(@D)
+
+$(HISTOGRAM):
+	mvn -q -B dependency:copy -Dartifact=org.hdrhistogram:HdrHistogram:$(patsubst HdrHistogram-%.jar,%,$(@F)) -DoutputDirectory=$(@D)
 
 dist/sparklatency-spark_%_2.13-$(VERSION).jar: $(JVM_SOURCES) | $(SBT_LAUNCHER) .venv/%/ready
 	SPARK=$* $(SBT) bridge/assembly

@@ -5,6 +5,7 @@ ThisBuild / scalacOptions ++= Seq("-deprecation", "-feature", "-Xlint", "-Wunuse
 ThisBuild / semanticdbEnabled := true
 
 val spark = SparkLine.current
+val histogram = "2.2.2"
 
 /** Tests live beside one another in `tests/jvm`, not inside the modules. */
 def testsIn(folder: String) = Seq(
@@ -52,7 +53,7 @@ lazy val core = project
   .settings(
     name := "sparklatency-core",
     libraryDependencies ++= Seq(
-      "org.hdrhistogram" % "HdrHistogram" % "2.2.2",
+      "org.hdrhistogram" % "HdrHistogram" % histogram % Test, // says what percentiles must be
       "io.prometheus" % "prometheus-metrics-exposition-textformats" % "1.8.0"
     )
   )
@@ -64,12 +65,13 @@ lazy val bridge = project
   .settings(perLine, testsIn("spark"), spark.settings)
   .settings(
     name := s"sparklatency-spark_${spark.name}",
+    Compile / unmanagedSourceDirectories ++= spark.shims(baseDirectory.value / "src" / "shims"),
     Test / javaOptions ++= sparkJvm,
+    libraryDependencies += "com.tngtech.archunit" % "archunit" % "1.3.0" % Test,
     assembly / assemblyJarName := s"sparklatency-spark_${spark.name}_${scalaBinaryVersion.value}-${version.value}.jar",
     assemblyPackageScala / assembleArtifact := false,
     assembly / assemblyExcludedJars := (Compile / unmanagedJars).value,
     assembly / assemblyShadeRules := Seq(
-      ShadeRule.rename("org.HdrHistogram.**" -> "io.sparklatency.shaded.hdrhistogram.@1").inAll,
       ShadeRule.rename("io.prometheus.**" -> "io.sparklatency.shaded.prometheus.@1").inAll
     ),
     assembly / test := {},
@@ -85,7 +87,7 @@ lazy val bench = project
   .in(file("jvm/bench"))
   .dependsOn(core)
   .enablePlugins(JmhPlugin)
-  .settings(publish / skip := true)
+  .settings(publish / skip := true, libraryDependencies += "org.hdrhistogram" % "HdrHistogram" % histogram)
 
 /** The end-to-end suite's own JVM programs, and the class paths of its broker and of Spark's Kafka connector. */
 lazy val e2e = project.in(file("tests/e2e")).settings(E2e.settings)

@@ -6,6 +6,9 @@ sealed abstract class SparkLine(val name: String, val release: String) {
 
   /** The settings that put Spark on the compile and test class paths, and keep it out of the jar. */
   def settings: Seq[Setting[_]]
+
+  /** Of the folders in `all`, which are named after the lines they serve (`4.2_4.3`), those that serve this one. */
+  def shims(all: File): Seq[File] = IO.listFiles(all).toSeq.filter(_.getName.split('_').contains(name))
 }
 
 object SparkLine {

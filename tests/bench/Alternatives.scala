@@ -1,9 +1,8 @@
 package sparklatency.bench
 
-import org.apache.spark.sql.classic.SparkSession
+import org.HdrHistogram.Histogram
 import org.apache.spark.sql.functions.udf
-
-import io.sparklatency.shaded.hdrhistogram.Histogram
+import org.apache.spark.sql.latency.compat.SparkSession
 
 /** What people write for want of a mark: Scala UDFs that read the clock for every row. */
 object Alternatives {

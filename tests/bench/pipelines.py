@@ -141,12 +141,12 @@ def events(spark: SparkSession, rows: int, folder: Path) -> Workload:
 class Bench:
     """Runs workloads in a session of its own."""
 
-    def __init__(self, jar: Path, classes: Path) -> None:
-        compile_scala(jar, classes)
+    def __init__(self, jar: Path, histogram: Path, classes: Path) -> None:
+        compile_scala(f"{jar}{os.pathsep}{histogram}", classes)
         self.spark = local_session(
             jar,
             {
-                "spark.driver.extraClassPath": f"{classes}{os.pathsep}{jar}",
+                "spark.driver.extraClassPath": os.pathsep.join(map(str, (classes, histogram, jar))),
                 "spark.sql.adaptive.enabled": "false",
                 "spark.sql.shuffle.partitions": "1",
                 "spark.sql.session.timeZone": "UTC",
@@ -179,10 +179,10 @@ class Bench:
         return workload.rest(VARIANTS[variant](workload.source(rows)))
 
 
-def compile_scala(jar: Path, classes: Path) -> None:
+def compile_scala(classpath: str, classes: Path) -> None:
     """Compiles Alternatives.scala with the compiler that pyspark's jars bring."""
     jars = Path(_find_spark_home(), "jars", "*")
-    scalac = ["java", "-cp", str(jars), "scala.tools.nsc.Main", "-usejavacp", "-classpath", f"{jar}"]
+    scalac = ["java", "-cp", str(jars), "scala.tools.nsc.Main", "-usejavacp", "-classpath", classpath]
     subprocess.run([*scalac, "-d", str(classes), str(HERE / "Alternatives.scala")], check=True)
 
 
@@ -212,11 +212,12 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--numbers", type=int, default=10_000_000, help="records of the first workload")
     parser.add_argument("--events", type=int, default=50_000, help="records of the second")
+    parser.add_argument("--histogram", type=Path, required=True, help="the jar of HdrHistogram")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         classes = Path(folder, "classes")
         classes.mkdir()
-        bench = Bench(options.jar, classes)
+        bench = Bench(options.jar, options.histogram, classes)
         workloads = [numbers(bench.spark, options.numbers), events(bench.spark, options.events, Path(folder))]
         runs: list[TimedRun] = []
         tables = []

@@ -2,6 +2,8 @@ package io.sparklatency
 
 import scala.collection.mutable
 
+import io.sparklatency.recording.BucketCounts
+import io.sparklatency.recording.LatencyTally
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks

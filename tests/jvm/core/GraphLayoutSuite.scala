@@ -1,11 +1,13 @@
 package io.sparklatency
 
-import io.sparklatency.GraphLayout.Place
+import io.sparklatency.drawing.GraphLayout
+import io.sparklatency.drawing.GraphLayout.Place
+import io.sparklatency.figures.NodeLatencies
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Where nodes stand in a drawing. */
 class GraphLayoutSuite extends AnyFunSuite {
-  private def node(id: String, upstream: String*) = NodeRecord(id, upstream, Map.empty)
+  private def node(id: String, upstream: String*) = NodeLatencies(id, upstream, Map.empty)
 
   private def crossings(layout: GraphLayout): Int = {
     val steps = layout.edges.flatMap(edge => edge.through.zip(edge.through.drop(1)))

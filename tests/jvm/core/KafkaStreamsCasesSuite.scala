@@ -2,6 +2,9 @@ package io.sparklatency
 
 import scala.util.Random
 
+import io.sparklatency.recording.LatencyRecorder
+import io.sparklatency.recording.LatencySummary
+import io.sparklatency.time.ManualClock
 import org.scalatest.funsuite.AnyFunSuite
 
 /** The cases of Kafka's `PercentilesTest`, with their numbers. */

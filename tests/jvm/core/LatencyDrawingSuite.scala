@@ -5,6 +5,9 @@ import java.time.ZoneOffset.UTC
 import scala.xml.Elem
 import scala.xml.XML
 
+import io.sparklatency.drawing.GraphDrawing
+import io.sparklatency.drawing.LatencyChart
+import io.sparklatency.figures.NodeLatencies
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Drawings of a query's nodes and of a node's history, read as the XML that they are. */
@@ -18,8 +21,8 @@ class LatencyDrawingSuite extends AnyFunSuite {
     node("sink", "joined")(1000)
   )
 
-  private def graph(nodes: NodeRecord*): Elem =
-    XML.loadString(new LatencyGraph(nodes, id => s"?node=$id").svg)
+  private def graph(nodes: NodeLatencies*): Elem =
+    XML.loadString(new GraphDrawing(nodes, id => s"?node=$id").svg)
 
   private def texts(of: Elem, style: String): Seq[String] =
     (of \\ "text").filter(_ \@ "class" == style).map(_.text)

@@ -1,5 +1,10 @@
 package io.sparklatency
 
+import io.sparklatency.recording.LatencyRecorder
+import io.sparklatency.recording.LatencySummary
+import io.sparklatency.time.Clock
+import io.sparklatency.time.ManualClock
+import io.sparklatency.time.SystemClock
 import org.scalatest.funsuite.AnyFunSuite
 
 class LatencyRecorderSuite extends AnyFunSuite {
@@ -98,6 +103,54 @@ class LatencyRecorderSuite extends AnyFunSuite {
     new java.io.ObjectOutputStream(bytes).writeObject(summary)
     val read = new java.io.ObjectInputStream(new java.io.ByteArrayInputStream(bytes.toByteArray)).readObject()
     assert(Figures(read.asInstanceOf[LatencySummary]) === Figures(summary))
+  }
+
+  /** Its readings serve for many rows, as the system's do. */
+  private final class SharedClock extends Clock {
+    var (now, readings) = (1790000000000L, 0)
+    override def millis(): Long = { readings += 1; now }
+    override def readEveryRow: Boolean = false
+  }
+
+  test(
+    "a record that is newer than the last reading of the clock is not ahead of it: the clock is read anew"
+  ) {
+    val shared = new SharedClock
+    val recorder = new LatencyRecorder(shared)
+    for (_ <- 1 to 1000) {
+      for (_ <- 1 to 300) recorder.record((shared.now - 40) * 1000)
+      shared.now += 7
+      recorder.record((shared.now - 1) * 1000)
+    }
+    val summary = recorder.summary()
+    assert((summary.aheadOfClock, summary.min) === ((0, Some(1))))
+    recorder.record((shared.now + 9) * 1000)
+    assert((recorder.summary().aheadOfClock, recorder.summary().maxLead) === ((1, Some(9))))
+  }
+
+  test("rows share readings of the clock, unless each is to have its own") {
+    val (shared, own) = (new SharedClock, new SharedClock)
+    val (sharing, waiting) = (new LatencyRecorder(shared), new LatencyRecorder(own, readEveryRow = true))
+    for (row <- 1 to 100000) {
+      sharing.record(shared.now * 1000)
+      own.now += row % 3
+      waiting.record((own.now - 50) * 1000)
+    }
+    assert(shared.readings < 50000 && own.readings === 100000)
+    assert((waiting.summary().min, waiting.summary().max) === ((Some(50), Some(50))))
+  }
+
+  test("the sum is exact where it is more than a Long holds, or the clock shows more than any calendar") {
+    for (now <- Seq(Long.MaxValue, 1L << 53, (1L << 53) + 1, 1790000000000L)) {
+      val shared = new SharedClock
+      shared.now = now
+      val recorder = new LatencyRecorder(shared)
+      val timestamps = (0L until 5000L).map(row => row % 7)
+      timestamps.foreach(ms => recorder.record(ms * 1000))
+      val summary = recorder.summary()
+      assert((summary.sum, summary.count) === ((BigInt(now) * 5000 - timestamps.sum, 5000)))
+      assert((summary.min, summary.max) === ((Some(now - 6), Some(now))))
+    }
   }
 
   test("a busy writer loses nothing to the thread that publishes for silent ones, whatever its rows hold") {

@@ -1,5 +1,10 @@
 package io.sparklatency
 
+import io.sparklatency.figures.LatencyWindow
+import io.sparklatency.figures.WindowSamples
+import io.sparklatency.recording.LatencyRecorder
+import io.sparklatency.recording.LatencySummary
+import io.sparklatency.time.ManualClock
 import org.scalatest.funsuite.AnyFunSuite
 
 /** The cases of Kafka's `SampledStatTest` and `SensorTest`, with their numbers. */

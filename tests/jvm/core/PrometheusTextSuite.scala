@@ -1,5 +1,13 @@
 package io.sparklatency
 
+import io.sparklatency.exposition.PrometheusText
+import io.sparklatency.figures.Measure
+import io.sparklatency.figures.MeasureSnapshot
+import io.sparklatency.figures.NodeSnapshot
+import io.sparklatency.figures.QuerySnapshot
+import io.sparklatency.recording.LatencyRecorder
+import io.sparklatency.recording.LatencySummary
+import io.sparklatency.time.ManualClock
 import org.scalatest.funsuite.AnyFunSuite
 
 class PrometheusTextSuite extends AnyFunSuite {
@@ -11,13 +19,13 @@ class PrometheusTextSuite extends AnyFunSuite {
     recorder.summary()
   }
 
-  private def query(name: String, measures: (Measure, NodeSnapshot)*) =
+  private def query(name: String, measures: (Measure, MeasureSnapshot)*) =
     QuerySnapshot(
       name,
       None,
       None,
       1,
-      Seq(NodeView("a\"b\n", Nil, measures.toMap, Map.empty)),
+      Seq(NodeSnapshot("a\"b\n", Nil, measures.toMap, Map.empty)),
       0,
       None
     )
@@ -29,7 +37,7 @@ class PrometheusTextSuite extends AnyFunSuite {
   test("latencies are a histogram in seconds that counts everything since the query began") {
     val lines = text(query(
       "q",
-      Measure.E2ELatency -> NodeSnapshot(summary(5, 6, 7000), summary(6), summary(5, 6, 7000))
+      Measure.E2ELatency -> MeasureSnapshot(summary(5, 6, 7000), summary(6), summary(5, 6, 7000))
     )).text.linesIterator.toSeq
     def bucket(le: String) = lines.find(_.contains(s"""_bucket{$labels,le="$le"}""")).map(_.split(' ').last)
     assert(Seq("0.005", "0.01", "5.0", "10.0", "+Inf").map(bucket) === Seq(
@@ -47,20 +55,20 @@ class PrometheusTextSuite extends AnyFunSuite {
   test("extremes are those of the window, counts those since the query began") {
     val lines = text(query(
       "q",
-      Measure.E2ELatency -> NodeSnapshot(summary(5, 7000), summary(6), summary(5, 7000))
+      Measure.E2ELatency -> MeasureSnapshot(summary(5, 7000), summary(6), summary(5, 7000))
     )).text.linesIterator.toSeq
     assert(lines.contains(s"sparklatency_record_e2e_latency_max_seconds{$labels} 0.006"))
     assert(lines.contains(s"sparklatency_records_total{$labels} 2.0"))
   }
 
   test("what is unknown has no line") {
-    val shown = text(query("q", Measure.E2ELatency -> NodeSnapshot.empty)).text
+    val shown = text(query("q", Measure.E2ELatency -> MeasureSnapshot.empty)).text
     assert(shown.contains("sparklatency_records_total") && !shown.contains("seconds"))
     assert(text().text === "")
   }
 
   test("one name is one series, that of the newest run") {
-    def of(records: LatencySummary) = query("q", Measure.E2ELatency -> NodeSnapshot.of(records))
+    def of(records: LatencySummary) = query("q", Measure.E2ELatency -> MeasureSnapshot.of(records))
     val lines = text(
       of(summary(1, 2)),
       of(summary(1))

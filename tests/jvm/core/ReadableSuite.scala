@@ -1,5 +1,6 @@
 package io.sparklatency
 
+import io.sparklatency.answer.Readable
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Figures and ids as people read them. */
@@ -36,5 +37,22 @@ class ReadableSuite extends AnyFunSuite {
     assert(Readable.shortened("source-0-kafka[orders]", 22) === "source-0-kafka[orders]")
     assert(Readable.shortened("source-0-kafka[orders-2]", 11) === "sourc…rs-2]")
     assert(Readable.shortened("🙂" * 9, 4) === "🙂🙂…🙂")
+  }
+
+  test("a name in a sentence is on one line, with what cannot be seen as in Python") {
+    assert(Readable.name("a\n\t\r\u001b\u200b b\u00a0é🙂") === "a\\n\\t\\r\\x1b\\u200b b\\xa0é🙂")
+    assert(Readable.name("\udbff\udfff") === "\\U0010ffff")
+  }
+
+  test("a long name in a sentence has 48 characters, and no half of one that cannot be seen") {
+    assert(Readable.name("a" * 48) === "a" * 48)
+    assert(Readable.name("a" * 30 + "b" * 30) === "a" * 24 + "…" + "b" * 23)
+    assert(Readable.name("a" * 22 + "\n\n" + "b" * 30) === "a" * 22 + "\\n…" + "b" * 23)
+    assert(Readable.name("a" * 23 + "\n" + "b" * 30) === "a" * 23 + "…" + "b" * 23)
+  }
+
+  test("names are told as a list in a sentence") {
+    assert(Seq(Seq("a"), Seq("a", "b"), Seq("a", "b", "c")).map(Readable.all) ===
+      Seq("a", "a and b", "a, b and c"))
   }
 }

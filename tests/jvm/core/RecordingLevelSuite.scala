@@ -1,9 +1,10 @@
 package io.sparklatency
 
-import io.sparklatency.RecordingLevel.Debug
-import io.sparklatency.RecordingLevel.Info
-import io.sparklatency.RecordingLevel.None
-import io.sparklatency.RecordingLevel.Trace
+import io.sparklatency.recording.RecordingLevel
+import io.sparklatency.recording.RecordingLevel.Debug
+import io.sparklatency.recording.RecordingLevel.Info
+import io.sparklatency.recording.RecordingLevel.None
+import io.sparklatency.recording.RecordingLevel.Trace
 import org.scalatest.funsuite.AnyFunSuite
 
 class RecordingLevelSuite extends AnyFunSuite {

@@ -1,7 +1,8 @@
-package io.sparklatency
+package io.sparklatency.time
 
 import org.scalatest.funsuite.AnyFunSuite
 
+/** Beside the ticker, which one test moves. */
 class RowClockSuite extends AnyFunSuite {
 
   test("a clock that asks for it is read for every row") {
@@ -39,5 +40,54 @@ class RowClockSuite extends AnyFunSuite {
       rows.millis()
     }
     assert(clock.readings === count)
+  }
+
+  /** Has a clock in the middle of a run, so that only a guard makes it read again. */
+  private def inRun(clock: CountingClock): RowClock = {
+    val rows = new RowClock(clock)
+    var shared = 0 // rows in succession that had no reading of their own
+    while (shared < 4) {
+      val before = clock.readings
+      rows.millis()
+      shared = if (clock.readings == before) shared + 1 else 0
+    }
+    rows
+  }
+
+  test("a row that comes after the ticker has moved has a reading of its own, in the middle of a fast run") {
+    for (_ <- 1 to 100) {
+      val clock = new CountingClock
+      val rows = inRun(clock)
+      val before = clock.readings
+      Ticker.now += 1
+      rows.millis()
+      assert(clock.readings === before + 1)
+    }
+  }
+
+  test("the ticker moves while there are fast rows") {
+    val rows = inRun(new CountingClock)
+    val (before, end) = (Ticker.now, System.nanoTime() + 10L * 1000 * 1000 * 1000)
+    while (Ticker.now == before && System.nanoTime() < end) rows.millis()
+    assert(Ticker.now > before)
+  }
+
+  test("a pace that slows down shortens the runs before the next row, whatever the ticker does") {
+    val clock = new CountingClock
+    val rows = inRun(clock)
+    val until = System.nanoTime() + 1000 * RowClock.RunBudgetNanos
+    while (System.nanoTime() < until) Thread.onSpinWait()
+    Ticker.now += 1
+    rows.millis()
+    val before = clock.readings
+    rows.millis()
+    assert(clock.readings === before + 1)
+  }
+
+  test("where it is asked for, each row has a reading of its own, however fast rows come") {
+    val clock = new CountingClock
+    val rows = new RowClock(clock, everyRow = true)
+    for (_ <- 1 to 10000) rows.millis()
+    assert(clock.readings === 10000)
   }
 }

@@ -7,7 +7,7 @@ import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.Plans
-import org.apache.spark.sql.latency.RecordExec
+import org.apache.spark.sql.latency.recording.RecordLatencyExec
 
 /** Nodes that nobody wrote. */
 class AutomaticNodesSuite extends StreamingTest {
@@ -235,7 +235,7 @@ class AutomaticNodesSuite extends StreamingTest {
           query.processAllAvailable()
           input.addData(ago(120001, 120002))
           query.processAllAvailable()
-          assert(Plans.executed(query).exists(_.isInstanceOf[RecordExec]))
+          assert(Plans.executed(query).exists(_.isInstanceOf[RecordLatencyExec]))
           assert(figures("deduplicate-1", name) === ((8, Some(1), Some(8))))
           assert(figures("sink", name) === ((8, Some(1), Some(8))))
           val late = node("deduplicate-1", name).measure("lateness").map(f => (f.records, f.min, f.max))

@@ -2,8 +2,8 @@ package io.sparklatency.spark
 
 import java.time.LocalDateTime
 
-import io.sparklatency.Measure
-import io.sparklatency.Metric
+import io.sparklatency.figures.Measure
+import io.sparklatency.figures.Metric
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._

@@ -3,7 +3,7 @@ package io.sparklatency.spark
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.functions.timestamp_millis
-import org.apache.spark.sql.latency.E2ELatency
+import org.apache.spark.sql.latency.marking.LatencyMark
 
 class HintSuite extends SparkTest {
 
@@ -34,7 +34,7 @@ class HintSuite extends SparkTest {
       hinted <-
         Seq(stream.hint("E2E_LATENCY", "source"), stream.hint("E2E_LATENCY", "source", lit(null), "INFO"))
     ) {
-      val marks = hinted.queryExecution.analyzed.collect { case mark: E2ELatency =>
+      val marks = hinted.queryExecution.analyzed.collect { case mark: LatencyMark =>
         mark.node -> mark.timestamp.sql
       }
       assert(marks === Seq("source" -> "timestamp"))

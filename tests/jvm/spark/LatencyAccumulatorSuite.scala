@@ -6,11 +6,13 @@ import java.io.ObjectInputStream
 import java.io.ObjectOutputStream
 import java.util.Properties
 
-import io.sparklatency.NodeKey
+import io.sparklatency.figures.MarkOwner
+import io.sparklatency.figures.NodeKey
 import io.sparklatency.spark.SparkTest
 import org.apache.spark.TaskContext
 import org.apache.spark.TaskContextImpl
 import org.apache.spark.executor.TaskMetrics
+import org.apache.spark.sql.latency.recording.LatencyAccumulator
 import org.apache.spark.util.AccumulatorContext
 import org.apache.spark.util.AccumulatorMetadata
 import org.apache.spark.util.AccumulatorV2

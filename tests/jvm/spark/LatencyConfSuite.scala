@@ -1,9 +1,10 @@
 package io.sparklatency.spark
 
-import io.sparklatency.Granularity
-import io.sparklatency.NodeRole
-import io.sparklatency.RecordingLevel
-import io.sparklatency.WindowSettings
+import io.sparklatency.figures.Granularity
+import io.sparklatency.figures.WindowSettings
+import io.sparklatency.recording.RecordingLevel
+import io.sparklatency.spark.base.LatencyConf
+import io.sparklatency.spark.base.NodeRole
 import org.apache.spark.SparkConf
 import org.scalatest.funsuite.AnyFunSuite
 

@@ -1,21 +1,30 @@
 package org.apache.spark.sql.latency
 
 import java.nio.file.Files
-import java.nio.file.Paths
 import java.sql.Timestamp
 import java.util.UUID
 
-import io.sparklatency.LatencySummary
-import io.sparklatency.Measure
-import io.sparklatency.NodeRecord
-import io.sparklatency.QuerySnapshot
-import io.sparklatency.RunStatus
-import io.sparklatency.spark.LatencyConf
+import io.sparklatency.answer.EarlierRun
+import io.sparklatency.answer.QueryAnswer
+import io.sparklatency.answer.RunStatus
+import io.sparklatency.figures.Measure
+import io.sparklatency.figures.NodeLatencies
+import io.sparklatency.figures.QuerySnapshot
+import io.sparklatency.figures.WindowSettings
+import io.sparklatency.recording.LatencySummary
 import io.sparklatency.spark.LatencyJson
 import io.sparklatency.spark.StreamingTest
 import io.sparklatency.spark.syntax._
 import org.apache.spark.SparkConf
+import org.apache.spark.scheduler.SparkListenerEnvironmentUpdate
 import org.apache.spark.sql.functions._
+import org.apache.spark.sql.latency.application.LatencyApplication
+import org.apache.spark.sql.latency.history.BatchArchive
+import org.apache.spark.sql.latency.history.LatencyStore
+import org.apache.spark.sql.latency.history.StoredBatch
+import org.apache.spark.sql.latency.history.StoredEnd
+import org.apache.spark.sql.latency.history.StoredRun
+import org.apache.spark.sql.latency.ui.LatencyHistory
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
 import org.apache.spark.status.KVUtils
 import org.apache.spark.util.JsonProtocol
@@ -27,14 +36,16 @@ class LatencyStoreSuite extends StreamingTest {
 
   private def store(kv: KVStore, live: Boolean): LatencyStore = {
     ListenerBus.awaitEmpty(spark.sparkContext)
-    val tracker = LatencyTracker.of(spark.sparkContext)
-    new LatencyStore(kv, LatencyConf(spark.sparkContext.conf), Option.when(live)(tracker))
+    if (live) LatencyApplication.of(spark.sparkContext).store
+    else new LatencyStore(kv, live = None)
   }
 
   private def live = store(spark.sparkContext.statusStore.store, live = true)
   private def fromEvents = store(spark.sparkContext.statusStore.store, live = false)
 
-  private def json(query: Option[QuerySnapshot]) = LatencyJson.queries(query.toSeq, _ => None).toPrettyString
+  /** Without its status, which events tell only of a run that has ended. */
+  private def json(query: Option[QuerySnapshot]) =
+    query.map(one => LatencyJson.one(new QueryAnswer(one, None)).toPrettyString)
 
   /** Two batches of a query with a window, a commit and a late record. */
   private def runTwoBatches(name: String): Unit = {
@@ -42,10 +53,10 @@ class LatencyStoreSuite extends StreamingTest {
     val query = startWindows(input, name)
     try {
       input.addData(ago(100, 300, 2000))
-      query.processAllAvailable()
+      processAll(query)
       clock.advance(1000)
       input.addData(ago(50, 60000))
-      query.processAllAvailable()
+      processAll(query)
       ListenerBus.awaitEmpty(spark.sparkContext)
     } finally query.stop()
   }
@@ -65,11 +76,11 @@ class LatencyStoreSuite extends StreamingTest {
     val query = start(kept.withE2ELatency("sink"), "silent_events")
     try {
       input.addData(ago(100, 300))
-      query.processAllAvailable()
+      processAll(query)
       ListenerBus.awaitEmpty(spark.sparkContext) // the commit belongs to the window that is over then
       clock.advance(3600000)
       input.addData(ago(90000))
-      query.processAllAvailable()
+      processAll(query)
       val (running, read) = (live.query("silent_events"), fromEvents.query("silent_events"))
       assert(read.map(_.isSilent) === Some(true))
       assert(read.map(_.latest.map(node => node(Measure.E2ELatency).max -> node(Measure.Commit).max)) ===
@@ -113,7 +124,7 @@ class LatencyStoreSuite extends StreamingTest {
       start(counts.select(col("window.end").as("end")).withE2ELatency("sink", "end"), "no_data", "append")
     try {
       input.addData(ago(5000))
-      query.processAllAvailable()
+      processAll(query)
       val batches = live.history(live.query("no_data").get)
       assert(batches.map(_.inputRows).toSet === Set(0, 1))
       assert(batches.map(_.watermarks.map(_.source)).toSet === Set(Seq("memory")))
@@ -132,7 +143,7 @@ class LatencyStoreSuite extends StreamingTest {
     try {
       orders.addData(ago(9000))
       clicks.addData(ago(100))
-      query.processAllAvailable()
+      processAll(query)
       val batch = live.history(live.query("two_watermarks").get).filter(_.inputRows > 0).last
       assert(batch.watermarks.map(w => (w.column, w.watermarkMs, w.holdsBack)) === Seq(
         ("ordered", Some(Start - 10000), true),
@@ -148,13 +159,13 @@ class LatencyStoreSuite extends StreamingTest {
       records: Int = 1,
       ids: Seq[String] = Seq("sink")
   ): SparkListenerLatencyBatch = {
-    val recorder = new io.sparklatency.LatencyRecorder(clock)
+    val recorder = new io.sparklatency.recording.LatencyRecorder(clock)
     (1 to records).foreach(_ => recorder.record((Start - 5) * 1000))
     val measures: Map[Measure, LatencySummary] = Map(Measure.E2ELatency -> recorder.summary())
     val nodes = ids.zip(Nil +: ids.map(Seq(_))).map { case (id, upstream) =>
-      NodeRecord(id, upstream, measures)
+      NodeLatencies(id, upstream, measures)
     }
-    SparkListenerLatencyBatch(io.sparklatency.BatchRecord(
+    SparkListenerLatencyBatch(io.sparklatency.figures.Batch(
       "q",
       Some("id"),
       Some(run),
@@ -172,7 +183,7 @@ class LatencyStoreSuite extends StreamingTest {
 
   test("of a run so many batches are kept, and the counts of all") {
     val kv = new InMemoryStore
-    val stored = new StoredBatches(kv, kept = 3)
+    val stored = new BatchArchive(kv, kept = 3)
     (0L until 10L).foreach(n => stored.onOtherEvent(batch("run", n)))
     val query = store(kv, live = false).query("run").get
     assert((query.batches, query.nodes.head.measures(Measure.E2ELatency).total.records) === ((10, 10)))
@@ -182,7 +193,7 @@ class LatencyStoreSuite extends StreamingTest {
 
   test("nodes stand in the order of the plan, though a batch before or after has not all of them") {
     val kv = new InMemoryStore
-    val stored = new StoredBatches(kv, kept = 3)
+    val stored = new BatchArchive(kv, kept = 3)
     for ((ids, n) <- Seq(Seq("sink"), Seq("source", "checked", "sink"), Seq("sink")).zipWithIndex)
       stored.onOtherEvent(batch("run", n.toLong, ids = ids))
     val nodes = store(kv, live = false).query("run").get.nodes
@@ -192,19 +203,39 @@ class LatencyStoreSuite extends StreamingTest {
 
   test("of so many runs the oldest go, with their batches") {
     val kv = new InMemoryStore
-    val stored = new StoredBatches(kv, kept = 50)
-    val runs = StoredBatches.RunsKept + 2
+    val stored = new BatchArchive(kv, kept = 50)
+    val runs = BatchArchive.RunsKept + 2
     for (run <- 0 until runs; n <- 0 until 5) stored.onOtherEvent(batch(s"run-$run", run * 5L + n))
-    val all = store(kv, live = false).queries
-    assert(all.size === StoredBatches.RunsKept && all.head.runId.contains(s"run-${runs - 1}"))
-    assert(kv.count(classOf[StoredBatch]) === StoredBatches.RunsKept * 5)
+    val all = store(kv, live = false)
+    assert(all.queries.map(_.runId) === Seq(Some(s"run-${runs - 1}")))
+    assert(all.all.earlier.size === BatchArchive.RunsKept - 1)
+    assert(kv.count(classOf[StoredBatch]) === BatchArchive.RunsKept * 5)
+  }
+
+  test("all queries are the newest run of each, and the others are its earlier runs, newest first") {
+    val (kv, runs) = (new InMemoryStore, Seq.fill(4)(UUID.randomUUID))
+    val stored = new BatchArchive(kv, kept = 3)
+    for ((run, n) <- runs.zipWithIndex) {
+      val name = if (n == 1) "other" else "q"
+      stored.onOtherEvent(batch(run.toString, n.toLong).copy(query = name))
+    }
+    stored.onOtherEvent(end(runs.head))
+    val all = store(kv, live = false)
+    assert(all.queries.map(query => query.name -> query.runId.get) ===
+      Seq("q" -> runs(3).toString, "other" -> runs(1).toString))
+    assert(all.queryNames === Seq("q", "other"))
+    assert(all.all.earlier === Seq(
+      EarlierRun("q", Some("id"), Some(runs(2).toString), None, 1, Start + 2),
+      EarlierRun("q", Some("id"), Some(runs.head.toString), Some(RunStatus.Failed), 1, Start)
+    ))
+    assert(all.query(runs.head.toString).flatMap(_.runId) === Some(runs.head.toString))
   }
 
   test("of all runs no more than ten times the batches of one are kept, beside the newest") {
     val kv = new InMemoryStore
-    val stored = new StoredBatches(kv, kept = 3)
+    val stored = new BatchArchive(kv, kept = 3)
     for (run <- 0 until 20; n <- 0 until 5) stored.onOtherEvent(batch(s"run-$run", run * 5L + n))
-    assert(kv.count(classOf[StoredBatch]) <= 33 && kv.count(classOf[StoredQuery]) <= 11)
+    assert(kv.count(classOf[StoredBatch]) <= 33 && kv.count(classOf[StoredRun]) <= 11)
     assert(store(kv, live = false).query("run-19").map(store(kv, live = false).history(_).size) === Some(3))
   }
 
@@ -212,44 +243,58 @@ class LatencyStoreSuite extends StreamingTest {
     new QueryTerminatedEvent(run, run, Some(error), None)
 
   test("how a run ended is known as long as the run is, though many end that nothing else is known of") {
-    val (kv, runs) = (new InMemoryStore, Seq.fill(StoredBatches.RunsKept + 1)(UUID.randomUUID))
-    val stored = new StoredBatches(kv, kept = 50)
-    def status = store(kv, live = false).query(runs.head.toString).flatMap(store(kv, live = false).status)
+    val (kv, runs) = (new InMemoryStore, Seq.fill(BatchArchive.RunsKept + 1)(UUID.randomUUID))
+    val stored = new BatchArchive(kv, kept = 50)
+    def status =
+      store(kv, live = false).query(runs.head.toString).flatMap(store(kv, live = false).answer(_).status)
     stored.onOtherEvent(batch(runs.head.toString, 0))
     assert(status === None)
     runs.foreach(run => stored.onOtherEvent(end(run)))
     stored.onOtherEvent(batch(runs.head.toString, 1))
     assert(status === Some(RunStatus.Failed))
     for (_ <- 1 to 5) stored.onOtherEvent(end(UUID.randomUUID))
-    assert(status === Some(RunStatus.Failed) && kv.count(classOf[StoredEnd]) === StoredBatches.RunsKept + 1)
+    assert(status === Some(RunStatus.Failed) && kv.count(classOf[StoredEnd]) === BatchArchive.RunsKept + 1)
     for (run <- runs.tail) stored.onOtherEvent(batch(run.toString, 2))
-    assert(status === None && kv.count(classOf[StoredEnd]) === StoredBatches.RunsKept)
+    assert(status === None && kv.count(classOf[StoredEnd]) === BatchArchive.RunsKept)
   }
 
   test("a run has failed though its first batch is told after its end") {
-    val (kv, runs) = (new InMemoryStore, Seq.fill(StoredBatches.RunsKept + 1)(UUID.randomUUID))
-    val stored = new StoredBatches(kv, kept = 3)
+    val (kv, runs) = (new InMemoryStore, Seq.fill(BatchArchive.RunsKept + 1)(UUID.randomUUID))
+    val stored = new BatchArchive(kv, kept = 3)
     stored.onOtherEvent(end(runs.head))
     stored.onOtherEvent(batch(runs.head.toString, 0))
     runs.tail.foreach(run => stored.onOtherEvent(end(run)))
     val all = store(kv, live = false)
-    assert(all.query(runs.head.toString).flatMap(all.status) === Some(RunStatus.Failed))
+    assert(all.query(runs.head.toString).flatMap(all.answer(_).status) === Some(RunStatus.Failed))
   }
 
   test("a run that its application ended has finished") {
     val (kv, run) = (new InMemoryStore, UUID.randomUUID)
-    val stored = new StoredBatches(kv, kept = 3)
+    val stored = new BatchArchive(kv, kept = 3)
     stored.onOtherEvent(batch(run.toString, 0))
     val error =
       "java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.\nThis stopped ..."
     stored.onOtherEvent(end(run, error))
     val all = store(kv, live = false)
-    assert(all.query(run.toString).flatMap(all.status) === Some(RunStatus.Finished))
+    assert(all.query(run.toString).flatMap(all.answer(_).status) === Some(RunStatus.Finished))
   }
 
   test("a setting that does not hold keeps no application from the History Server") {
     val conf = new SparkConf(false).set("spark.sparklatency.history.batches", "0")
     assert(new LatencyHistory().createListeners(conf, null).size === 1)
+  }
+
+  test("a run's window is that of its application, not of the History Server that reads it") {
+    val kv = new InMemoryStore
+    val stored = new BatchArchive(kv, kept = 3)
+    val settings =
+      Seq("spark.sparklatency.num.samples" -> "1", "spark.sparklatency.sample.window" -> "2ms")
+    stored.onEnvironmentUpdate(SparkListenerEnvironmentUpdate(Map("Spark Properties" -> settings)))
+    for (n <- Seq(0L, 10L)) stored.onOtherEvent(batch("run", n))
+    val run = store(kv, live = false).query("run").get
+    assert(run.covers === WindowSettings(1, 2))
+    val figures = run.nodes.head.measures(Measure.E2ELatency)
+    assert((figures.total.records, figures.window.records) === ((2, 1)))
   }
 
   test("a disk store gives back what it was given") {
@@ -259,8 +304,8 @@ class LatencyStoreSuite extends StreamingTest {
       spark.sparkContext.conf
     )
     try {
-      val (stored, memory) = (new StoredBatches(disk, 5), new InMemoryStore)
-      val inMemory = new StoredBatches(memory, 5)
+      val (stored, memory) = (new BatchArchive(disk, 5), new InMemoryStore)
+      val inMemory = new BatchArchive(memory, 5)
       (0L until 7L).foreach { n =>
         stored.onOtherEvent(batch("run", n, records = 3))
         inMemory.onOtherEvent(batch("run", n, records = 3))
@@ -270,29 +315,13 @@ class LatencyStoreSuite extends StreamingTest {
         disk,
         live = false
       ).query("run").exists(_.nodes.head.measures(Measure.E2ELatency).total.records == 21))
+      stored.onOtherEvent(batch("next", 9))
+      val all = store(disk, live = false).all // each reading makes other objects
+      assert(all.queries.map(_.runId) === Seq(Some("next")) && all.earlier.map(_.runId) === Seq(Some("run")))
     } finally disk.close()
   }
 
-  for (version <- 1 to SparkListenerLatencyBatch.Version)
-    test(s"an event of format $version is read") {
-      val text = Files.readString(Paths.get(getClass.getResource(s"/latency-batch-$version.json").toURI))
-      val record = JsonProtocol.sparkEventFromJson(text).asInstanceOf[SparkListenerLatencyBatch].record
-      assert((record.query, record.batch, record.inputRows) === (("orders", 7, 5)))
-      assert(record.watermarks.map(_.source) === Seq("kafka[orders]"))
-      assert(record.durationsMs === Map("addBatch" -> 412L, "triggerExecution" -> 530L))
-      val figures = record.nodes.map(node =>
-        node.id -> node.measures.map { case (m, s) => m -> (s.min, s.avg, s.max, s.percentile(50)) }
-      )
-      assert(figures === Seq(
-        "source" -> Map(Measure.E2ELatency -> ((Some(100), Some(220.0), Some(500), Some(200)))),
-        "sink" -> Map(
-          Measure.E2ELatency -> ((Some(-30), Some(254.0), Some(700), Some(200))),
-          Measure.Commit -> ((Some(170), Some(454.0), Some(900), Some(401)))
-        )
-      ))
-    }
-
-  test("an event of a later format is read as far as it is known") {
+  test("fields and measures that a reader does not know are skipped") {
     val text =
       JsonProtocol.sparkEventToJsonString(batch("run", 3)).replaceFirst("\\{", "{\"unheardOf\":{\"a\":[1]},")
         .replace("\"record-e2e-latency\"", "\"record-unheard-of\"")

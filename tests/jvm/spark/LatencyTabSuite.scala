@@ -68,9 +68,9 @@ class LatencyTabSuite extends StreamingTest {
   test("a query's page begins with the answer, and has each node's figures") {
     withShop("answer") { (_, page) =>
       assert(
-        """(?s)75 % of 400 ms arises at\s+<strong><span>sink</span></strong>: 300 ms""".r.findFirstIn(
-          page
-        ).nonEmpty,
+        page.contains(
+          """<p class="latency-headline">Slowest step: <strong>sink</strong>, 300 ms of 400 ms (75 %)</p>"""
+        ),
         page
       )
       val nodes = rows(table(page, "latency-nodes"))
@@ -85,7 +85,8 @@ class LatencyTabSuite extends StreamingTest {
 
   test("the three parts of the last batch's latency are one bar") {
     withShop("parts") { (_, page) =>
-      assert(page.contains("""aria-label="source queuing 100 ms, processing 300 ms, commit 0 ms""""), page)
+      val text = "source queuing 100 ms, processing 300 ms, commit 0 ms: 400 ms on average in the last batch"
+      assert(page.contains(s"""aria-label="$text""""), page)
     }
   }
 
@@ -98,8 +99,9 @@ class LatencyTabSuite extends StreamingTest {
       node("sink", "no_data")
       clock.advance(3600000)
       val page = get(s"/latency/query/?id=${query.runId}")._2
-      assert(page.contains("figures are of each node's last batch"), page)
-      assert(page.contains("""aria-label="source queuing 200 ms, processing -100 ms, commit 0 ms""""), page)
+      assert(page.contains("each node shows its last batch"), page)
+      val text = "source queuing 200 ms, processing -100 ms, commit 0 ms: 100 ms on average in the last batch"
+      assert(page.contains(s"""aria-label="$text""""), page)
       assert(rows(table(page, "latency-nodes")).map(_("Commit p99")) === Seq("–", "100"))
     } finally query.stop()
   }
@@ -118,7 +120,7 @@ class LatencyTabSuite extends StreamingTest {
         input.addData(batch)
         query.processAllAvailable()
       }
-      assert(during.contains("the oldest record that waits for its commit is 3 min old"), during)
+      assert(during.contains("The oldest record that waits for its commit is 3 min old."), during)
       assert(!page.contains("waits for its commit"))
     } finally query.stop()
   }
@@ -161,8 +163,9 @@ class LatencyTabSuite extends StreamingTest {
       assert((
         watermark("Column"),
         watermark("Delay"),
+        watermark("Lag"),
         watermark("Holds back")
-      ) === (("value", "10,000", "yes")))
+      ) === (("value", "10,000", "10,400", "yes")))
       val batch = rows(table(page, "latency-batches")).head
       assert((
         batch("Batch"),
@@ -198,6 +201,20 @@ class LatencyTabSuite extends StreamingTest {
     }
   }
 
+  test("the first page lists the newest run of a query, and those before it in a table of their own") {
+    var first = ""
+    withShop("restarted")((run, _) => first = run)
+    withShop("restarted") { (second, _) =>
+      val (_, page) = get("/latency/")
+      def runs(id: String) = rows(table(page, id)).filter(_("Query") == "restarted")
+      assert(runs("latency-queries").map(_("Run")) === Seq(second))
+      val earlier = runs("latency-earlier-runs").head
+      assert((earlier("Run"), earlier("Status"), earlier("Batches")) === ((first, "Finished", "1")))
+      val links = (table(page, "latency-earlier-runs") \\ "a").map(_ \@ "href")
+      assert(get(links.find(_.contains(first)).get)._2.contains(s"finished, run $first"))
+    }
+  }
+
   test("a query that has stopped keeps its page") {
     var stopped = ""
     withShop("stopped")((run, _) => stopped = run)
@@ -226,7 +243,7 @@ class LatencyTabSuite extends StreamingTest {
   }
 
   test("an application whose UI takes no tab goes on, and says so") {
-    assert(Logged.during(UiFaults.attachToNothing()).exists(_.contains("the tab Latency is not shown")))
+    assert(Logged.during(UiFaults.attachToNothing()).exists(_.contains("The tab Latency is not shown")))
   }
 
   test("whoever may not see Spark's own pages may not see these") {

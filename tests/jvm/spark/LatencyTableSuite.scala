@@ -57,7 +57,7 @@ class LatencyTableSuite extends StreamingTest {
 
   test("its columns are the metrics") {
     val columns = spark.sql("SELECT * FROM e2e_latency()").columns.toSet
-    assert(io.sparklatency.Metric.all.map(_.name.replace('-', '_')).toSet.subsetOf(columns))
+    assert(io.sparklatency.figures.Metric.all.map(_.name.replace('-', '_')).toSet.subsetOf(columns))
   }
 
   test("an argument is refused in words") {

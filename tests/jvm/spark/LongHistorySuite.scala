@@ -6,13 +6,15 @@ import java.net.URI
 import scala.io.Source
 import scala.util.Random
 
-import io.sparklatency.BatchRecord
-import io.sparklatency.LatencyRecorder
-import io.sparklatency.LatencySummary
-import io.sparklatency.ManualClock
-import io.sparklatency.Measure
-import io.sparklatency.NodeRecord
+import io.sparklatency.figures.Batch
+import io.sparklatency.figures.Measure
+import io.sparklatency.figures.NodeLatencies
+import io.sparklatency.recording.LatencyRecorder
+import io.sparklatency.recording.LatencySummary
 import io.sparklatency.spark.SparkTest
+import io.sparklatency.time.ManualClock
+import org.apache.spark.sql.latency.application.LatencyApplication
+import org.apache.spark.sql.latency.history.BatchArchive
 
 /** A run of as many batches as are kept, of many nodes. How long its pages take is told, and is not a condition. */
 class LongHistorySuite extends SparkTest {
@@ -37,17 +39,17 @@ class LongHistorySuite extends SparkTest {
   }
 
   test(s"$batches batches of $nodes nodes are shown") {
-    LatencyTracker.of(spark.sparkContext)
-    val store = new StoredBatches(spark.sparkContext.statusStore.store, batches)
+    LatencyApplication.of(spark.sparkContext)
+    val store = new BatchArchive(spark.sparkContext.statusStore.store, batches)
     val some = Seq.fill(50)(summary(Start))
     for (batch <- 1 to batches) {
       val records = (0 until nodes).map { i =>
         val upstream = if (i < 20) Nil else Seq(s"node-${i - 20}")
-        NodeRecord(s"node-$i", upstream, Map(Measure.E2ELatency -> some(random.nextInt(some.size))))
+        NodeLatencies(s"node-$i", upstream, Map(Measure.E2ELatency -> some(random.nextInt(some.size))))
       }
       val committed = Start + batch * 1000L
       store.onOtherEvent(SparkListenerLatencyBatch(
-        BatchRecord(
+        Batch(
           "long",
           None,
           Some("long-run"),

@@ -59,7 +59,7 @@ class MeasureAfterWorkSuite extends SparkTest with TableDrivenPropertyChecks {
   test("a slow deterministic column that is used only above the mark is computed, and counted, below it") {
     inEveryMode {
       val id = freshNode()
-      val work = slow(50).asNonNullable()
+      val work = slowAndDeterministic(50).asNonNullable()
       run(rows.withColumn(
         "slow",
         work(col("id"))

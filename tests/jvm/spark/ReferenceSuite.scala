@@ -4,9 +4,10 @@ import java.nio.file.Files
 import java.nio.file.Path
 
 import com.fasterxml.jackson.databind.ObjectMapper
-import io.sparklatency.Measure
-import io.sparklatency.Metric
-import io.sparklatency.PrometheusText
+import io.sparklatency.exposition.PrometheusText
+import io.sparklatency.figures.Measure
+import io.sparklatency.figures.Metric
+import io.sparklatency.spark.base.LatencyConf
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Two files are made of the tables of metrics and settings: what Python knows of metrics, and the reference. */
@@ -45,13 +46,15 @@ class ReferenceSuite extends AnyFunSuite {
     Seq(
       "# Reference",
       "",
-      "Made of the code's own tables by `make reference`; [what is measured](measured.md) says what the words mean.",
+      "`make reference` makes this page from the code's own tables. [What is measured](measured.md) explains the words.",
       "",
       "## Metrics",
       "",
-      "Gauges cover the last samples of the window (`spark.sparklatency.num.samples` times `sample.window`), counters all since the",
-      "query began. Prometheus has seconds, everything else milliseconds. JMX and Dropwizard have the name in the first column, REST",
-      "and Python the field (`max_lead` for `maxLead`), for other measures than the first within the object that the heading names.",
+      "* A gauge covers the window: its last samples (`spark.sparklatency.num.samples` times `sample.window`).",
+      "* A counter covers everything since the query began.",
+      "* Prometheus has seconds. Everything else has milliseconds.",
+      "* JMX and Dropwizard use the name in the first column.",
+      "* REST uses the field. Python writes `max_lead` for `maxLead`. Each section says which object holds the fields.",
       ""
     ) ++ Measure.all.flatMap(section) ++ Seq(
       "### Of a query as a whole",
@@ -68,7 +71,7 @@ class ReferenceSuite extends AnyFunSuite {
       "|---|---|---|---|"
     ) ++ LatencyConf.keys.map(row) ++ Seq(
       "",
-      "Figures are no part of a checkpoint: levels, marks and settings may change between restarts of a query.",
+      "Figures are not part of a checkpoint. You may change levels, marks and settings between restarts of a query.",
       ""
     )
   ).mkString("\n")

@@ -4,15 +4,15 @@ import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.JsonNode
 import com.fasterxml.jackson.databind.ObjectMapper
-import io.sparklatency.ManualClock
-import io.sparklatency.WallClock
+import io.sparklatency.time.ManualClock
+import io.sparklatency.time.WallClock
 import org.apache.spark.SparkEnv
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.functions.udf
-import org.apache.spark.sql.latency.LatencyTracker
 import org.apache.spark.sql.latency.ListenerBus
+import org.apache.spark.sql.latency.application.LatencyApplication
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
@@ -42,9 +42,12 @@ trait SparkTest extends AnyFunSuite with BeforeAndAfterAll with BeforeAndAfterEa
   protected def freshNode(): String = s"node-${SparkTest.nodes.incrementAndGet()}"
 
   /** A function of a row that takes `ms` milliseconds of the test's clock. */
-  protected def slow(ms: Long) = {
+  protected def slow(ms: Long) = slowAndDeterministic(ms).asNondeterministic()
+
+  /** The same, which Spark may compute where it is first needed. What is nondeterministic it computes where it stands. */
+  protected def slowAndDeterministic(ms: Long) = {
     val clock = SparkTest.Sleep(ms)
-    udf((id: Long) => clock(id)).asNondeterministic()
+    udf((id: Long) => clock(id))
   }
 
   /** Runs all of `df`, until its figures are there. */
@@ -63,7 +66,7 @@ trait SparkTest extends AnyFunSuite with BeforeAndAfterAll with BeforeAndAfterEa
     findNode(id, query).getOrElse(fail(s"there are no figures of node '$id' in query '$query'"))
 
   protected def findNode(id: String, query: String = "__batch__"): Option[ShownNode] = {
-    LatencyTracker.of(spark.sparkContext)
+    LatencyApplication.of(spark.sparkContext)
     ListenerBus.awaitEmpty(spark.sparkContext)
     val json = new ObjectMapper().readTree(PythonApi.latencyJson(spark, null))
     json.get("queries").elements.asScala.filter(_.get("query").asText == query)

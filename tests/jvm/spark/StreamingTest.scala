@@ -33,6 +33,12 @@ trait StreamingTest extends SparkTest {
     writer.start()
   }
 
+  /**
+   * Waits until all that was added is processed. Spark's own call returns too early where a trigger that found no data before
+   * it was added ends after the call; the second call is not deceived by that trigger.
+   */
+  protected def processAll(query: StreamingQuery): Unit = (1 to 2).foreach(_ => query.processAllAvailable())
+
   protected def ago(ms: Long*): Seq[Timestamp] = ms.map(m => new Timestamp(Start - m))
 
   protected def watermarked(input: MemoryStream[Timestamp]): DataFrame =

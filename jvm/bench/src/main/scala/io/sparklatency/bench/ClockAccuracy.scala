@@ -3,8 +3,8 @@ package io.sparklatency.bench
 import java.util.concurrent.ThreadLocalRandom
 import java.util.concurrent.locks.LockSupport
 
-import io.sparklatency.RowClock
-import io.sparklatency.SystemClock
+import io.sparklatency.time.RowClock
+import io.sparklatency.time.SystemClock
 
 /**
  * How far [[RowClock]] is off, in milliseconds, for rows that come in different patterns, on an idle machine and on one whose

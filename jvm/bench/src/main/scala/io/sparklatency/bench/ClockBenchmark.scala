@@ -1,7 +1,7 @@
 package io.sparklatency.bench
 
-import io.sparklatency.RowClock
-import io.sparklatency.SystemClock
+import io.sparklatency.time.RowClock
+import io.sparklatency.time.SystemClock
 import org.openjdk.jmh.annotations._
 
 /** What one reading costs; nanoseconds. `ClockAccuracy` says how good the cheap one is. */

@@ -2,9 +2,9 @@ package io.sparklatency.bench
 
 import scala.util.Random
 
-import io.sparklatency.LatencyRecorder
-import io.sparklatency.LatencySummary
-import io.sparklatency.ManualClock
+import io.sparklatency.recording.LatencyRecorder
+import io.sparklatency.recording.LatencySummary
+import io.sparklatency.time.ManualClock
 
 /**
  * What a batch of 10,000 partitions with twenty nodes costs the driver: the memory of what its tasks recorded, and the time to

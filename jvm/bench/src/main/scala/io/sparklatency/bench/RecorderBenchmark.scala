@@ -2,9 +2,9 @@ package io.sparklatency.bench
 
 import scala.util.Random
 
-import io.sparklatency.LatencyRecorder
-import io.sparklatency.RowClock
-import io.sparklatency.SystemClock
+import io.sparklatency.recording.LatencyRecorder
+import io.sparklatency.time.RowClock
+import io.sparklatency.time.SystemClock
 import org.HdrHistogram.Histogram
 import org.openjdk.jmh.annotations._
 
@@ -22,6 +22,17 @@ class RecorderBenchmark extends AverageTime {
   private var timestamps: Array[Long] = _
   private var recorder: LatencyRecorder = _
   private var committed: LatencyRecorder = _
+  private var marks: Array[LatencyRecorder] = _
+  private[this] var mark0: LatencyRecorder = _
+  private[this] var mark1: LatencyRecorder = _
+  private[this] var mark2: LatencyRecorder = _
+  private[this] var mark3: LatencyRecorder = _
+  private[this] var mark4: LatencyRecorder = _
+  private[this] var mark5: LatencyRecorder = _
+  private[this] var mark6: LatencyRecorder = _
+  private[this] var mark7: LatencyRecorder = _
+  private[this] var mark8: LatencyRecorder = _
+  private[this] var mark9: LatencyRecorder = _
   private var hdr: HdrRecorder = _
   private var rowClock: RowClock = _
 
@@ -34,6 +45,17 @@ class RecorderBenchmark extends AverageTime {
     timestamps = Array.fill(Records)((now - (if (latencies == "constant") 150 else lognormal)) * 1000)
     recorder = new LatencyRecorder(SystemClock)
     committed = new LatencyRecorder(SystemClock, reference = Some(now))
+    marks = Array.fill(10)(new LatencyRecorder(SystemClock))
+    mark0 = marks(0)
+    mark1 = marks(1)
+    mark2 = marks(2)
+    mark3 = marks(3)
+    mark4 = marks(4)
+    mark5 = marks(5)
+    mark6 = marks(6)
+    mark7 = marks(7)
+    mark8 = marks(8)
+    mark9 = marks(9)
     hdr = new HdrRecorder
     rowClock = new RowClock(SystemClock)
   }
@@ -53,6 +75,28 @@ class RecorderBenchmark extends AverageTime {
     var i = 0
     while (i < Records) { recorder.record(timestamps(i)); i += 1 }
     recorder
+  }
+
+  /** Ten marks that each row passes, as ten nodes of one stage are: nanoseconds a record and mark. */
+  @Benchmark
+  @OperationsPerInvocation(Records * 10)
+  def tenLatencyRecorders(): Array[LatencyRecorder] = {
+    var i = 0
+    while (i < Records) {
+      val micros = timestamps(i)
+      mark0.record(micros)
+      mark1.record(micros)
+      mark2.record(micros)
+      mark3.record(micros)
+      mark4.record(micros)
+      mark5.record(micros)
+      mark6.record(micros)
+      mark7.record(micros)
+      mark8.record(micros)
+      mark9.record(micros)
+      i += 1
+    }
+    marks
   }
 
   /** With the ages from which the commit latency is made, as at the last node of a query. */

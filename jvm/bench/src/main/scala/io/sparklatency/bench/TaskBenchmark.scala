@@ -2,10 +2,10 @@ package io.sparklatency.bench
 
 import java.util.concurrent.TimeUnit
 
-import io.sparklatency.Ages
-import io.sparklatency.LatencyRecorder
-import io.sparklatency.LatencySummary
-import io.sparklatency.SystemClock
+import io.sparklatency.recording.Ages
+import io.sparklatency.recording.LatencyRecorder
+import io.sparklatency.recording.LatencySummary
+import io.sparklatency.time.SystemClock
 import org.openjdk.jmh.annotations._
 
 /** What a last node costs a task however few its records: a recorder of ten, its summary, its ages. Microseconds a task. */

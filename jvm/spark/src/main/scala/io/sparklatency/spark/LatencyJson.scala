@@ -2,61 +2,83 @@ package io.sparklatency.spark
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.ObjectNode
-import io.sparklatency.BatchRecord
-import io.sparklatency.LatencyPath
-import io.sparklatency.LatencySplit
-import io.sparklatency.LatencySummary
-import io.sparklatency.Measure
-import io.sparklatency.Metric
-import io.sparklatency.NodeRecord
-import io.sparklatency.NodeSnapshot
-import io.sparklatency.NodeView
-import io.sparklatency.ProcessingDelay
-import io.sparklatency.QuerySnapshot
-import io.sparklatency.RunStatus
-import io.sparklatency.SourceWatermark
+import io.sparklatency.answer.EarlierRun
+import io.sparklatency.answer.QueryAnswer
+import io.sparklatency.figures.Batch
+import io.sparklatency.figures.Figure
+import io.sparklatency.figures.Measure
+import io.sparklatency.figures.MeasureSnapshot
+import io.sparklatency.figures.Metric
+import io.sparklatency.figures.NodeLatencies
+import io.sparklatency.figures.NodeSnapshot
+import io.sparklatency.figures.SourceWatermark
+import io.sparklatency.path.LatencyPath
+import io.sparklatency.path.LatencySplit
+import io.sparklatency.path.ProcessingDelay
+import io.sparklatency.recording.LatencySummary
+import org.apache.spark.sql.latency.history.LatencyStore
 
-/** Figures as JSON: latencies in milliseconds, times in milliseconds since the epoch, `null` where unknown. */
+/**
+ * Figures as JSON: latencies in milliseconds, times in milliseconds since the epoch, `null` where unknown. REST and Python
+ * give the same document.
+ *
+ * Costs a few percentiles for each node, and a document that grows with nodes and batches. Without state, for any thread: it
+ * writes values that no longer change.
+ */
 object LatencyJson {
   private val mapper = new ObjectMapper
 
-  /** The figures of queries, under `queries`. */
-  def queries(queries: Seq[QuerySnapshot], status: QuerySnapshot => Option[RunStatus]): ObjectNode = {
+  /** All queries under `queries`, and their earlier runs under `earlierRuns`. */
+  def all(store: LatencyStore): ObjectNode = {
+    val runs = store.all
+    queries(runs.queries.map(store.answer), runs.earlier)
+  }
+
+  /** The same of one run. */
+  def one(answer: QueryAnswer): ObjectNode = queries(Seq(answer), Nil)
+
+  private def queries(answers: Seq[QueryAnswer], earlier: Seq[EarlierRun]): ObjectNode = {
     val root = mapper.createObjectNode()
     val array = root.putArray("queries")
-    queries.foreach(query => put(array.addObject(), query, status(query)))
+    answers.foreach(answer => put(array.addObject(), answer))
+    val runs = root.putArray("earlierRuns")
+    earlier.foreach(run => put(runs.addObject(), run))
     root
   }
 
-  /** What is answered instead where `query` is none of those that there are figures of. */
-  def noFigures(query: String, known: Seq[String]): String = {
-    val others = if (known.isEmpty) "" else known.mkString("; there are figures of '", "', '", "'")
-    s"no figures of a query '$query': $NoneIsKnown$others"
-  }
-
-  val NoneIsKnown =
-    "none is known, no batch of it with a marked node has ended, or newer runs took its place"
-
   /** Batches of one run of a query, under `batches`. */
-  def history(batches: Seq[BatchRecord]): ObjectNode = {
+  def history(batches: Seq[Batch]): ObjectNode = {
     val root = mapper.createObjectNode()
     val array = root.putArray("batches")
     batches.foreach(batch => put(array.addObject(), batch))
     root
   }
 
-  private def put(json: ObjectNode, query: QuerySnapshot, status: Option[RunStatus]): Unit = {
+  private def put(json: ObjectNode, run: EarlierRun): Unit = {
+    json.put("query", run.query).put("id", run.id.orNull).put("run", run.runId.orNull)
+      .put(
+        "status",
+        run.status.map(_.name).orNull
+      ).put("batches", run.batches).put("committed", run.committedMs)
+    ()
+  }
+
+  private def put(json: ObjectNode, answer: QueryAnswer): Unit = {
+    val (query, path) = (answer.query, answer.path)
     json.put("query", query.name).put("id", query.id.orNull).put("run", query.runId.orNull)
-      .put("status", status.map(_.name).orNull).put("batches", query.batches).put("folded", query.folded)
+      .put(
+        "status",
+        answer.status.map(_.name).orNull
+      ).put("batches", query.batches).put("folded", query.folded)
     putLong(json, "oldestUncommitted", query.oldestUncommittedMs)
     json.put("silent", query.isSilent)
-    val path = new LatencyPath(query.latest)
-    put(json, path)
+    AnswerJson.put(json, answer)
+    put(json, path, answer.split)
     val nodes = json.putArray("nodes")
     query.nodes.zip(path.nodes).foreach { case (node, record) =>
       val one = putNode(nodes.addObject(), record, path)
       putMeasures(one, node.measures)
-      putMeasure(one.putObject("batch"), Measure.E2ELatency, NodeSnapshot.of(node.lastLatency))
+      putMeasure(one.putObject("batch"), Measure.E2ELatency, MeasureSnapshot.of(node.lastLatency))
       val delays = one.putObject("delays")
       query.upstreamOf(node).foreach { other =>
         val delay = delays.putObject(other.id)
@@ -70,35 +92,39 @@ object LatencyJson {
     }
   }
 
-  private def put(json: ObjectNode, batch: BatchRecord): Unit = {
+  private def put(json: ObjectNode, batch: Batch): Unit = {
     json.put("batch", batch.batch).put("start", batch.startMs).put("committed", batch.committedMs)
       .put("inputRows", batch.inputRows).put("droppedLate", batch.droppedLate)
     putLong(json, "watermark", batch.watermarkMs)
     putLong(json, "watermarkLag", batch.watermarkLagMs)
     val watermarks = json.putArray("watermarks")
-    batch.watermarks.foreach(watermark => put(watermarks.addObject(), watermark))
+    batch.watermarks.foreach(watermark => put(watermarks.addObject(), batch, watermark))
     val durations = json.putObject("durations")
     batch.durationsMs.toSeq.sorted.foreach { case (name, ms) => durations.put(name, ms) }
     val path = new LatencyPath(batch.nodes)
-    put(json, path)
+    put(json, path, path.split)
     val nodes = json.putArray("nodes")
     batch.nodes.foreach { node =>
       val one = putNode(nodes.addObject(), node, path)
-      putMeasures(one, node.measures.map { case (measure, summary) => measure -> NodeSnapshot.of(summary) })
+      putMeasures(
+        one,
+        node.measures.map { case (measure, summary) => measure -> MeasureSnapshot.of(summary) }
+      )
     }
   }
 
-  private def put(json: ObjectNode, watermark: SourceWatermark): Unit = {
+  private def put(json: ObjectNode, batch: Batch, watermark: SourceWatermark): Unit = {
     json.put("source", watermark.source).put("column", watermark.column).put("delay", watermark.delayMs)
       .put("holdsBack", watermark.holdsBack)
     putLong(json, "watermark", watermark.watermarkMs)
+    putLong(json, "lag", batch.watermarkLagMs(watermark))
   }
 
-  private def put(json: ObjectNode, path: LatencyPath): Unit = {
+  private def put(json: ObjectNode, path: LatencyPath, split: LatencySplit): Unit = {
     json.put("slowestStep", path.slowestStep.map(_.id).orNull)
     val critical = json.putArray("criticalPath")
     path.critical.foreach(id => critical.add(id))
-    put(json.putObject("split"), path.split)
+    put(json.putObject("split"), split)
   }
 
   private def put(json: ObjectNode, split: LatencySplit): Unit = {
@@ -110,7 +136,7 @@ object LatencyJson {
     putAges(json, "total", split.committed)
   }
 
-  private def putNode(json: ObjectNode, node: NodeRecord, path: LatencyPath): ObjectNode = {
+  private def putNode(json: ObjectNode, node: NodeLatencies, path: LatencyPath): ObjectNode = {
     json.put("node", node.id)
     val upstream = json.putArray("upstream")
     node.upstream.foreach(id => upstream.add(id))
@@ -123,11 +149,11 @@ object LatencyJson {
     if (ages.count == 0) json.putNull(field)
     else putStatistics(
       json.putObject(field),
-      ages.min.map(_.toDouble),
+      ages.min,
       ages.avg,
-      ages.percentile(50).map(_.toDouble),
-      ages.percentile(99).map(_.toDouble),
-      ages.max.map(_.toDouble)
+      ages.percentile(50),
+      ages.percentile(99),
+      ages.max
     )
 
   private def putDelay(json: ObjectNode, delay: ProcessingDelay): Unit = {
@@ -137,19 +163,23 @@ object LatencyJson {
 
   private def putStatistics(
       json: ObjectNode,
-      min: Option[Double],
+      min: Option[Long],
       avg: Option[Double],
-      p50: Option[Double],
-      p99: Option[Double],
-      max: Option[Double]
-  ): Unit = Seq("min" -> min, "avg" -> avg, "p50" -> p50, "p99" -> p99, "max" -> max).foreach {
-    case (field, value) => putDouble(json, field, value)
+      p50: Option[Long],
+      p99: Option[Long],
+      max: Option[Long]
+  ): Unit = {
+    putLong(json, "min", min)
+    putDouble(json, "avg", avg)
+    putLong(json, "p50", p50)
+    putLong(json, "p99", p99)
+    putLong(json, "max", max)
   }
 
   /** The e2e latency's figures beside the node's id, those of other measures in objects of their own. */
-  private def putMeasures(json: ObjectNode, measures: Map[Measure, NodeSnapshot]): Unit =
+  private def putMeasures(json: ObjectNode, measures: Map[Measure, MeasureSnapshot]): Unit =
     Measure.all.foreach { measure =>
-      NodeSnapshot.in(measures, measure) match {
+      MeasureSnapshot.in(measures, measure) match {
         case None => json.putNull(measure.field)
         case Some(figures) =>
           putMeasure(
@@ -160,16 +190,23 @@ object LatencyJson {
       }
     }
 
-  private def putMeasure(json: ObjectNode, measure: Measure, figures: NodeSnapshot): Unit =
+  private def putMeasure(json: ObjectNode, measure: Measure, figures: MeasureSnapshot): Unit =
     Metric.of(measure).foreach { metric =>
       metric.read(figures) match {
         case None => json.putNull(metric.field)
-        case Some(value) if metric.kind == Metric.Counter => json.put(metric.field, value.toLong)
-        case Some(value) => json.put(metric.field, value)
+        case Some(value) => put(json, metric.field, value)
       }
     }
 
-  private def putDouble(json: ObjectNode, field: String, value: Option[Double]): Unit = {
+  private[spark] def put(json: ObjectNode, field: String, value: Figure): Unit = {
+    value match {
+      case Figure.Whole(value) => json.put(field, value)
+      case Figure.Mean(value) => json.put(field, value)
+    }
+    ()
+  }
+
+  private[spark] def putDouble(json: ObjectNode, field: String, value: Option[Double]): Unit = {
     json.put(field, value.map(Double.box).orNull)
     ()
   }
@@ -179,6 +216,6 @@ object LatencyJson {
     ()
   }
 
-  private def windowOf(node: NodeView): LatencySummary =
+  private def windowOf(node: NodeSnapshot): LatencySummary =
     node.measures.get(Measure.E2ELatency).fold(LatencySummary.empty)(_.window)
 }

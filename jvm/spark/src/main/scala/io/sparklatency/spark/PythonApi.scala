@@ -1,12 +1,22 @@
 package io.sparklatency.spark
 
+import io.sparklatency.answer.NoFigures
+import io.sparklatency.figures.QuerySnapshot
+import io.sparklatency.spark.base.RecordTimestamp
+import io.sparklatency.spark.base.Version
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.latency.LatencyMarks
-import org.apache.spark.sql.latency.LatencyTracker
+import org.apache.spark.sql.latency.application.DatasetMarks
+import org.apache.spark.sql.latency.application.LatencyApplication
+import org.apache.spark.sql.latency.history.LatencyStore
 
-/** All that Python calls. Values cross as strings, plans as they are; figures as one JSON document. */
+/**
+ * All that Python calls. Values cross as strings, plans as they are, and figures as one JSON document.
+ *
+ * A mark costs one analysis of the DataFrame. Figures wait at most a second for executions that have just ended, then cost
+ * one reading of the store. Without state; py4j's threads call it.
+ */
 object PythonApi {
   def version(): String = Version.current
   def sparkLine(): String = Version.sparkLine
@@ -21,20 +31,20 @@ object PythonApi {
           s"node '$nodeId': a timestamp is a column name or a Column, not ${other.getClass.getName}"
         )
     }
-    LatencyMarks.mark(df, nodeId, recordTimestamp, level)
+    DatasetMarks.mark(df, nodeId, recordTimestamp, level)
   }
 
   /**
-   * @param query name or id of a query, and then its newest run, or the id of a run; null for all
+   * Figures of a query, or of all, as REST gives them.
+   *
+   * @param query name or id of a query, and then its newest run, or the id of a run; null for all queries
    * @throws IllegalArgumentException when there is no such query, or no batch of it has ended yet
    */
   def latencyJson(session: SparkSession, query: String): String = {
-    val tracker = LatencyTracker.of(session.sparkContext)
-    tracker.settle()
-    def asked = tracker.query(query).getOrElse(
-      throw new IllegalArgumentException(LatencyJson.noFigures(query, tracker.queryNames))
-    )
-    LatencyJson.queries(if (query == null) tracker.snapshot() else Seq(asked), tracker.status).toString
+    val store = settled(session)
+    val json =
+      if (query == null) LatencyJson.all(store) else LatencyJson.one(store.answer(find(store, query)))
+    json.toString
   }
 
   /**
@@ -44,11 +54,14 @@ object PythonApi {
    * @throws IllegalArgumentException when there is no such query, or no batch of it has ended yet
    */
   def historyJson(session: SparkSession, query: String, limit: Int): String = {
-    val tracker = LatencyTracker.of(session.sparkContext)
-    tracker.settle()
-    val batches = tracker.history(query, limit).getOrElse(
-      throw new IllegalArgumentException(LatencyJson.noFigures(query, tracker.queryNames))
-    )
-    LatencyJson.history(batches).toString
+    val store = settled(session)
+    LatencyJson.history(store.history(find(store, query), limit)).toString
   }
+
+  /** The store when the batches that have ended are in it. */
+  private def settled(session: SparkSession): LatencyStore =
+    LatencyApplication.of(session.sparkContext).settledStore()
+
+  private def find(store: LatencyStore, query: String): QuerySnapshot =
+    store.query(query).getOrElse(throw new IllegalArgumentException(NoFigures.of(query, store.queryNames)))
 }

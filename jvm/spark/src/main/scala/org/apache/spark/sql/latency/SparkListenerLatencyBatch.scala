@@ -2,18 +2,24 @@ package org.apache.spark.sql.latency
 
 import scala.jdk.CollectionConverters._
 
-import io.sparklatency.BatchRecord
-import io.sparklatency.LatencySummary
-import io.sparklatency.Measure
-import io.sparklatency.NodeRecord
-import io.sparklatency.SourceWatermark
+import io.sparklatency.figures.Batch
+import io.sparklatency.figures.Measure
+import io.sparklatency.figures.NodeLatencies
+import io.sparklatency.figures.SourceWatermark
+import io.sparklatency.recording.LatencySummary
 import org.apache.spark.scheduler.SparkListenerEvent
 
 /**
- * One batch of a query, as it goes over the listener bus and into the event log: a [[BatchRecord]] in types that Jackson reads as
- * it wrote them. (It does not know what a Scala collection holds: a Long in one comes back as an Integer.)
+ * One batch of a query, as it goes over the listener bus and into the event log. It holds a [[Batch]] in types that Jackson
+ * reads as it wrote them. (Jackson does not know what a Scala collection holds: a Long in one comes back as an Integer.)
  *
- * @param version of this format. A reader takes what it knows; fields and measures of a newer one are skipped
+ * '''This class never moves and never changes its name.''' Its full name stands in every event log, and Spark finds the class
+ * by it. Under another name Spark would drop the batches of all logs written until then as events that nobody knows.
+ *
+ * A batch is one event, from about 80 bytes for each node and measure; more if latencies are widely spread. The thread of our
+ * listener queue posts it. Threads of other listeners read it, so nobody may change its arrays.
+ *
+ * @param version what the rest means: see [[EventVersion]]
  */
 final case class SparkListenerLatencyBatch(
     version: Int,
@@ -26,32 +32,37 @@ final case class SparkListenerLatencyBatch(
     inputRows: Long,
     durationsMs: java.util.Map[String, java.lang.Long],
     watermarkMs: java.lang.Long,
-    watermarks: Array[WatermarkFields],
+    watermarks: Array[StoredWatermark],
     droppedLate: Long,
-    nodes: Array[NodeFields]
+    nodes: Array[StoredNode],
+    folded: Int = 0
 ) extends SparkListenerEvent {
 
-  def record: BatchRecord = BatchRecord(
-    query,
-    Option(queryId),
-    Option(runId),
-    batch,
-    startMs,
-    committedMs,
-    inputRows,
-    Option(durationsMs).fold(Map.empty[String, Long])(_.asScala.view.mapValues(_.toLong).toMap),
-    Option(watermarkMs).map(_.toLong),
-    Option(watermarks).toSeq.flatten.map(_.watermark),
-    droppedLate,
-    Option(nodes).toSeq.flatten.map(_.node)
-  )
+  /** The batch. A version that this sparklatency does not know is a `NewerFormatException`. Decodes each node's summaries. */
+  def record: Batch = {
+    EventVersion.requireKnown(version)
+    Batch(
+      query,
+      Option(queryId),
+      Option(runId),
+      batch,
+      startMs,
+      committedMs,
+      inputRows,
+      Option(durationsMs).fold(Map.empty[String, Long])(_.asScala.view.mapValues(_.toLong).toMap),
+      Option(watermarkMs).map(_.toLong),
+      Option(watermarks).toSeq.flatten.map(_.watermark),
+      droppedLate,
+      Option(nodes).toSeq.flatten.map(_.node),
+      folded
+    )
+  }
 }
 
+/** Writes a batch as an event. Costs an encoding for each node and measure, in the thread of our listener queue. */
 object SparkListenerLatencyBatch {
-  val Version = 1
-
-  def apply(record: BatchRecord): SparkListenerLatencyBatch = SparkListenerLatencyBatch(
-    Version,
+  def apply(record: Batch): SparkListenerLatencyBatch = SparkListenerLatencyBatch(
+    EventVersion.Newest,
     record.query,
     record.queryId.orNull,
     record.runId.orNull,
@@ -61,14 +72,15 @@ object SparkListenerLatencyBatch {
     record.inputRows,
     record.durationsMs.view.mapValues(Long.box).toMap.asJava,
     record.watermarkMs.map(Long.box).orNull,
-    record.watermarks.map(WatermarkFields(_)).toArray,
+    record.watermarks.map(StoredWatermark(_)).toArray,
     record.droppedLate,
-    record.nodes.map(NodeFields(_)).toArray
+    record.nodes.map(StoredNode(_)).toArray,
+    record.folded
   )
 }
 
-/** A [[SourceWatermark]]. */
-final case class WatermarkFields(
+/** A [[SourceWatermark]] in an event: two names and a few numbers. Immutable. Its field names stand in event logs. */
+final case class StoredWatermark(
     source: String,
     column: String,
     delayMs: Long,
@@ -79,8 +91,9 @@ final case class WatermarkFields(
     SourceWatermark(source, column, delayMs, Option(watermarkMs).map(_.toLong), holdsBack)
 }
 
-object WatermarkFields {
-  def apply(watermark: SourceWatermark): WatermarkFields = WatermarkFields(
+/** Writes a watermark as an event has it. */
+object StoredWatermark {
+  def apply(watermark: SourceWatermark): StoredWatermark = StoredWatermark(
     watermark.source,
     watermark.column,
     watermark.delayMs,
@@ -89,21 +102,28 @@ object WatermarkFields {
   )
 }
 
-/** @param measures by name, each a summary as [[LatencySummary.toBytes]] writes it */
-final case class NodeFields(
+/**
+ * The figures of a node in an event, or in Spark's store. Its field names stand in event logs. [[node]] decodes the summaries
+ * at each call. A measure that this sparklatency does not know is skipped. Nobody may change its arrays: several threads read
+ * it.
+ *
+ * @param measures by name, each a summary as [[LatencySummary.toBytes]] writes it
+ */
+final case class StoredNode(
     id: String,
     upstream: Array[String],
     measures: java.util.Map[String, Array[Byte]]
 ) {
-  def node: NodeRecord = NodeRecord(
+  def node: NodeLatencies = NodeLatencies(
     id,
     upstream.toSeq,
     Measure.all.flatMap(m => Option(measures.get(m.name)).map(m -> LatencySummary.fromBytes(_))).toMap
   )
 }
 
-object NodeFields {
-  def apply(node: NodeRecord): NodeFields = NodeFields(
+/** Writes a node as an event has it. */
+object StoredNode {
+  def apply(node: NodeLatencies): StoredNode = StoredNode(
     node.id,
     node.upstream.toArray,
     node.measures.map { case (measure, summary) => measure.name -> summary.toBytes }.asJava

@@ -3,15 +3,18 @@ package org.apache.spark.sql.latency.ui
 import scala.xml.NodeSeq
 import scala.xml.Text
 
-import io.sparklatency.BatchRecord
-import io.sparklatency.LatencyPath
-import io.sparklatency.Measure
+import io.sparklatency.figures.Batch
+import io.sparklatency.figures.Measure
+import io.sparklatency.path.LatencyPath
 import org.apache.spark.ui.UIUtils
 
-/** The last batches, one a line. */
+/**
+ * The last batches, one in each row. A row costs two percentiles of the end of its batch. Without state; made by a thread of
+ * the web server for each request.
+ */
 private[ui] object BatchesTable {
 
-  def apply(batches: Seq[BatchRecord]): NodeSeq =
+  def apply(batches: Seq[Batch]): NodeSeq =
     SortableTable("latency-batches", columns)(batches.map(new Row(_)))
 
   private val columns: Seq[Column[Row]] = Seq(
@@ -33,7 +36,8 @@ private[ui] object BatchesTable {
     Column.exact[Row]("Commit p99", "the same when the batch was committed")(_.p99(Measure.Commit))
   )
 
-  private final class Row(val batch: BatchRecord) {
+  /** Finds the end of a batch once, though two columns need it. */
+  private final class Row(val batch: Batch) {
     private val path = new LatencyPath(batch.nodes)
     def p99(measure: Measure): Option[Long] = path.atEnd(measure).percentile(99)
   }

@@ -5,9 +5,13 @@ import java.time.ZoneId
 import scala.xml.NodeSeq
 import scala.xml.Unparsed
 
-import io.sparklatency.LatencyChart
+import io.sparklatency.drawing.LatencyChart
 
-/** How the latency of some nodes went over the batches that are kept. */
+/**
+ * Charts of some nodes' latency over the batches that are kept. A node without a record in them has no chart. Costs a few
+ * percentiles for each node and batch, and its place in the page grows with them. Without state; made by a thread of the web
+ * server for each request.
+ */
 private[ui] object HistoryCharts {
 
   /** @param nodes each with its batches, oldest first */

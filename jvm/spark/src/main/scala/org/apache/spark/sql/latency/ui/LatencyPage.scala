@@ -8,22 +8,24 @@ import scala.util.control.NonFatal
 import scala.xml.Node
 import scala.xml.NodeSeq
 
-import io.sparklatency.MetricName
-import io.sparklatency.QuerySnapshot
-import io.sparklatency.Readable
-import jakarta.servlet.http.HttpServletRequest
+import io.sparklatency.answer.Readable
+import io.sparklatency.figures.DropwizardName
+import io.sparklatency.figures.QuerySnapshot
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.latency.compat.HttpServletRequest
 import org.apache.spark.ui.UIUtils
 import org.apache.spark.ui.WebUIPage
 
 /**
- * A page of the tab. Everything on it is made here: no script beyond those that Spark has on every page. A failure is logged
- * once, and the page says so.
+ * A page of the tab. The driver makes all of it, with no script but Spark's own. It only reads. If a page cannot be made, it
+ * says so, and the first failure is logged.
+ *
+ * Costs one reading of the store, anew for each request. Runs on the threads of Spark's web server, several at a time.
  */
 private[ui] abstract class LatencyPage(tab: LatencyTab, path: String) extends WebUIPage(path) with Logging {
   private val hasFailed = new AtomicBoolean
 
-  /** The heading, and what stands under it. */
+  /** The heading and the content under it. */
   protected def content(request: HttpServletRequest): (String, NodeSeq)
 
   final override def render(request: HttpServletRequest): Seq[Node] = {
@@ -38,29 +40,33 @@ private[ui] abstract class LatencyPage(tab: LatencyTab, path: String) extends We
     <div class="alert alert-warning" role="alert">
       This page could not be made: {
       e.toString
-    }. The application is not concerned. The driver's log has more; figures can also be
-      had over REST, under <code>/api/v1/applications/[app-id]/latency</code>.
+    }. The application itself is not affected. The driver's log says more. REST has the
+      figures too, under <code>/api/v1/applications/[app-id]/latency</code>.
     </div>
   }
 
-  protected def queryLink(request: HttpServletRequest, query: QuerySnapshot): String = {
+  protected def queryLink(request: HttpServletRequest, query: QuerySnapshot): String =
+    runLink(request, query.runId.getOrElse(query.name))
+
+  protected def runLink(request: HttpServletRequest, run: String): String = {
     val page = UIUtils.prependBaseUri(request, tab.basePath, s"/${tab.prefix}/query/")
-    s"$page?id=${encoded(query.runId.getOrElse(query.name))}"
+    s"$page?id=${encoded(run)}"
   }
 
   protected def nodeLink(request: HttpServletRequest, query: QuerySnapshot)(node: String): String =
     s"${queryLink(request, query)}&node=${plain(node)}#history"
 
-  /** Whether a parameter of a request means this node: by an id as links have it, or by the node's own. */
+  /** Whether a request's parameter means this node: by the id in our links, or by the node's own id. */
   protected def isNode(parameter: String)(node: String): Boolean =
     parameter == plain(node) || parameter == node
 
-  /** Spark changes quotes, angle brackets and percent signs in what it hands over, and none of these. */
-  private def plain(node: String): String = MetricName.escape(node).replace('%', '.')
+  /** Spark changes quotes, angle brackets and percent signs in parameters. This id has none of them. */
+  private def plain(node: String): String = DropwizardName.escape(node).replace('%', '.')
 
   private def encoded(parameter: String): String = URLEncoder.encode(parameter, UTF_8)
 }
 
+/** What several tables and pages share. Without state, for any thread. */
 private[ui] object LatencyPage {
 
   /** The one sentence about what an en dash means, for every page that may have one. */
@@ -71,7 +77,7 @@ private[ui] object LatencyPage {
     } unknown: no record with a timestamp.
     </p>
 
-  /** A name or id, shortened where it would push figures out of sight. */
+  /** A name or id, shortened if it would push figures out of sight. */
   def shortened(id: String, length: Int = 48): NodeSeq = {
     val short = Readable.shortened(id, length)
     if (short == id) <span>{id}</span> else <span title={id}>{short}</span>

@@ -2,30 +2,39 @@ package org.apache.spark.sql.latency.ui
 
 import scala.xml.NodeSeq
 
-import io.sparklatency.LatencyPath
-import io.sparklatency.Measure
-import io.sparklatency.QuerySnapshot
-import io.sparklatency.Readable
-import io.sparklatency.RunStatus
-import jakarta.servlet.http.HttpServletRequest
+import io.sparklatency.answer.Headline
+import io.sparklatency.answer.NoFigures
+import io.sparklatency.answer.QueryAnswer
+import io.sparklatency.answer.Readable
+import io.sparklatency.figures.Measure
+import org.apache.spark.sql.latency.compat.HttpServletRequest
 
-/** `/latency/`: every query of the application, how old its records are at its end, and which step made them so. */
+/**
+ * `/latency/`: the newest run of every query, how old its records are at its end, and which step made them so. Where there is
+ * no query yet, it says how to mark one.
+ *
+ * Costs the critical path and a few percentiles for each query, on the web server's threads.
+ */
 private[ui] final class LatencyQueriesPage(tab: LatencyTab) extends LatencyPage(tab, "") {
 
   override protected def content(request: HttpServletRequest): (String, NodeSeq) =
     "Latency" -> {
       val store = tab.store
-      store.queries match {
+      val runs = store.all
+      runs.queries.map(store.answer) match {
         case Seq() => nothing
-        case queries =>
-          val rows = queries.map(query => new Row(query, store.status(query)))
-          SortableTable("latency-queries", columns(request))(rows) ++ LatencyPage.legend ++
-            <p class="text-body-secondary small">Of a query without a record within the window: each node's last batch.</p>
+        case answers =>
+          SortableTable("latency-queries", columns(request))(answers.map(new Row(_))) ++ LatencyPage.legend ++
+            <p class="text-body-secondary small">Of a query without a record within the window: each node's last batch.</p> ++
+            EarlierRuns(runs.earlier, runLink(request, _))
       }
     }
 
   private def columns(request: HttpServletRequest): Seq[Column[Row]] = Seq(
-    Column.text[Row]("Query", "name of the query, or its id where it has none")(_.query.name) { row =>
+    Column.text[Row](
+      "Query",
+      "name of the query, or its id where it has none or another running query has the same"
+    )(_.query.name) { row =>
       <a href={queryLink(request, row.query)}>{LatencyPage.shortened(row.query.name)}</a>
     },
     Column.text[Row]("Run", "id of this run")(_.query.runId.getOrElse("")) { row =>
@@ -56,28 +65,32 @@ private[ui] final class LatencyQueriesPage(tab: LatencyTab) extends LatencyPage(
     )
   )
 
-  private final class Row(val query: QuerySnapshot, runStatus: Option[RunStatus]) {
-    val path = new LatencyPath(query.latest)
+  /** Reads each query's histogram once, though several columns need it. */
+  private final class Row(answer: QueryAnswer) {
+    val (query, path) = (answer.query, answer.path)
     val atEnd = path.atEnd(Measure.E2ELatency)
     val percentiles: Seq[Option[Long]] = atEnd.percentiles(Seq(50, 99))
 
     def status: String =
-      if (query.runId.isEmpty) "Batch queries" else runStatus.fold(Readable.Unknown)(_.toString)
+      if (query.runId.isEmpty) "Batch queries" else answer.status.fold(Readable.Unknown)(_.toString)
 
-    def slowest: String = path.slowestStep.fold(Readable.Unknown) { node =>
-      node.id + path.share(node).fold("")(share => s" (${Readable.percent(share)})")
+    def slowest: String = (answer.headline.code, answer.headline.node) match {
+      case (Headline.SlowestStep, Some(node)) =>
+        node + answer.headline.share.fold("")(share => s" (${Readable.percent(share)})")
+      case _ => Readable.Unknown
     }
   }
 
   private def nothing: NodeSeq =
     <div class="alert alert-info" role="status">
-      <p><strong>No figures yet.</strong> They appear when a batch of a query with a marked node has ended. Mark one by hand:</p>
+      <p><strong>{NoFigures.yet}</strong> Mark one by hand:</p>
       <pre>{LatencyQueriesPage.ByHand}</pre>
       <p class="mt-3">or mark sources and ends of all streaming queries without a line of code:</p>
       <pre class="mb-1">{LatencyQueriesPage.Automatic}</pre>
     </div>
 }
 
+/** What the page says before there are figures. */
 private[ui] object LatencyQueriesPage {
   private val ByHand =
     """from sparklatency import with_e2e_latency

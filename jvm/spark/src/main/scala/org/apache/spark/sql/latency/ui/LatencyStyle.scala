@@ -3,46 +3,13 @@ package org.apache.spark.sql.latency.ui
 import scala.xml.Elem
 import scala.xml.Unparsed
 
-/** How drawings look: in the colours of Spark's pages, whose theme (light or dark) sets their variables. */
+import io.sparklatency.drawing.Stylesheet
+
+/**
+ * The style sheet within a page, so that no page needs a second request. Made once for each process; any thread may read it.
+ */
 private[ui] object LatencyStyle {
 
-  /** Of a style sheet no browser unescapes anything. */
-  val element: Elem = <style>{Unparsed(css)}</style>
-
-  private lazy val css =
-    """
-      |:root { --latency-heat: #fd7e14; --latency-line: #0d6efd; }
-      |[data-bs-theme="dark"] { --latency-line: #6ea8fe; }
-      |.latency-scroll { overflow-x: auto; }
-      |.latency-scroll table { margin-bottom: .5rem; }
-      |.latency-scroll th, .latency-scroll td { white-space: nowrap; }
-      |.latency-number { text-align: right; font-variant-numeric: tabular-nums; }
-      |.latency-headline { font-size: 1.5rem; margin: 0 0 .25rem; }
-      |.latency-split { display: flex; max-width: 60rem; height: 1.25rem; margin: .75rem 0 .25rem; border-radius: .25rem; overflow: hidden; }
-      |.latency-split div { min-width: 2px; }
-      |.latency-part-0 { background-color: color-mix(in srgb, var(--latency-line) 30%, transparent); }
-      |.latency-part-1 { background-color: color-mix(in srgb, var(--latency-line) 60%, transparent); }
-      |.latency-part-2 { background-color: color-mix(in srgb, var(--latency-line) 100%, transparent); }
-      |svg.latency-graph, svg.latency-chart { display: block; font-size: 12px; fill: currentColor; }
-      |svg.latency-chart { width: 100%; min-width: 360px; }
-      |.latency-graph a, .latency-graph a:hover { text-decoration: none; color: inherit; }
-      |.latency-box { fill: var(--bs-body-bg); stroke: var(--bs-border-color); }
-      |.latency-node:hover .latency-box, .latency-node:hover .latency-heat { stroke: var(--bs-link-color); stroke-width: 2px; }
-      |.latency-heat { fill: var(--latency-heat); }
-      |.latency-critical .latency-heat { stroke: currentColor; stroke-width: 2px; }
-      |.latency-id { font-weight: 700; }
-      |.latency-share { text-anchor: end; font-weight: 700; }
-      |.latency-edge { fill: none; stroke: var(--bs-secondary-color); }
-      |.latency-arrow { fill: var(--bs-secondary-color); }
-      |.latency-edge.latency-critical { stroke: currentColor; stroke-width: 2.5px; }
-      |.latency-arrow.latency-critical { fill: currentColor; }
-      |.latency-grid { stroke: var(--bs-border-color); shape-rendering: crispEdges; }
-      |.latency-tick { fill: var(--bs-secondary-color); }
-      |.latency-band { fill: var(--latency-line); fill-opacity: .25; stroke: var(--latency-line); stroke-opacity: .35; }
-      |.latency-avg { fill: none; stroke: var(--latency-line); stroke-width: 2px; }
-      |.latency-max { fill: none; stroke: var(--latency-heat); stroke-width: 1.5px; stroke-dasharray: 4 3; }
-      |.latency-hint { fill: transparent; }
-      |.latency-hint:hover { fill: currentColor; fill-opacity: .12; }
-      |.latency-key { display: inline-block; width: 1.5em; height: .8em; margin-right: .35em; vertical-align: baseline; }
-      |""".stripMargin
+  /** Unparsed, because a browser unescapes nothing in a style sheet. */
+  val element: Elem = <style>{Unparsed(Stylesheet.css)}</style>
 }

@@ -3,24 +3,30 @@ package org.apache.spark.sql.latency.ui
 import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.latency.LatencyStore
+import org.apache.spark.sql.latency.history.LatencyStore
 import org.apache.spark.ui.SparkUI
 import org.apache.spark.ui.SparkUITab
 
-/** The tab "Latency" of an application's UI, and of the History Server's. */
-private[spark] final class LatencyTab private (ui: SparkUI) extends SparkUITab(ui, "latency") {
+/**
+ * The tab "Latency" of an application's UI, and of the History Server's. Costs nothing until somebody opens it. The threads
+ * of the web server ask it, several at a time.
+ *
+ * @param read what the pages show. Each request asks for it anew
+ */
+private[spark] final class LatencyTab private (ui: SparkUI, read: () => LatencyStore)
+    extends SparkUITab(ui, "latency") {
 
-  /** Asked for anew by each request: the running figures may come after the tab. */
-  def store: LatencyStore = LatencyStore.of(ui)
+  def store: LatencyStore = read()
 
   attachPage(new LatencyQueriesPage(this))
   attachPage(new LatencyQueryPage(this))
 }
 
+/** Attaches the tab to a UI, once for each application: when its figures begin, or when a History Server loads it. */
 private[spark] object LatencyTab extends Logging {
 
-  /** An application goes on without its tab. */
-  def attachTo(ui: SparkUI): Unit =
-    try ui.attachTab(new LatencyTab(ui))
-    catch { case NonFatal(e) => logWarning("the tab Latency is not shown", e) }
+  /** A failure is logged. An application goes on without its tab. */
+  def attachTo(ui: SparkUI, read: () => LatencyStore): Unit =
+    try ui.attachTab(new LatencyTab(ui, read))
+    catch { case NonFatal(e) => logWarning("The tab Latency is not shown.", e) }
 }

@@ -2,14 +2,17 @@ package org.apache.spark.sql.latency.ui
 
 import scala.xml.NodeSeq
 
-import io.sparklatency.LatencyPath
-import io.sparklatency.LatencySummary
-import io.sparklatency.Measure
-import io.sparklatency.NodeRecord
-import io.sparklatency.NodeSnapshot
-import io.sparklatency.QuerySnapshot
+import io.sparklatency.figures.Measure
+import io.sparklatency.figures.MeasureSnapshot
+import io.sparklatency.figures.NodeLatencies
+import io.sparklatency.figures.QuerySnapshot
+import io.sparklatency.path.LatencyPath
+import io.sparklatency.recording.LatencySummary
 
-/** Every node's figures. What no node has anything of has no column. */
+/**
+ * The figures of every node. A column appears only if some node has a figure for it. Each node's histogram is read once for
+ * its percentiles. Without state; made by a thread of the web server for each request.
+ */
 private[ui] object NodesTable {
 
   def apply(query: QuerySnapshot, path: LatencyPath, link: String => String): NodeSeq = {
@@ -77,15 +80,19 @@ private[ui] object NodesTable {
       )
   )
 
-  /** What is read more than once is read from its histogram once. */
-  private final class Row(val node: NodeRecord, path: LatencyPath, measures: Map[Measure, NodeSnapshot]) {
+  /** Computes once what several columns need. */
+  private final class Row(
+      val node: NodeLatencies,
+      path: LatencyPath,
+      measures: Map[Measure, MeasureSnapshot]
+  ) {
     val latency: LatencySummary = node(Measure.E2ELatency)
     val percentiles: Seq[Option[Long]] = latency.percentiles(Seq(50, 90, 99))
     val own: Option[Double] = path.own(node)
     val share: Option[Double] = path.share(node)
 
     def has(measure: Measure): Boolean = measures.contains(measure)
-    def total(measure: Measure): LatencySummary = measures.getOrElse(measure, NodeSnapshot.empty).total
+    def total(measure: Measure): LatencySummary = measures.getOrElse(measure, MeasureSnapshot.empty).total
     def counted(measure: Measure): Option[Long] = measures.get(measure).map(_.total.records)
   }
 }

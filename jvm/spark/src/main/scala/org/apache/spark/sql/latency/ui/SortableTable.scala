@@ -3,9 +3,12 @@ package org.apache.spark.sql.latency.ui
 import scala.xml.Elem
 import scala.xml.NodeSeq
 
-import io.sparklatency.Readable
+import io.sparklatency.answer.Readable
 
-/** A table in Spark's style, which Spark's own script sorts when a heading is clicked. */
+/**
+ * A table in Spark's style. Spark's own script sorts it in the browser when a heading is clicked, without another request.
+ * Costs a cell for each row and column. Without state, for any thread.
+ */
 private[ui] object SortableTable {
 
   def apply[A](id: String, columns: Seq[Column[A]])(rows: Seq[A]): Elem =
@@ -17,7 +20,13 @@ private[ui] object SortableTable {
     </div>
 }
 
-/** @param help what the heading tells a pointer that rests on it */
+/**
+ * A column of a [[SortableTable]]: its heading, and how it shows a row. Immutable, for any thread. A cell costs one call of
+ * `shown`.
+ *
+ * @param help  the tooltip of the heading
+ * @param shown the content of the cell, and the key by which the script sorts
+ */
 private[ui] final class Column[A] private (
     name: String,
     help: String,
@@ -34,10 +43,14 @@ private[ui] final class Column[A] private (
   }
 }
 
+/**
+ * The kinds of columns. Those of numbers show an unknown value as an en dash, and sort it below all figures. Without state,
+ * for any thread.
+ */
 private[ui] object Column {
   private val Numeric = "sorttable_numeric"
 
-  /** Below every figure, also negative ones, and without an exponent, which the script would not read. */
+  /** Sorts below every figure, also negative ones. No exponent: the script cannot read one. */
   private val BelowAll = "-99999999999999"
 
   def text[A](name: String, help: String)(key: A => String)(shown: A => NodeSeq): Column[A] =
@@ -49,7 +62,7 @@ private[ui] object Column {
   /** Milliseconds. */
   def exact[A](name: String, help: String)(value: A => Option[Long]): Column[A] = count(name, help)(value)
 
-  /** Milliseconds that are a mean of some. */
+  /** A mean, in milliseconds. */
   def mean[A](name: String, help: String)(value: A => Option[Double]): Column[A] =
     number(name, help)(value)(plain)(Readable.milliseconds)
 

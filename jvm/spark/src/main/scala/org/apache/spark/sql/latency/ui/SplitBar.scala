@@ -1,45 +1,40 @@
 package org.apache.spark.sql.latency.ui
 
 import scala.xml.NodeSeq
+import scala.xml.Text
 
-import io.sparklatency.NodeRecord
-import io.sparklatency.Readable
-import io.sparklatency.SplitParts
+import io.sparklatency.answer.Parts
+import io.sparklatency.path.LatencySplit
 
-/** The age of records at the commit, in each node's last batch, as one bar: source queuing, processing, commit. */
+/**
+ * The age of records at the commit as one bar: source queuing, processing, commit. It shows each node's last batch, and
+ * nothing where the parts are unknown. Shows what it is given and reads no figures. Without state; made by a thread of the
+ * web server.
+ */
 private[ui] object SplitBar {
 
-  def apply(nodes: Seq[NodeRecord]): NodeSeq = {
-    val split = SplitParts.of(nodes)
-    bar(split) ++ split.notes.map(note => <div class="text-body-secondary small">{note}</div>)
-  }
-
-  private def bar(split: SplitParts): NodeSeq =
-    if (split.parts.isEmpty) NodeSeq.Empty
-    else
-      <div class="latency-split" role="img" aria-label={split.parts.map(told).mkString(", ")}>
-        {
-        split.parts.map(part =>
-          <div class={colour(part)} title={told(part)} style={s"flex: ${split.share(part)} 1 0"}></div>
-        )
-      }
-      </div> ++
-        <p class="mb-0">
-        {
-          split.parts.map(part =>
-            <span class="me-3"><span class={s"latency-key ${colour(part)}"}></span>{told(part)}</span>
-          )
-        }
-        <span class="text-body-secondary">of {
-          Readable.duration(split.whole)
-        } on average in the last batch of each node</span>
+  def apply(parts: Parts): NodeSeq = NodeSeq.fromSeq(parts.text.toSeq.flatMap { text =>
+    <div class="latency-split" role="img" aria-label={text}>
+      {
+      parts.of.map(part =>
+        <div class={colour(part)} title={part.text} style={s"flex: ${part.share} 1 0"}></div>
+      )
+    }
+    </div> ++
+      <p class="mb-0">
+        {keyed(parts, text)}
       </p>
+  })
 
-  /** Of parts that cannot be told apart, that of the last. */
-  private def colour(part: SplitParts.Part): String = s"latency-part-${order.indexOf(part.names.last)}"
+  /** The sentence, with a key of its colour before each part. */
+  private def keyed(parts: Parts, text: String): NodeSeq =
+    parts.of.foldLeft((NodeSeq.Empty, text)) { case ((made, rest), part) =>
+      val (before, after) = rest.splitAt(rest.indexOf(part.text))
+      val key = <span class={s"latency-key ${colour(part)}"}></span>
+      (made ++ Text(before) ++ key ++ Text(part.text), after.drop(part.text.length))
+    } match { case (made, rest) => made ++ Text(rest) }
 
-  private val order = Seq(SplitParts.Queuing, SplitParts.Processing, SplitParts.Commit)
-
-  private def told(part: SplitParts.Part): String =
-    s"${part.names.mkString(" and ")} ${Readable.duration(part.ms)}"
+  /** Where parts cannot be told apart they are one, with the colour of the last. */
+  private def colour(part: Parts.Part): String =
+    s"latency-part-${LatencySplit.Steps.indexOf(part.steps.last)}"
 }

@@ -3,29 +3,25 @@ package org.apache.spark.sql.latency.ui
 import scala.xml.NodeSeq
 import scala.xml.Text
 
-import io.sparklatency.BatchRecord
-import io.sparklatency.Readable
-import io.sparklatency.SourceWatermark
+import io.sparklatency.answer.Readable
+import io.sparklatency.answer.Watermarks
+import io.sparklatency.figures.Batch
+import io.sparklatency.figures.SourceWatermark
 import org.apache.spark.ui.UIUtils
 
-/** Where the query's watermark stands, and which source holds it back. */
+/**
+ * The query's watermark, each source's watermark, and which source holds the query's back. A row for each `withWatermark`;
+ * shows what it is given and reads no figures. Without state; made by a thread of the web server.
+ */
 private[ui] object WatermarksTable {
 
-  def apply(batch: Option[BatchRecord]): NodeSeq = batch.filter(_.watermarks.nonEmpty) match {
-    case None => <p>The query has no watermark.</p>
-    case Some(batch) => lag(batch) ++ SortableTable("latency-watermarks", columns)(batch.watermarks)
-  }
+  /** @param batch the last one */
+  def apply(batch: Option[Batch]): NodeSeq =
+    <p>{Watermarks.text(batch)}</p> ++ batch.filter(_.watermarks.nonEmpty).fold(NodeSeq.Empty)(batch =>
+      SortableTable("latency-watermarks", columns(batch))(batch.watermarks)
+    )
 
-  private def lag(batch: BatchRecord): NodeSeq = {
-    val behind = batch.watermarkLagMs.map(_.toDouble)
-    <p>{
-      behind.fold("The watermark has not moved yet.")(ms =>
-        s"At the last commit the watermark was ${Readable.duration(ms)} behind the clock."
-      )
-    }</p>
-  }
-
-  private val columns: Seq[Column[SourceWatermark]] = Seq(
+  private def columns(batch: Batch): Seq[Column[SourceWatermark]] = Seq(
     Column.text[SourceWatermark]("Source", "what the watermarked column comes from")(_.source)(w =>
       LatencyPage.shortened(w.source)
     ),
@@ -36,6 +32,10 @@ private[ui] object WatermarksTable {
     Column.text[SourceWatermark]("Watermark", "the greatest event time seen by this run, less the delay")(
       _.watermarkMs.fold("")(ms => f"$ms%019d")
     )(w => Text(w.watermarkMs.fold(Readable.Unknown)(UIUtils.formatDate))),
+    Column.exact[SourceWatermark](
+      "Lag",
+      "how far the watermark was behind the clock at the last commit"
+    )(batch.watermarkLagMs(_)),
     Column.text[SourceWatermark](
       "Holds back",
       "whether the query's watermark is this one"

@@ -1,50 +1,53 @@
 package org.apache.spark.status.api.v1.latency
 
 import com.fasterxml.jackson.databind.JsonNode
-import io.sparklatency.PrometheusText
-import io.sparklatency.QuerySnapshot
+import io.sparklatency.answer.NoFigures
+import io.sparklatency.exposition.PrometheusText
+import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.spark.LatencyJson
-import jakarta.ws.rs.DefaultValue
-import jakarta.ws.rs.GET
-import jakarta.ws.rs.HeaderParam
-import jakarta.ws.rs.Path
-import jakarta.ws.rs.PathParam
-import jakarta.ws.rs.Produces
-import jakarta.ws.rs.QueryParam
-import jakarta.ws.rs.core.MediaType
-import jakarta.ws.rs.core.Response
-import org.apache.spark.sql.latency.LatencyStore
+import org.apache.spark.sql.latency.application.LatencyApplication
+import org.apache.spark.sql.latency.compat.rest
+import org.apache.spark.sql.latency.compat.rest.DefaultValue
+import org.apache.spark.sql.latency.compat.rest.GET
+import org.apache.spark.sql.latency.compat.rest.HeaderParam
+import org.apache.spark.sql.latency.compat.rest.Path
+import org.apache.spark.sql.latency.compat.rest.PathParam
+import org.apache.spark.sql.latency.compat.rest.Produces
+import org.apache.spark.sql.latency.compat.rest.QueryParam
+import org.apache.spark.sql.latency.compat.rest.Response
+import org.apache.spark.sql.latency.history.LatencyStore
 import org.apache.spark.status.api.v1.BadParameterException
 import org.apache.spark.status.api.v1.BaseAppResource
 import org.apache.spark.status.api.v1.NotFoundException
 import org.apache.spark.ui.SparkUI
 
 /**
- * Figures over HTTP, beside Spark's own under `/api/v1/applications/[app-id]`. Spark finds the resources of this package, and
- * answers for whom it lets see the UI.
+ * Figures over HTTP, beside Spark's own under `/api/v1/applications/[app-id]`. Spark finds the resources of this package by
+ * itself, and lets only those ask who may see the UI.
+ *
+ * It only reads. A request costs one reading of the store; that of batches also one of each batch it gives. Jersey makes a
+ * resource for each request, and runs it on a thread of Spark's web server.
  */
-@Produces(Array(MediaType.APPLICATION_JSON))
+@Produces(Array("application/json"))
 private[v1] abstract class LatencyResource extends BaseAppResource {
 
-  /** All queries. */
+  /** All queries, the newest run of each, and a list of the earlier runs. */
   @GET
-  def queries(): JsonNode = withUI { ui =>
-    val store = LatencyStore.of(ui)
-    LatencyJson.queries(store.queries, store.status)
-  }
+  def queries(): JsonNode = withUI(ui => LatencyJson.all(LatencyApplication.storeOf(ui)))
 
   /** One query, by its name or id (its newest run) or the id of a run. */
   @GET
   @Path("queries/{query}")
   def query(@PathParam("query") key: String): JsonNode = withUI { ui =>
-    val store = LatencyStore.of(ui)
-    LatencyJson.queries(Seq(find(store, key)), store.status)
+    val store = LatencyApplication.storeOf(ui)
+    LatencyJson.one(store.answer(find(store, key)))
   }
 
   /**
    * The last batches of that run, oldest first.
    *
-   * @param limit a whole number; were it an Int, the answer to one that is not would be Spark's, which does not say so
+   * @param limit a whole number. It is a String here: were it an Int, Spark would answer a bad one itself, without saying
+   *              what is wrong
    */
   @GET
   @Path("queries/{query}/batches")
@@ -55,24 +58,27 @@ private[v1] abstract class LatencyResource extends BaseAppResource {
     val batches = limit.toIntOption.filter(_ > 0).getOrElse(
       throw new BadParameterException(s"limit=$limit is not valid: a whole number from 1 is allowed")
     )
-    val store = LatencyStore.of(ui)
+    val store = LatencyApplication.storeOf(ui)
     LatencyJson.history(store.history(find(store, key), batches))
   }
 
   /** The same for Prometheus to scrape. */
   @GET
   @Path("prometheus")
-  @Produces(Array(MediaType.WILDCARD))
+  @Produces(Array("*/*"))
   def prometheus(@HeaderParam("Accept") accept: String): Response = withUI { ui =>
-    val answer = PrometheusText(ui.appName, LatencyStore.of(ui).newestRuns, Option(accept))
-    Response.ok(answer.text, answer.contentType).build()
+    val answer = PrometheusText(ui.appName, LatencyApplication.storeOf(ui).queries, Option(accept))
+    rest.ok(answer.text, answer.contentType)
   }
 
   private def find(store: LatencyStore, key: String): QuerySnapshot =
-    store.query(key).getOrElse(throw new NotFoundException(LatencyJson.noFigures(key, store.queryNames)))
+    store.query(key).getOrElse(throw new NotFoundException(NoFigures.of(key, store.queryNames)))
 }
 
-/** At an address that stays the same from one run of an application to the next: that of the driver whose UI this is. */
+/**
+ * The figures of the driver whose UI this is, at an address that stays the same from one run of an application to the next. A
+ * History Server has no such application and answers 404. Costs and threads are those of [[LatencyResource]].
+ */
 @Path("/v1/latency")
 private[v1] class LatencyOfDriver extends LatencyResource {
   override def withUI[T](read: SparkUI => T): T = uiRoot match {
@@ -85,8 +91,10 @@ private[v1] class LatencyOfDriver extends LatencyResource {
   }
 }
 
+/** The figures of one application, on a driver and in a History Server. Costs and threads are those of [[LatencyResource]]. */
 @Path("/v1/applications/{appId}/latency")
 private[v1] class LatencyOfApplication extends LatencyResource
 
+/** The same for one attempt at an application, as YARN makes several. */
 @Path("/v1/applications/{appId}/{attemptId}/latency")
 private[v1] class LatencyOfAttempt extends LatencyResource

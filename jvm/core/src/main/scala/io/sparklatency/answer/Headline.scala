@@ -1,0 +1,90 @@
+package io.sparklatency.answer
+
+import io.sparklatency.figures.Measure
+import io.sparklatency.figures.NodeLatencies
+import io.sparklatency.path.LatencyPath
+
+/**
+ * Which step of a query takes the time: the first thing that every surface says.
+ *
+ * @param node  the step, or the only node that is known
+ * @param own   mean time at the step, in milliseconds
+ * @param whole the mean time that all steps of the critical path took
+ * @param share the step's part of the whole, between 0 and 1
+ * @param words the sentence
+ */
+final case class Headline(
+    code: Headline.Code,
+    node: Option[String],
+    own: Option[Double],
+    whole: Option[Double],
+    share: Option[Double],
+    words: Headline.Words
+) {
+  def text: String = words.text
+}
+
+object Headline {
+  sealed abstract class Code(val name: String) extends Product with Serializable
+  case object SlowestStep extends Code("slowest-step")
+
+  /** One node shows how old records are, and not where they grew old. */
+  case object OneNode extends Code("one-node")
+  case object Unknown extends Code("unknown")
+
+  /** A sentence, with the name of a node in it that a surface may make bold. */
+  final case class Words(before: String, name: String = "", after: String = "") {
+    def text: String = before + name + after
+  }
+
+  /** @param path of the window, or in silence of each node's last batch */
+  def of(path: LatencyPath): Headline = path.critical match {
+    case Seq() => unknown(nothingAtEnd(path))
+    case Seq(only) => oneNode(path, path.node(only))
+    case several => slowestStep(path).getOrElse(unknown(noStep(path.node(several.last))))
+  }
+
+  private def slowestStep(path: LatencyPath): Option[Headline] = for {
+    step <- path.slowestStep
+    own <- path.own(step)
+    whole <- path.whole
+    share <- path.share(step)
+  } yield {
+    // A source's own time arose before Spark saw the record.
+    val before = if (path.sources.contains(step)) "before " else ""
+    val figures = s"${Readable.duration(own)} of ${Readable.duration(whole)} (${Readable.percent(share)})"
+    val words = Words(s"Slowest step: $before", Readable.name(step.id), s", $figures")
+    Headline(SlowestStep, Some(step.id), Some(own), Some(whole), Some(share), words)
+  }
+
+  private def oneNode(path: LatencyPath, node: NodeLatencies): Headline = {
+    val remedy =
+      if (path.hasBefore(node)) "No record with a timestamp was measured before it."
+      else "Mark another node to see which step takes the time."
+    Headline(
+      OneNode,
+      Some(node.id),
+      path.own(node),
+      path.whole,
+      path.share(node),
+      ages(node, s" on average. $remedy")
+    )
+  }
+
+  private def unknown(words: Words): Headline = Headline(Unknown, None, None, None, None, words)
+
+  private def nothingAtEnd(path: LatencyPath): Words =
+    if (path.nodes.forall(_(Measure.E2ELatency).count == 0))
+      Words("No record with a timestamp has been measured yet.")
+    else Words("No record with a timestamp has reached the end of the query yet.")
+
+  /** Clocks that are not the same, or a way that takes no time. */
+  private def noStep(end: NodeLatencies): Words = ages(end, " on average: no step stands out.")
+
+  private def ages(node: NodeLatencies, after: String): Words =
+    Words(
+      s"Records are ${Readable.duration(node(Measure.E2ELatency).avg)} old at ",
+      Readable.name(node.id),
+      after
+    )
+}

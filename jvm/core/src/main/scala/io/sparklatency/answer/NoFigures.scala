@@ -1,0 +1,17 @@
+package io.sparklatency.answer
+
+/** What is said where there is nothing to show. */
+object NoFigures {
+
+  /** Of no query at all, or of one that runs. */
+  val yet = "No figures yet: no batch of a query with a marked node has ended."
+
+  /** Why a query may not be found. */
+  val why = "none is known, no batch of it with a marked node has ended, or newer runs took its place"
+
+  /** @param known the names of the queries that there are figures of */
+  def of(query: String, known: Seq[String]): String = {
+    val others = if (known.isEmpty) "" else known.mkString("; there are figures of '", "', '", "'")
+    s"no figures of a query '$query': $why$others"
+  }
+}

@@ -1,0 +1,64 @@
+package io.sparklatency.answer
+
+import io.sparklatency.figures.Figure.Whole
+import io.sparklatency.figures.Measure
+import io.sparklatency.figures.MeasureSnapshot
+import io.sparklatency.figures.NodeSnapshot
+import io.sparklatency.recording.LatencySummary
+
+/** Records of a node that were dropped, were not measured, or came too early. All since the query started. */
+private[answer] object NodeNotes {
+
+  /** Kind by kind, the nodes of each in the order of the plan. */
+  def of(nodes: Seq[NodeSnapshot]): Seq[Note] =
+    nodes.flatMap(droppedLate) ++ nodes.flatMap(withoutTimestamp) ++ nodes.flatMap(aheadOfClock)
+
+  private def droppedLate(node: NodeSnapshot): Option[Note] = {
+    val late = total(node, Measure.Lateness)
+    Option.when(late.records > 0) {
+      val furthest =
+        late.max.fold("")(ms => s", up to ${Readable.duration(ms.toDouble)} behind the watermark")
+      Note(
+        "dropped-late",
+        Note.Info,
+        s"${Readable.name(node.id)} dropped ${Readable.counted(late.records, "late record", "late records")}$furthest.",
+        Some(node.id),
+        Seq("records" -> Whole(late.records)) ++ late.max.map("maxMs" -> Whole(_))
+      )
+    }
+  }
+
+  private def withoutTimestamp(node: NodeSnapshot): Option[Note] = {
+    val all = total(node, Measure.E2ELatency)
+    val (records, without) = (all.records, all.withoutTimestamp)
+    val numbers = Seq("records" -> Whole(records), "withoutTimestamp" -> Whole(without))
+    def note(code: String, level: Note.Level, text: String) =
+      Some(Note(code, level, s"${Readable.name(node.id)}: $text", Some(node.id), numbers))
+    if (without == 0) None
+    else if (without == records)
+      note("no-timestamp", Note.Wrong, "no record has a timestamp. Mark it with another column.")
+    else {
+      val have = if (without == 1) "has no timestamp and is" else "have no timestamp and are"
+      val text = s"${Readable.count(without)} of ${Readable.count(records)} records $have not measured."
+      note("without-timestamp", Note.Warn, text)
+    }
+  }
+
+  private def aheadOfClock(node: NodeSnapshot): Option[Note] = {
+    val all = total(node, Measure.E2ELatency)
+    Option.when(all.aheadOfClock > 0) {
+      val ahead = Readable.counted(all.aheadOfClock, "record is", "records are")
+      val furthest = all.maxLead.fold("")(ms => s", by up to ${Readable.duration(ms.toDouble)}")
+      Note(
+        "ahead-of-clock",
+        Note.Warn,
+        s"${Readable.name(node.id)}: $ahead ahead of the clock$furthest.",
+        Some(node.id),
+        Seq("records" -> Whole(all.aheadOfClock)) ++ all.maxLead.map("maxLeadMs" -> Whole(_))
+      )
+    }
+  }
+
+  private def total(node: NodeSnapshot, measure: Measure): LatencySummary =
+    node.measures.getOrElse(measure, MeasureSnapshot.empty).total
+}

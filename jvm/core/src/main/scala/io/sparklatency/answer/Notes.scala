@@ -1,0 +1,96 @@
+package io.sparklatency.answer
+
+import io.sparklatency.figures.Figure.Mean
+import io.sparklatency.figures.Figure.Whole
+import io.sparklatency.figures.Measure
+import io.sparklatency.figures.MeasureSnapshot
+import io.sparklatency.figures.QuerySnapshot
+import io.sparklatency.path.LatencyPath
+import io.sparklatency.path.LatencySplit
+
+/** All that is to be known about a query's figures, the most important first. */
+private[answer] object Notes {
+
+  /**
+   * @param path  of what is shown
+   * @param split of each node's last batch
+   */
+  def of(
+      query: QuerySnapshot,
+      status: Option[RunStatus],
+      path: LatencyPath,
+      split: LatencySplit
+  ): Seq[Note] =
+    failed.filter(_ => status.contains(RunStatus.Failed)).toSeq ++
+      ofRecords(query) ++ youngerDownstream(path) ++ oldestUncommitted(query) ++
+      NodeNotes.of(query.nodes) ++ folded(query) ++ ofParts(query, split) ++
+      unnamed.filter(_ => query.id.contains(query.name))
+
+  private val failed = Some(Note("failed", Note.Wrong, "An error ended this run."))
+
+  private def ofRecords(query: QuerySnapshot): Option[Note] =
+    if (!hasRecords(query)) Some(Note("no-record", Note.Info, "No record has come yet."))
+    else Option.when(query.isSilent) {
+      val span = Readable.duration(query.covers.ms.toDouble)
+      Note(
+        "silent",
+        Note.Info,
+        s"No record with a timestamp came within the last $span: each node shows its last batch.",
+        numbers = Seq("windowMs" -> Whole(query.covers.ms))
+      )
+    }
+
+  private def hasRecords(query: QuerySnapshot): Boolean =
+    query.nodes.exists(!_.measures.getOrElse(Measure.E2ELatency, MeasureSnapshot.empty).total.isEmpty)
+
+  /** Less than this many milliseconds is not seen in any figure. */
+  private val Visible = 0.5
+
+  private def youngerDownstream(path: LatencyPath): Option[Note] = for {
+    whole <- path.whole
+    end <- path.critical.lastOption.flatMap(path.node(_)(Measure.E2ELatency).avg) if whole - end >= Visible
+    nodes = path.critical.drop(1).filter(id => path.own(path.node(id)).exists(_ <= -Visible))
+    if nodes.nonEmpty
+  } yield {
+    val (leave, come) = (nodes.map(Readable.name), if (nodes.size == 1) "it" else "them")
+    Note(
+      "younger-downstream",
+      Note.Info,
+      s"The whole is more than the mean age at the end, ${Readable.duration(end)}: records that leave " +
+        s"${Readable.all(leave)} are younger on average than those that come to $come.",
+      Option.when(nodes.size == 1)(nodes.head),
+      Seq("wholeMs" -> Mean(whole), "endMs" -> Mean(end))
+    )
+  }
+
+  private def oldestUncommitted(query: QuerySnapshot): Option[Note] = query.oldestUncommittedMs.map { ms =>
+    Note(
+      "oldest-uncommitted",
+      Note.Info,
+      s"The oldest record that waits for its commit is ${Readable.duration(ms.toDouble)} old.",
+      numbers = Seq("ms" -> Whole(ms))
+    )
+  }
+
+  private def folded(query: QuerySnapshot): Option[Note] = Option.when(query.folded > 0) {
+    val text =
+      if (query.folded == 1) "1 node or task is too many to show by itself: it is added up in __other__."
+      else
+        s"${Readable.count(query.folded.toLong)} nodes and tasks are too many to show one by one: they are added up in __other__."
+    Note("folded", Note.Warn, text, numbers = Seq("folded" -> Whole(query.folded.toLong)))
+  }
+
+  private def ofParts(query: QuerySnapshot, split: LatencySplit): Seq[Note] =
+    if (query.lastBatches.exists(_.hasRecords)) PartNotes.of(split)
+    else noBatch.filter(_ => hasRecords(query)).toSeq
+
+  private val noBatch = Some(
+    Note("no-batch", Note.Info, "No batch with records at a marked node has been committed yet.")
+  )
+
+  private val unnamed = Some(Note(
+    "unnamed",
+    Note.Warn,
+    "The query is shown by its id: it has no name, or another running query has the same. Name it by .queryName(…) to find it again."
+  ))
+}

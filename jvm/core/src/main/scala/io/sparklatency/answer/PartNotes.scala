@@ -1,0 +1,44 @@
+package io.sparklatency.answer
+
+import io.sparklatency.path.LatencySplit
+
+/** What is not known of the parts of the age at the commit, and why. */
+private[answer] object PartNotes {
+
+  /** @param split of each node's last batch, where one with records was committed */
+  def of(split: LatencySplit): Seq[Note] = {
+    val hasEnd = split.atEnd.count > 0
+    val hasSource = split.queuing.count > 0
+    Seq(
+      !hasEnd -> noEnd,
+      (hasEnd && !split.hasSource) -> noSource,
+      (hasEnd && split.hasSource && !hasSource) -> noneAtSource,
+      (hasEnd && split.commit.isEmpty) -> noCommit,
+      split.processing.exists(!_.sameRecords) -> differentRecords
+    ).collect { case (true, note) => note }
+  }
+
+  private val noEnd =
+    info("no-end", "No record with a timestamp reached the end of the query in the last batch.")
+
+  private val noSource = info(
+    "no-source",
+    "Source queuing and processing cannot be told apart: that takes a node where the query reads its sources and another " +
+      "behind it."
+  )
+
+  private val noneAtSource = info(
+    "none-at-source",
+    "Source queuing and processing cannot be told apart: no record with a timestamp came from the sources."
+  )
+
+  private val noCommit =
+    info("no-commit", "Commit is unknown: it was not measured at the last nodes of the query.")
+
+  private val differentRecords = info(
+    "different-records",
+    "More or fewer records reached the end than came in: the parts compare different records, and one may be negative."
+  )
+
+  private def info(code: String, text: String) = Note(code, Note.Info, text)
+}

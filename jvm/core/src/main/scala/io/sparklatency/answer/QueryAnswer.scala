@@ -1,0 +1,24 @@
+package io.sparklatency.answer
+
+import io.sparklatency.figures.QuerySnapshot
+import io.sparklatency.path.LatencyPath
+import io.sparklatency.path.LatencySplit
+
+/**
+ * All that a surface says of one run of a query, as data: figures, headline, parts and notes. Surfaces render it and add no
+ * judgement of their own, so two of them never disagree about one moment. Immutable; what nobody reads is not computed.
+ *
+ * @param status none where no event tells
+ */
+final class QueryAnswer(val query: QuerySnapshot, val status: Option[RunStatus]) {
+
+  /** Of the window; in silence of each node's last batch. */
+  lazy val path: LatencyPath = new LatencyPath(query.latest)
+
+  /** Of each node's last batch. */
+  lazy val split: LatencySplit = new LatencyPath(query.lastBatches).split
+
+  lazy val headline: Headline = Headline.of(path)
+  lazy val parts: Parts = Parts.of(split)
+  lazy val notes: Seq[Note] = Notes.of(query, status, path, split)
+}

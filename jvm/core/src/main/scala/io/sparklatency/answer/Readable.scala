@@ -1,0 +1,100 @@
+package io.sparklatency.answer
+
+import java.util.Locale
+
+/** Figures and ids as people read them at a glance. */
+object Readable {
+
+  /** What is unknown, everywhere; never 0. */
+  val Unknown = "–"
+
+  private val units = Seq("ms" -> 1.0, "s" -> 1000.0, "min" -> 60000.0, "h" -> 3600000.0, "d" -> 86400000.0)
+
+  /** A duration in the largest unit of which there is at least one, with two digits at the least: `340 ms`, `4.2 s`, `25 min`. */
+  def duration(ms: Double): String = {
+    val (unit, size) =
+      units.reverse.find { case (_, size) => rounded(ms.abs / size) >= 1 }.getOrElse(units.head)
+    s"${decimal(rounded(ms / size))} $unit"
+  }
+
+  def duration(ms: Option[Double]): String = ms.fold(Unknown)(duration)
+
+  /** Milliseconds without their unit, for a column of them; a mean has one decimal. */
+  def milliseconds(mean: Double): String = String.format(Locale.ROOT, "%,.1f", Double.box(tenths(mean)))
+
+  def count(n: Long): String = String.format(Locale.ROOT, "%,d", Long.box(n))
+
+  /** A number and what it counts. */
+  def counted(n: Long, one: String, more: String): String = s"${count(n)} ${if (n == 1) one else more}"
+
+  /** `a`, `a and b`, `a, b and c`. */
+  def all(names: Seq[String]): String = names match {
+    case Seq() | Seq(_) => names.mkString
+    case _ => s"${names.init.mkString(", ")} and ${names.last}"
+  }
+
+  /** A part of a whole, between 0 and 1. */
+  def percent(share: Double): String =
+    if (share > 0 && share < 0.01) "< 1 %" else s"${math.round(share * 100)} %"
+
+  /** At most `length` characters: the middle goes, so that ids which end differently stay different. */
+  def shortened(id: String, length: Int): String =
+    if (this.length(id) <= length) id
+    else {
+      val tail = (length - 1) / 2
+      val head = length - 1 - tail
+      id.substring(
+        0,
+        id.offsetByCodePoints(0, head)
+      ) + "…" + id.substring(id.offsetByCodePoints(id.length, -tail))
+    }
+
+  /** A name or id within a sentence: on one line, of at most so many characters, the rest gone from its middle. */
+  def name(raw: String): String = {
+    val pieces = raw.codePoints.toArray.toSeq.map(printable)
+    if (pieces.map(length).sum <= NameLength) pieces.mkString
+    else {
+      val tail = fitting(pieces.reverse, (NameLength - 1) / 2).reverse.mkString
+      fitting(pieces, NameLength - 1 - length(tail)).mkString + "…" + tail
+    }
+  }
+
+  private val NameLength = 48
+
+  /** The first of the pieces that have this length together. */
+  private def fitting(pieces: Seq[String], together: Int): Seq[String] =
+    pieces.zip(pieces.scanLeft(0)(_ + length(_)).tail).takeWhile(_._2 <= together).map(_._1)
+
+  private def length(text: String): Int = text.codePointCount(0, text.length)
+
+  /** What cannot be seen is written as in Python. */
+  private def printable(char: Int): String = char match {
+    case '\n' => "\\n"
+    case '\r' => "\\r"
+    case '\t' => "\\t"
+    case ' ' => " "
+    case _ if !Invisible(Character.getType(char).toByte) => Character.toString(char)
+    case _ if char < 0x100 => f"\\x$char%02x"
+    case _ if char < 0x10000 => f"\\u$char%04x"
+    case _ => f"\\U$char%08x"
+  }
+
+  private val Invisible = Set(
+    Character.CONTROL,
+    Character.FORMAT,
+    Character.SURROGATE,
+    Character.PRIVATE_USE,
+    Character.UNASSIGNED,
+    Character.LINE_SEPARATOR,
+    Character.PARAGRAPH_SEPARATOR,
+    Character.SPACE_SEPARATOR
+  )
+
+  private def rounded(value: Double): Double =
+    if (value.abs < 9.95) tenths(value) else math.round(value).toDouble
+
+  /** Never the negative zero that formats would show as such. */
+  private def tenths(value: Double): Double = math.round(value * 10) / 10.0
+
+  private def decimal(value: Double): String = if (value.isWhole) count(value.toLong) else value.toString
+}

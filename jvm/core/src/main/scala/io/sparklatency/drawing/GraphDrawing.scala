@@ -1,0 +1,123 @@
+package io.sparklatency.drawing
+
+import io.sparklatency.answer.Readable
+import io.sparklatency.drawing.GraphLayout.Place
+import io.sparklatency.figures.Measure
+import io.sparklatency.figures.NodeLatencies
+import io.sparklatency.path.LatencyPath
+
+/**
+ * Draws the nodes of a query as SVG. Each node shows how old records are there. The warmer a node, the more of the whole arose
+ * there. The critical path is bold. The drawing has classes and no colours: the page sets those.
+ *
+ * @param nodes in plan order, upstream first
+ * @param href  the link of a node
+ */
+final class GraphDrawing(nodes: Seq[NodeLatencies], href: String => String) {
+  import GraphDrawing._
+
+  private val path = new LatencyPath(nodes)
+  private val critical = path.critical.toSet
+  private val onPath = path.critical.zip(path.critical.drop(1)).toSet
+  private val layout = GraphLayout.of(nodes)
+
+  def svg: String = {
+    val width = layout.columns * (Width + Gap) - Gap + 2 * Margin
+    val height = layout.rows * (Height + Between) - Between + 2 * Margin
+    val (bold, thin) = layout.edges.partition(edge => onPath(edge.from -> edge.to))
+    Svg.element(
+      "svg",
+      "xmlns" -> "http://www.w3.org/2000/svg",
+      "class" -> "latency-graph",
+      "width" -> width,
+      "height" -> height,
+      "viewBox" -> s"0 0 ${Svg.number(width)} ${Svg.number(height)}",
+      "role" -> "img",
+      "aria-label" -> "nodes of the query"
+    )((thin.map(edge(_, "latency-edge")) ++ bold.map(edge(
+      _,
+      "latency-edge latency-critical"
+    )) ++ nodes.map(box)): _*)
+  }
+
+  /** From a node's right side, through the bends, to the next node's left side. */
+  private def edge(edge: GraphLayout.Edge, style: String): String = {
+    val (start, end) = (edge.through.head, edge.through.last)
+    val stops = (left(start) + Width, middle(start)) +: edge.through.drop(1).dropRight(1).flatMap { bend =>
+      Seq((left(bend), middle(bend)), (left(bend) + Width, middle(bend)))
+    } :+ ((left(end) - Arrow, middle(end)))
+    val (startX, startY) = stops.head
+    val line = stops.zip(stops.drop(1)).map { case ((x1, y1), (x2, y2)) =>
+      val half = (x1 + x2) / 2
+      s"C${point(half, y1)} ${point(half, y2)} ${point(x2, y2)}"
+    }
+    Svg.element("path", "class" -> style, "d" -> line.mkString(s"M${point(startX, startY)}", "", ""))() +
+      Svg.element(
+        "path",
+        "class" -> style.replace("latency-edge", "latency-arrow"),
+        "d" -> s"M${point(left(end), middle(end))}l-8 -4v8z"
+      )()
+  }
+
+  private def box(node: NodeLatencies): String = {
+    val place = layout.places(node.id)
+    val (x, y) = (left(place), middle(place) - Height / 2)
+    val latency = node(Measure.E2ELatency)
+    val share = path.share(node)
+    val style = if (critical(node.id)) "latency-node latency-critical" else "latency-node"
+    val ages =
+      s"avg ${Readable.duration(latency.avg)} · p99 ${Readable.duration(latency.percentile(99).map(_.toDouble))}"
+    val own = s"here ${Readable.duration(path.own(node))}"
+    Svg.element("a", "href" -> href(node.id), "class" -> style)(
+      Svg.element("title")(
+        Svg.escape(s"${node.id}: $ages; $own, ${share.fold(Readable.Unknown)(Readable.percent)} of the whole")
+      ),
+      Svg.element(
+        "rect",
+        "class" -> "latency-box",
+        "x" -> x,
+        "y" -> y,
+        "width" -> Width,
+        "height" -> Height,
+        "rx" -> 4
+      )(),
+      Svg.element(
+        "rect",
+        "class" -> "latency-heat",
+        "x" -> x,
+        "y" -> y,
+        "width" -> Width,
+        "height" -> Height,
+        "rx" -> 4,
+        "fill-opacity" -> math.round(share.getOrElse(0.0) * Heat * 100) / 100f
+      )(),
+      text(x + 10, y + 20, "latency-id", Readable.shortened(node.id, IdLength)),
+      text(x + 10, y + 38, "latency-ages", ages),
+      text(x + 10, y + 55, "latency-own", own),
+      text(x + Width - 10, y + 55, "latency-share", share.fold(Readable.Unknown)(Readable.percent))
+    )
+  }
+
+  private def text(x: Double, y: Double, style: String, text: String): String =
+    Svg.element("text", "class" -> style, "x" -> x, "y" -> y)(Svg.escape(text))
+
+  private def left(place: Place): Double = Margin + place.column * (Width + Gap)
+
+  private def middle(place: Place): Double =
+    Margin + Height / 2 + (place.row + (layout.rows - 1) / 2) * (Height + Between)
+
+  private def point(x: Double, y: Double): String = s"${Svg.number(x)} ${Svg.number(y)}"
+}
+
+object GraphDrawing {
+  private val Width = 186.0
+  private val Height = 64.0
+  private val Gap = 44.0
+  private val Between = 18.0
+  private val Margin = 2.0
+  private val Arrow = 6.0
+  private val IdLength = 21
+
+  /** Opacity of the warmest node. Text on it stays readable, on a light and on a dark page. */
+  private val Heat = 0.55
+}

@@ -1,0 +1,135 @@
+package io.sparklatency.exposition
+
+import java.io.ByteArrayOutputStream
+import java.nio.charset.StandardCharsets.UTF_8
+
+import scala.jdk.CollectionConverters._
+
+import io.prometheus.metrics.config.EscapingScheme
+import io.prometheus.metrics.expositionformats.ExpositionFormatWriter
+import io.prometheus.metrics.expositionformats.OpenMetricsTextFormatWriter
+import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter
+import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets
+import io.prometheus.metrics.model.snapshots.CounterSnapshot
+import io.prometheus.metrics.model.snapshots.Exemplars
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot
+import io.prometheus.metrics.model.snapshots.HistogramSnapshot
+import io.prometheus.metrics.model.snapshots.Labels
+import io.prometheus.metrics.model.snapshots.MetricSnapshot
+import io.prometheus.metrics.model.snapshots.MetricSnapshots
+import io.sparklatency.figures.Measure
+import io.sparklatency.figures.MeasureSnapshot
+import io.sparklatency.figures.Metric
+import io.sparklatency.figures.QuerySnapshot
+
+/**
+ * Figures as text for Prometheus, in seconds, with the labels `app`, `query` and `node`. Latencies are classic histograms: they
+ * can be summed over nodes and applications, and never go down while a query runs. An unknown figure has no line.
+ */
+object PrometheusText {
+
+  /** Upper bounds in milliseconds. They are the same for every latency, so histograms of several applications can be summed. */
+  val Buckets: Seq[Long] =
+    Seq(5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000, 60000, 120000, 300000, 600000, 1800000,
+      3600000)
+
+  /** A figure of a query as a whole, with the labels `app` and `query`, in seconds. */
+  final case class OfQuery(
+      series: String,
+      help: String
+  )(private[PrometheusText] val ms: QuerySnapshot => Option[Long])
+
+  val OfQueries: Seq[OfQuery] = Seq(
+    OfQuery(
+      "sparklatency_watermark_lag_seconds",
+      "how far the watermark was behind the clock when the last batch was committed"
+    )(_.lastBatch.flatMap(_.watermarkLagMs)),
+    OfQuery(
+      "sparklatency_oldest_uncommitted_seconds",
+      "age of the oldest record that was read and not committed"
+    )(_.oldestUncommittedMs)
+  )
+
+  /** A text and its content type. */
+  final case class Answer(contentType: String, text: String)
+
+  /** @param accept the scraper's HTTP Accept header. Without one the answer is the classic text format */
+  def apply(app: String, queries: Seq[QuerySnapshot], accept: Option[String]): Answer = {
+    val writer = accept.flatMap(accepted => writers.find(_.accepts(accepted))).getOrElse(writers.last)
+    val out = new ByteArrayOutputStream
+    writer.write(out, snapshots(app, queries), EscapingScheme.UNDERSCORE_ESCAPING)
+    Answer(writer.getContentType, out.toString(UTF_8))
+  }
+
+  private val writers: Seq[ExpositionFormatWriter] =
+    Seq(OpenMetricsTextFormatWriter.create(), PrometheusTextFormatWriter.create())
+
+  private def snapshots(app: String, queries: Seq[QuerySnapshot]): MetricSnapshots = {
+    // One name is one series.
+    val shown = queries.distinctBy(_.name)
+    val nodes = for (query <- shown; node <- query.nodes; (measure, figures) <- node.measures.toSeq)
+      yield Shown(Labels.of("app", app, "query", query.name, "node", node.id), measure, figures)
+    val ofQueries = OfQueries.map { figure =>
+      val points = for (query <- shown; ms <- figure.ms(query))
+        yield Labels.of("app", app, "query", query.name) -> ms.toDouble
+      gauge(figure.series, figure.help, points)
+    }
+    val all = Measure.all.map(histogram(_, nodes)) ++ Metric.all.flatMap(single(_, nodes)) ++ ofQueries
+    new MetricSnapshots(all.filterNot(_.getDataPoints.isEmpty).asJava)
+  }
+
+  /** Unknown. */
+  private val Created = 0L
+
+  private final case class Shown(labels: Labels, measure: Measure, figures: MeasureSnapshot)
+
+  private def histogram(measure: Measure, nodes: Seq[Shown]): MetricSnapshot = {
+    val histogram = HistogramSnapshot.builder.name(measure.series).help(measure.help)
+    nodes.filter(shown => shown.measure == measure && shown.figures.settled.count > 0).foreach { shown =>
+      val total = shown.figures.settled
+      val upTo = total.countsUpTo(Buckets) :+ total.count
+      val each = upTo.zip(0L +: upTo).map { case (here, before) => here - before }
+      val bounds = Buckets.map(_ / 1000.0) :+ Double.PositiveInfinity
+      val buckets = ClassicHistogramBuckets.of(bounds.toArray, each.toArray)
+      val sum = total.sum.toDouble / 1000
+      histogram.dataPoint(
+        new HistogramSnapshot.HistogramDataPointSnapshot(buckets, sum, shown.labels, Exemplars.EMPTY, Created)
+      )
+    }
+    histogram.build()
+  }
+
+  /** Counters, and the figures that a histogram does not have. */
+  private def single(metric: Metric, nodes: Seq[Shown]): Option[MetricSnapshot] = metric.series.map { name =>
+    val points = for (
+      shown <- nodes if shown.measure == metric.measure; value <- metric.read(scraped(metric, shown.figures))
+    )
+      yield shown.labels -> value.toDouble
+    metric.kind match {
+      case Metric.Counter => counter(name, metric.help, points)
+      case Metric.Gauge => gauge(name, metric.help, points)
+    }
+  }
+
+  /** Settled counts only: to a scraper, a counter that goes down has started again. */
+  private def scraped(metric: Metric, figures: MeasureSnapshot): MeasureSnapshot =
+    if (metric.kind == Metric.Counter) MeasureSnapshot.of(figures.settled) else figures
+
+  private def counter(name: String, help: String, points: Seq[(Labels, Double)]): MetricSnapshot = {
+    val counter = CounterSnapshot.builder.name(name.stripSuffix("_total")).help(help)
+    points.foreach { case (labels, value) =>
+      counter.dataPoint(
+        CounterSnapshot.CounterDataPointSnapshot.builder.labels(labels).value(value).build()
+      )
+    }
+    counter.build()
+  }
+
+  private def gauge(name: String, help: String, points: Seq[(Labels, Double)]): MetricSnapshot = {
+    val gauge = GaugeSnapshot.builder.name(name).help(help)
+    points.foreach { case (labels, ms) =>
+      gauge.dataPoint(GaugeSnapshot.GaugeDataPointSnapshot.builder.labels(labels).value(ms / 1000).build())
+    }
+    gauge.build()
+  }
+}

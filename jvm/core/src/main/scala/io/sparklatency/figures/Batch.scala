@@ -1,0 +1,39 @@
+package io.sparklatency.figures
+
+/**
+ * One batch of a query: what its nodes measured, joined with what Spark says of it.
+ *
+ * @param query       the query's name, or its id where it has none or another running query has the same
+ * @param runId       none for a batch query, whose "batch" is one execution
+ * @param startMs     when the batch was triggered
+ * @param committedMs when its results could be seen: the sink had taken them all
+ * @param durationsMs where the batch's own time went, as Spark's progress has it
+ * @param watermarkMs the event-time watermark by which the batch dropped late records
+ * @param droppedLate records that stateful operators dropped for it, where Spark counts them
+ * @param nodes       in plan order, upstream first
+ * @param folded      how many nodes and tasks of the run were too many by then, and are in `__other__`
+ */
+final case class Batch(
+    query: String,
+    queryId: Option[String],
+    runId: Option[String],
+    batch: Long,
+    startMs: Long,
+    committedMs: Long,
+    inputRows: Long,
+    durationsMs: Map[String, Long],
+    watermarkMs: Option[Long],
+    watermarks: Seq[SourceWatermark],
+    droppedLate: Long,
+    nodes: Seq[NodeLatencies],
+    folded: Int = 0
+) {
+
+  /** How far the watermark was behind the clock when the results were committed. */
+  def watermarkLagMs: Option[Long] = watermarkMs.map(behind)
+
+  /** The same of the watermark of one column. */
+  def watermarkLagMs(of: SourceWatermark): Option[Long] = of.watermarkMs.map(behind)
+
+  private def behind(timeMs: Long): Long = committedMs - timeMs
+}

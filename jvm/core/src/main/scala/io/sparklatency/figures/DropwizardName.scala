@@ -1,0 +1,22 @@
+package io.sparklatency.figures
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+/**
+ * The name of a node's metric: `query.<query>.node.<node>.<metric>`. Two different triples never share a name, and none is a
+ * prefix of another followed by a dot, so that Spark's removal of sources by prefix cannot take a neighbour's metrics.
+ */
+object DropwizardName {
+
+  def apply(key: NodeKey, metric: Metric): String =
+    s"query.${escape(key.query)}.node.${escape(key.node)}.${metric.name}"
+
+  /** Letters, digits, `_` and `-` stay; every other byte of the UTF-8 form becomes `%XX`, as in a URL. */
+  def escape(id: String): String = id.getBytes(UTF_8).map { byte =>
+    val char = (byte & 0xff).toChar
+    if (isPlain(char)) char.toString else f"%%${byte & 0xff}%02X"
+  }.mkString
+
+  private def isPlain(c: Char): Boolean =
+    (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-'
+}

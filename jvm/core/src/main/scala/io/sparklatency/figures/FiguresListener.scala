@@ -1,0 +1,22 @@
+package io.sparklatency.figures
+
+/** Shows figures somewhere: as gauges, as MBeans. It is told which there are. */
+trait FiguresListener {
+  def added(key: NodeKey, measure: Measure, figures: LiveFigures): Unit
+
+  /** @param node none for the task as a whole */
+  def addedTask(query: String, task: String, node: Option[String], figures: LiveFigures): Unit
+
+  /** A query has stopped or was forgotten: all that it had shown goes, its tasks included. */
+  def removed(query: String, nodes: Map[String, collection.Set[Measure]]): Unit
+}
+
+object FiguresListener {
+
+  /** Shows nothing. */
+  object Nowhere extends FiguresListener {
+    override def added(key: NodeKey, measure: Measure, figures: LiveFigures): Unit = ()
+    override def addedTask(query: String, task: String, node: Option[String], figures: LiveFigures): Unit = ()
+    override def removed(query: String, nodes: Map[String, collection.Set[Measure]]): Unit = ()
+  }
+}

@@ -1,0 +1,14 @@
+package io.sparklatency.figures
+
+/** Makes the figures of a run's nodes and tasks, and says whether there may be more. */
+trait FiguresMaker {
+
+  /** What windows cover. */
+  def window: WindowSettings
+  def hasRoom: Boolean
+  def hasRoomForTask: Boolean
+  def node(node: String, measure: Measure): LiveFigures
+
+  /** @param node none for the task as a whole */
+  def task(task: String, node: Option[String]): LiveFigures
+}

@@ -1,0 +1,31 @@
+package io.sparklatency.figures
+
+/**
+ * The marks of the actions inside one foreachBatch, kept until its batch ends. Several actions may run the same node. Then the
+ * action stands, node by node, that read most: partitions of different executions need not be the same. Not thread-safe.
+ *
+ * @param place   the node and measure of a mark
+ * @param records how many records it has recorded
+ * @tparam M a mark
+ */
+final class HeldActions[M](place: M => (String, Measure), records: M => Long) {
+  private var held = Seq.empty[M]
+
+  /** Keeps the marks of one action. Gives back those that do not stand, of this action or of earlier ones. */
+  def hold(marks: Seq[M]): Seq[M] = {
+    val (kept, dropped) = (held ++ marks).groupBy(place).values.map { same =>
+      val (before, now) = same.partition(held.contains)
+      if (now.map(records).sum >= before.map(records).sum) now -> before else before -> now
+    }.unzip
+    val stand = kept.flatten.toSet
+    held = (held ++ marks).filter(stand)
+    dropped.flatten.toSeq
+  }
+
+  /** Gives out the marks that stand. */
+  def release(): Seq[M] = {
+    val released = held
+    held = Nil
+    released
+  }
+}

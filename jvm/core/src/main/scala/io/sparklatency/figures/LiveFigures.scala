@@ -1,0 +1,106 @@
+package io.sparklatency.figures
+
+import io.sparklatency.recording.LatencySummary
+import io.sparklatency.time.Clock
+
+/**
+ * The running figures of one measure of one node: what only grows, and a window for what must forget. Written by whatever
+ * finishes a task or a batch and read by gauges, from any thread.
+ *
+ * @param samples those of all nodes of the query
+ */
+final class LiveFigures(clock: Clock, samples: WindowSamples) {
+  private val window = new LatencyWindow(samples)
+  private var total = LatencySummary.empty
+  private var running = Map.empty[ReadingId, Running]
+  private var last: Option[(Long, MeasureSnapshot)] = None
+
+  /** What tasks that have ended recorded. */
+  def add(summary: LatencySummary): Unit = add(summary, summary, Nil)
+
+  /** The same, all of which but `rest` the `readings` among them have published: that stands where it is in the window. */
+  def add(summary: LatencySummary, rest: LatencySummary, readings: Iterable[ReadingId]): Unit = synchronized {
+    total += summary
+    readings.flatMap(running.get).foreach(published => window.absorb(published.window))
+    running --= readings
+    if (!rest.isEmpty) window.record(rest)
+    changed()
+  }
+
+  def hasPublished(reading: ReadingId): Boolean = synchronized(running.contains(reading))
+
+  /**
+   * What a task has published of a reading since it last did. It shows as long as the task does not fail, and its planning has
+   * not ended.
+   *
+   * @param oldestMs the timestamp of the oldest of these records
+   * @param endless  the task belongs to no batch, and outlives its planning
+   */
+  def publish(
+      reading: ReadingId,
+      part: LatencySummary,
+      oldestMs: Option[Long] = None,
+      endless: Boolean = false
+  ): Unit = synchronized {
+    val published = running.getOrElse(reading, new Running(endless))
+    published.total += part
+    published.window.record(part)
+    published.oldestMs = (published.oldestMs ++ oldestMs).minOption
+    running += reading -> published
+    changed()
+  }
+
+  /** What a task has published does not stand: it failed. */
+  def forget(task: Long): Unit = synchronized {
+    running = running.filterNot { case (reading, _) => reading.task == task }
+    changed()
+  }
+
+  /** What tasks have published and was not added does not stand: others came in their place, or the execution failed. */
+  def ended(plannings: Set[Long]): Unit = synchronized {
+    running = running.filterNot { case (reading, published) =>
+      plannings.contains(reading.planning) && !published.endless
+    }
+    changed()
+  }
+
+  /** What a task has published stands, although it will never give it as a whole. */
+  def keep(task: Long): Unit = synchronized {
+    val (kept, others) = running.partition { case (reading, _) => reading.task == task }
+    kept.values.foreach { published =>
+      total += published.total
+      window.absorb(published.window)
+    }
+    running = others
+    changed()
+  }
+
+  /** No record that tasks have published and that was not added is known to be older, by its timestamp. */
+  def oldestRunning: Option[Long] = synchronized(
+    // What belongs to no batch is never committed.
+    running.values.filterNot(_.endless).flatMap(_.oldestMs).minOption
+  )
+
+  /** Made once for all gauges that are read within a tenth of a second, unless something changes. */
+  def snapshot(): MeasureSnapshot = synchronized {
+    val now = clock.millis()
+    if (!last.exists { case (at, _) => now == at || !clock.readEveryRow && now > at && now - at < 100 })
+      last = Some(now -> compute())
+    last.get._2
+  }
+
+  private def changed(): Unit = last = None
+
+  private def compute(): MeasureSnapshot = {
+    val all = LatencySummary.merge(Iterable(total) ++ running.values.map(_.total))
+    val shown = LatencySummary.merge((Iterable(window) ++ running.values.map(_.window)).map(_.measure()))
+    val endless = running.values.filter(_.endless).map(_.total)
+    MeasureSnapshot(all, shown, LatencySummary.merge(Iterable(total) ++ endless))
+  }
+
+  private final class Running(val endless: Boolean) {
+    val window = new LatencyWindow(samples)
+    var total: LatencySummary = LatencySummary.empty
+    var oldestMs: Option[Long] = None
+  }
+}

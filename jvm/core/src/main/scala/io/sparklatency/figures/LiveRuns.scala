@@ -1,0 +1,143 @@
+package io.sparklatency.figures
+
+import scala.collection.mutable
+
+import io.sparklatency.time.Clock
+
+/**
+ * The figures of all queries that run in this process, one run of each, and of some that have stopped. Thread-safe: one lock,
+ * held for a batch or a reading, never for a record.
+ *
+ * @param shown       is told of every figure that comes and goes, under the lock
+ * @param uncommitted the timestamp of the oldest record that the ended tasks of a run have read and that is not committed
+ * @param mayForget   what may be let go when more than [[LiveRuns.QueriesKept]] of its kind are known, oldest first
+ */
+final class LiveRuns(
+    clock: Clock,
+    settings: FiguresSettings,
+    shown: FiguresListener,
+    uncommitted: String => Option[Long] = _ => None
+)(mayForget: RunFigures => Boolean) {
+  private val queries = mutable.LinkedHashMap.empty[String, RunFigures]
+  private val endlessTasks = mutable.Set.empty[Long]
+  private val endedTasks = new Newest[Long](10000)
+  private val endedPlannings = new Newest[Long](10000)
+  private val endedRuns = new Newest[String](1000)
+
+  /** Hands over the figures of a run of a query, which begin anew with each run. */
+  def update[A](owner: MarkOwner)(change: RunFigures => A): A = synchronized {
+    val name = owner.key.query
+    if (queries.get(name).exists(_.runId != owner.runId)) forget(name)
+    if (!hasRoom) makeRoomBeside(name)
+    val query =
+      queries.getOrElseUpdate(name, new RunFigures(owner, settings.granularity, new Maker(name)))
+    forgetSome()
+    change(query)
+  }
+
+  /** The same of a run that is known already. */
+  def ofRun[A](runId: String)(read: RunFigures => A): Option[A] = synchronized {
+    queries.values.find(_.runId.contains(runId)).map(read)
+  }
+
+  def isRunning(runId: String): Boolean = ofRun(runId)(!_.stopped).getOrElse(false)
+
+  def hasEnded(runId: String): Boolean = synchronized(endedRuns.contains(runId))
+
+  /** A stopped query shows no longer; its last figures can still be read, as long as not too many queries came after it. */
+  def stopped(runId: String): Unit = synchronized {
+    endedRuns.add(runId)
+    ofRun(runId) { query =>
+      query.stopped = true
+      hide(query)
+    }
+    forgetSome()
+  }
+
+  /** Nothing of ours is to outlive the application in this process. */
+  def close(): Unit = synchronized {
+    queries.values.foreach(hide)
+    queries.clear()
+  }
+
+  /** Of a task that still runs. What comes after it has ended, or its execution, or this run of its query, is too late. */
+  def publish(part: PublishedPart): Unit = synchronized {
+    if (part.endless) endlessTasks += part.reading.task
+    val isLate = endedTasks.contains(part.reading.task) || part.owner.runId.exists(hasEnded) ||
+      !part.endless && endedPlannings.contains(part.reading.planning)
+    if (!isLate) update(part.owner)(_.publish(part))
+  }
+
+  /** What a failed task published stands no more. What a task published that was to run for ever stands however it ended. */
+  def taskEnded(task: Long, hasFailed: Boolean): Unit = synchronized {
+    endedTasks.add(task)
+    if (endlessTasks.remove(task)) queries.values.foreach(_.keep(task))
+    else if (hasFailed) queries.values.foreach(_.forget(task))
+  }
+
+  /** An execution has ended: what its tasks published and was not added does not stand. */
+  def executionEnded(plannings: Set[Long]): Unit = synchronized {
+    plannings.foreach(endedPlannings.add)
+    queries.values.foreach(_.ended(plannings))
+  }
+
+  /** In the order in which the queries were first seen. */
+  def snapshot(): Seq[QuerySnapshot] = {
+    val now = clock.millis()
+    synchronized(queries.values.map(query => query.snapshot(now, query.runId.flatMap(uncommitted))).toSeq)
+  }
+
+  private def showing: Iterable[RunFigures] = queries.values.filterNot(_.stopped)
+
+  private def hasRoom: Boolean = showing.map(_.figures.size).sum < settings.maxNodes
+
+  /** The oldest queries go that may. */
+  private def makeRoomBeside(name: String): Unit = {
+    val others = showing.filter(query => query.name != name && mayForget(query)).map(_.name).toSeq.iterator
+    while (!hasRoom && others.hasNext) forget(others.next())
+  }
+
+  private def forgetSome(): Unit =
+    queries.values.filter(mayForget).map(_.name).toSeq.dropRight(LiveRuns.QueriesKept).foreach(forget)
+
+  private def forget(name: String): Unit = queries.remove(name).foreach(hide)
+
+  private def hide(query: RunFigures): Unit =
+    shown.removed(query.name, query.figures.map { case (node, measures) => node -> measures.keySet }.toMap)
+
+  /** All windows of a query share their samples: its nodes forget together. */
+  private final class Maker(query: String) extends FiguresMaker {
+    override def window: WindowSettings = settings.window
+    private val samples = WindowSamples(window, clock)
+
+    override def hasRoom: Boolean = LiveRuns.this.hasRoom
+    override def hasRoomForTask: Boolean = showing.map(_.taskCount).sum < settings.maxNodes
+
+    override def node(node: String, measure: Measure): LiveFigures = {
+      val figures = new LiveFigures(clock, samples)
+      shown.added(NodeKey(query, node), measure, figures)
+      figures
+    }
+
+    override def task(task: String, node: Option[String]): LiveFigures = {
+      val figures = new LiveFigures(clock, samples)
+      shown.addedTask(query, task, node, figures)
+      figures
+    }
+  }
+}
+
+object LiveRuns {
+  val QueriesKept = 100
+}
+
+/** The last so many values of a kind. */
+private final class Newest[A](limit: Int) {
+  private val values = mutable.LinkedHashSet.empty[A]
+  def contains(value: A): Boolean = values.contains(value)
+
+  def add(value: A): Unit = {
+    values += value
+    if (values.size > limit) values -= values.head
+  }
+}

@@ -1,0 +1,30 @@
+package io.sparklatency.figures
+
+/**
+ * What one mark of a plan gave out when its execution ended. A node may be planned several times within one execution, as Spark
+ * does it in a self-join, or when it plans the rest of a running query anew: then there are several of these.
+ *
+ * @param subtopology the stretch of plan without a shuffle in which the mark stands, numbered from the sources
+ * @param upstream    ids of the nodes whose records come to it next
+ */
+final case class MarkReadings(
+    node: String,
+    measure: Measure,
+    subtopology: Int,
+    upstream: Set[String],
+    readings: Map[ReadingPlace, Reading]
+)
+
+object MarkReadings {
+
+  /** One reading of each partition, however often the node was planned. */
+  def standing(marks: Iterable[MarkReadings]): Iterable[Reading] =
+    marks.toSeq.flatMap(_.readings).groupMapReduce { case (place, _) => place } { case (_, reading) =>
+      reading
+    }(
+      Retries.standing
+    ).values
+}
+
+/** @param intake which of the ways into the node's operator, where there are several as into a join: the partitions of each count */
+final case class ReadingPlace(intake: Int, partition: Int)

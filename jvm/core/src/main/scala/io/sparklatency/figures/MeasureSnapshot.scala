@@ -1,0 +1,24 @@
+package io.sparklatency.figures
+
+import io.sparklatency.recording.LatencySummary
+
+/**
+ * The figures of one measure of a node at one instant.
+ *
+ * @param total   the records that ever passed the node
+ * @param window  those of the last window
+ * @param settled those of `total` that nothing can take back any more, such as the failure of a task that has published them: it
+ *                never goes down
+ */
+final case class MeasureSnapshot(total: LatencySummary, window: LatencySummary, settled: LatencySummary)
+
+object MeasureSnapshot {
+  val empty: MeasureSnapshot = of(LatencySummary.empty)
+
+  /** None of what a node does not measure. An e2e latency every node has, if only of no records. */
+  def in(measures: Map[Measure, MeasureSnapshot], measure: Measure): Option[MeasureSnapshot] =
+    measures.get(measure).orElse(Option.when(measure == Measure.E2ELatency)(empty))
+
+  /** The figures of some records and no others. */
+  def of(records: LatencySummary): MeasureSnapshot = MeasureSnapshot(records, records, records)
+}

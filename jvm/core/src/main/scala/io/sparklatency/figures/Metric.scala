@@ -1,0 +1,157 @@
+package io.sparklatency.figures
+
+import io.sparklatency.recording.LatencySummary
+
+/**
+ * One figure of a node. [[Metric.all]] is the only list of them. Gauges, JSON, Prometheus and the reference are made from it.
+ *
+ * @param measure what it is a figure of
+ * @param name    in the style of Kafka's metrics
+ * @param field   in JSON
+ * @param read    the value, or none where it is unknown
+ */
+final case class Metric(
+    measure: Measure,
+    name: String,
+    field: String,
+    unit: Metric.Unit,
+    kind: Metric.Kind,
+    help: String
+)(
+    val read: MeasureSnapshot => Option[Figure]
+) {
+
+  /** The name of its series in Prometheus. Means and percentiles have none: the measure's histogram gives them. */
+  def series: Option[String] = kind match {
+    case Metric.Counter => Some(s"${Metric.inPrometheus(name)}_total")
+    case Metric.Gauge if Metric.BesideHistogram(field) => Some(s"${Metric.inPrometheus(name)}_seconds")
+    case Metric.Gauge => None
+  }
+
+  /** As JMX shows it; what is unknown is NaN, as in Kafka. */
+  def value(snapshot: MeasureSnapshot): AnyRef = read(snapshot).fold[AnyRef](Double.box(Double.NaN))(typed)
+
+  /** A value in the one type that this metric has in JMX and SQL: Long for a counter, Double for a gauge. */
+  def typed(figure: Figure): AnyRef = (kind, figure) match {
+    case (Metric.Counter, Figure.Whole(count)) => Long.box(count)
+    case _ => Double.box(figure.toDouble)
+  }
+}
+
+object Metric {
+  sealed abstract class Unit(val name: String)
+  case object Milliseconds extends Unit("ms")
+  case object Records extends Unit("records")
+
+  /** A gauge covers the window, a counter everything since the start. */
+  sealed abstract class Kind(val name: String)
+  case object Gauge extends Kind("gauge")
+  case object Counter extends Kind("counter")
+
+  /** What a histogram does not tell. */
+  private val BesideHistogram = Set("min", "max", "maxLead")
+
+  private[sparklatency] def inPrometheus(name: String): String = s"sparklatency_${name.replace('-', '_')}"
+
+  private val percentiles = Seq("p50" -> 50.0, "p90" -> 90.0, "p95" -> 95.0, "p99" -> 99.0, "p999" -> 99.9)
+
+  private val ofLatency: Seq[Metric] = {
+    val measure = Measure.E2ELatency
+    Seq(
+      counter(measure, "records", "records", "records that passed the node")(_.records),
+      whole(measure, "min", "the smallest latency of a record")(_.min),
+      mean(measure, "the mean latency of the records")
+    ) ++ percentilesOf(measure, percentiles, "%s %% of the records have at most this latency") ++ Seq(
+      whole(measure, "max", "the largest latency of a record")(_.max),
+      counter(
+        measure,
+        "records-without-timestamp",
+        "withoutTimestamp",
+        "records not measured: no timestamp, or one before 1970"
+      )(_.withoutTimestamp),
+      counter(
+        measure,
+        "records-ahead-of-clock",
+        "aheadOfClock",
+        "records with a timestamp in the future: their latency is negative"
+      )(_.aheadOfClock),
+      Metric(
+        measure,
+        "record-lead-max",
+        "maxLead",
+        Milliseconds,
+        Gauge,
+        "the largest distance of a record's timestamp ahead of the clock"
+      )(_.window.maxLead.map(Figure.Whole(_)))
+    )
+  }
+
+  private val ofCommit: Seq[Metric] =
+    extremes(Measure.Commit, "age of a record when its batch was committed") ++
+      gaugesOf(
+        Measure.Commit,
+        percentiles,
+        "%s %% of the records have at most this age at the commit (the figure is within 1 %%)"
+      )
+
+  private val ofStaleness: Seq[Metric] =
+    extremes(Measure.Staleness, "age of a record when the operator takes it in")
+
+  private val ofLateness: Seq[Metric] =
+    counter(
+      Measure.Lateness,
+      "records-dropped-late",
+      "records",
+      "records that the operator dropped because they were behind its watermark"
+    )(
+      _.records
+    ) +: (extremes(Measure.Lateness, "distance of a dropped record behind the watermark") ++
+      percentilesOf(
+        Measure.Lateness,
+        percentiles.filterNot(_._1 == "p999"),
+        "%s %% of the dropped records have at most this distance"
+      ))
+
+  val all: Seq[Metric] = ofLatency ++ ofCommit ++ ofStaleness ++ ofLateness
+
+  def of(measure: Measure): Seq[Metric] = all.filter(_.measure == measure)
+
+  private def extremes(measure: Measure, what: String): Seq[Metric] = Seq(
+    whole(measure, "min", s"the smallest $what")(_.min),
+    mean(measure, s"the mean $what"),
+    whole(measure, "max", s"the largest $what")(_.max)
+  )
+
+  private def percentilesOf(measure: Measure, percentiles: Seq[(String, Double)], help: String): Seq[Metric] =
+    gaugesOf(measure, percentiles, help + " (the figure is at most 1 %% too high)")
+
+  private def gaugesOf(measure: Measure, percentiles: Seq[(String, Double)], help: String): Seq[Metric] =
+    percentiles.map { case (name, percent) =>
+      whole(
+        measure,
+        name,
+        help.format(BigDecimal(percent).bigDecimal.stripTrailingZeros.toPlainString)
+      )(_.percentile(percent))
+    }
+
+  private def mean(measure: Measure, help: String): Metric =
+    gauge(measure, "avg", help)(_.avg.map(Figure.Mean(_)))
+
+  private def whole(measure: Measure, stat: String, help: String)(read: LatencySummary => Option[Long]) =
+    gauge(measure, stat, help)(read(_).map(Figure.Whole(_)))
+
+  private def gauge(
+      measure: Measure,
+      stat: String,
+      help: String
+  )(read: LatencySummary => Option[Figure]): Metric =
+    Metric(measure, s"$measure-$stat", stat, Milliseconds, Gauge, help)(snapshot => read(snapshot.window))
+
+  private def counter(
+      measure: Measure,
+      name: String,
+      field: String,
+      help: String
+  )(read: LatencySummary => Long): Metric =
+    Metric(measure, name, field, Records, Counter, help)(snapshot => Some(Figure.Whole(read(snapshot.total))))
+}

@@ -1,0 +1,28 @@
+package io.sparklatency.figures
+
+import io.sparklatency.recording.LatencySummary
+
+/** @param upstream ids of the nodes whose records come to this one next */
+final case class NodeLatencies(id: String, upstream: Seq[String], measures: Map[Measure, LatencySummary]) {
+  def apply(measure: Measure): LatencySummary = measures.getOrElse(measure, LatencySummary.empty)
+
+  /** Whether any record passed, with a timestamp or without. */
+  def hasRecords: Boolean = !apply(Measure.E2ELatency).isEmpty
+}
+
+object NodeLatencies {
+
+  /**
+   * The nodes that are known and those of a plan. Of the plan's the known ones take their places among all in its order, and
+   * each other stands before the one that comes next in it.
+   */
+  def ordered(known: Seq[String], plan: Seq[String]): Seq[String] = {
+    val inPlan = plan.filter(known.contains).iterator
+    val places = known.map(id => if (plan.contains(id)) inPlan.next() else id)
+    val (all, _) = plan.foldRight((places, Option.empty[String])) { case (id, (places, next)) =>
+      val (before, behind) = places.span(!next.contains(_))
+      (if (places.contains(id)) places else before ++ (id +: behind), Some(id))
+    }
+    all
+  }
+}

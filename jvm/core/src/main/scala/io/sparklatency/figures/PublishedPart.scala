@@ -1,0 +1,17 @@
+package io.sparklatency.figures
+
+import io.sparklatency.recording.LatencySummary
+
+/**
+ * What a running task has recorded since it published last.
+ *
+ * @param endless  the task belongs to no batch: it runs as long as its query
+ * @param oldestMs the timestamp of the oldest of these records
+ */
+final case class PublishedPart(
+    owner: MarkOwner,
+    reading: ReadingId,
+    endless: Boolean,
+    summary: LatencySummary,
+    oldestMs: Option[Long]
+)

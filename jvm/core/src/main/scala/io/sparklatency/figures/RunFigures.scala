@@ -1,0 +1,219 @@
+package io.sparklatency.figures
+
+import scala.collection.mutable
+
+import io.sparklatency.recording.LatencySummary
+
+/**
+ * The figures of one run of a query, folded from its batches. A driver folds them while the query runs: [[add]] when an execution
+ * ends, then [[commit]]. A reader of the event log folds the same batches by [[replay]], on a clock that shows their commits. Both
+ * end in the same lines, so totals, last batches and links are the same. The window counts a replayed batch at its commit; a
+ * driver has counted what a long task published when it was published. Not thread-safe.
+ *
+ * @param make makes the figures of nodes and tasks, and says how many there may be
+ */
+final class RunFigures(owner: MarkOwner, granularity: Granularity, make: FiguresMaker) {
+  import RunFigures._
+
+  private val nodes = mutable.LinkedHashMap.empty[String, Map[Measure, LiveFigures]]
+  private val tasks = mutable.Map.empty[(String, Option[String]), LiveFigures]
+  private val folded = new Distinct
+  private var upstream = Map.empty[String, Seq[String]]
+  private var latest = Map.empty[String, Map[Measure, LatencySummary]]
+  private var batches = 0L
+  private var passedOn = Set.empty[String]
+  private var open: Option[OpenBatch] = None
+  private var lastBatch: Option[Batch] = None
+  var stopped = false
+
+  def name: String = owner.key.query
+  def id: Option[String] = owner.queryId
+  def runId: Option[String] = owner.runId
+  def figures: collection.Map[String, Map[Measure, LiveFigures]] = nodes
+  def taskCount: Int = tasks.size
+
+  /** What a task that has ended recorded. */
+  def add(node: String, measure: Measure, summary: LatencySummary): Unit = of(node, measure).add(summary)
+
+  /** The batch that runs, or whose results are not known to be committed yet. Spark tells the end of an execution twice. */
+  def batch(id: Long): OpenBatch = open.filter(_.id == id).getOrElse {
+    val batch = new OpenBatch(id)
+    batch.watermarks = lastBatch.toSeq.flatMap(_.watermarks)
+    open = Some(batch)
+    batch
+  }
+
+  /** What stands of an execution. Nodes show in the order of its plan. */
+  def add(marks: Seq[MarkReadings], batch: OpenBatch): Unit = {
+    passedOn ++= marks.flatMap(_.upstream)
+    val shown = marks.filter(mark => isShown(mark.node))
+    val latencies = shown.filter(_.measure == Measure.E2ELatency)
+    // A node stands where its records leave it; one that only takes records in, there.
+    val inPlan = (latencies ++ shown).distinctBy(_.node).sortBy(shown.indexOf(_))
+    inOrder(inPlan.map(_.node)) {
+      inPlan.foreach { mark =>
+        of(mark.node, mark.measure)
+        // Only what leaves a node links it to those upstream of it.
+        val upstream = if (mark.measure == Measure.E2ELatency) mark.upstream.toSeq.sorted else Nil
+        if (nodes.contains(mark.node)) batch.add(mark.node, upstream)
+      }
+      shown.groupBy(mark => mark.node -> mark.measure).values.foreach(add(_, batch, latencies))
+    }
+    latencies.foreach(mark => linked(mark.node, mark.upstream))
+  }
+
+  /** @param same marks of one node and measure */
+  private def add(same: Seq[MarkReadings], batch: OpenBatch, others: Seq[MarkReadings]): Unit = {
+    val (mark, readings) = (same.head, MarkReadings.standing(same))
+    val total = add(of(mark.node, mark.measure), readings)
+    val place = if (nodes.contains(mark.node)) mark.node else Other
+    batch.add(place, mark.measure, total)
+    batch.add(place, readings.flatMap(_.ages))
+    if (granularity == Granularity.Subtask && mark.measure == Measure.E2ELatency)
+      addToTasks(mark, others, readings)
+  }
+
+  /** The results of a batch are committed. None if it is not the one that ran. */
+  def commit(id: Long)(complete: Batch => Batch): Option[Batch] =
+    open.filter(_.id == id).map { batch =>
+      val latencies = batch.latencies
+      for (node <- latencies; ages <- node.measures.get(Measure.Commit)) of(node.id, Measure.Commit).add(ages)
+      val at = batch.committedAt
+      open = None
+      val record = complete(
+        Batch(
+          name,
+          owner.queryId,
+          runId,
+          id,
+          at,
+          at,
+          0,
+          Map.empty,
+          None,
+          batch.watermarks,
+          0,
+          latencies,
+          folded.count
+        )
+      )
+      committed(record)
+      record
+    }
+
+  /** A batch that was committed, as its event tells. */
+  def replay(batch: Batch): Unit = {
+    inOrder(batch.nodes.map(_.id)) {
+      for (node <- batch.nodes; (measure, summary) <- node.measures) of(node.id, measure).add(summary)
+    }
+    batch.nodes.foreach(node => linked(node.id, node.upstream))
+    committed(batch)
+  }
+
+  private def committed(batch: Batch): Unit = {
+    batches += 1
+    latest ++= batch.nodes.filter(_.hasRecords).map(node => node.id -> node.measures)
+    lastBatch = Some(batch)
+  }
+
+  private def add(figures: LiveFigures, readings: Iterable[Reading]): LatencySummary = {
+    val (published, others) = readings.partition(reading => figures.hasPublished(reading.id))
+    val total = LatencySummary.merge(readings.map(_.summary))
+    val rest =
+      if (published.isEmpty) total else LatencySummary.merge(published.map(_.rest) ++ others.map(_.summary))
+    figures.add(total, rest, published.map(_.id))
+    total
+  }
+
+  /** The latency of a task itself is that of the last node in its stretch of plan. */
+  private def addToTasks(
+      mark: MarkReadings,
+      others: Seq[MarkReadings],
+      readings: Iterable[Reading]
+  ): Unit = {
+    val isLast = !others.exists(m => m.subtopology == mark.subtopology && m.upstream.contains(mark.node))
+    for (reading <- readings; node <- Some(mark.node) +: (if (isLast) Seq(None) else Nil))
+      ofTask(TaskId(mark.subtopology, reading.attempt.taskPartition), node).add(reading.summary)
+  }
+
+  def publish(part: PublishedPart): Unit =
+    if (isShown(part.owner.key.node))
+      of(part.owner.key.node, part.owner.measure)
+        .publish(part.reading, part.summary, part.oldestMs, part.endless)
+
+  def ended(plannings: Set[Long]): Unit = all.foreach(_.ended(plannings))
+  def forget(task: Long): Unit = all.foreach(_.forget(task))
+  def keep(task: Long): Unit = all.foreach(_.keep(task))
+
+  /** @param uncommittedMs the timestamp of the oldest record that ended tasks have read and that is not committed */
+  def snapshot(nowMs: Long, uncommittedMs: Option[Long] = None): QuerySnapshot = QuerySnapshot(
+    name,
+    id,
+    runId,
+    batches,
+    nodes.toSeq.map { case (node, measures) =>
+      val figures = measures.map { case (measure, figures) => measure -> figures.snapshot() }
+      NodeSnapshot(node, upstream.getOrElse(node, Nil), figures, latest.getOrElse(node, Map.empty))
+    },
+    math.max(folded.count, lastBatch.fold(0)(_.folded)),
+    lastBatch,
+    (all.flatMap(_.oldestRunning) ++ uncommittedMs).minOption.map(nowMs - _),
+    make.window
+  )
+
+  /** Until the first plan is known, no node is known to have others downstream. */
+  private def isShown(node: String): Boolean = granularity != Granularity.Single || !passedOn.contains(node)
+
+  /** A batch without data may have no source in its plan: what is known of the way stays. */
+  private def linked(node: String, upstream: Iterable[String]): Unit =
+    this.upstream += node -> (this.upstream.getOrElse(node, Nil) ++ upstream).distinct.sorted
+
+  /** Does what may add nodes, and places the new ones as `plan` has them. */
+  private def inOrder(plan: Seq[String])(change: => Unit): Unit = {
+    val known = nodes.keys.toSeq
+    change
+    val ordered = NodeLatencies.ordered(known, plan.filter(nodes.contains))
+    val all = (ordered ++ nodes.keys.toSeq.diff(ordered)).map(id => id -> nodes(id))
+    nodes.clear()
+    nodes ++= all
+  }
+
+  private def of(node: String, measure: Measure): LiveFigures = {
+    val shown = if (nodes.contains(node) || make.hasRoom) node else fold(node)
+    val measures = nodes.getOrElse(shown, Map.empty)
+    measures.getOrElse(
+      measure, {
+        val figures = make.node(shown, measure)
+        nodes(shown) = measures + (measure -> figures)
+        figures
+      }
+    )
+  }
+
+  private def ofTask(task: TaskId, node: Option[String]): LiveFigures = {
+    val key =
+      if (tasks.contains(task.toString -> node) || make.hasRoomForTask) task.toString -> node
+      else fold(s"$task/${node.getOrElse("")}") -> node.map(_ => Other)
+    tasks.getOrElseUpdate(key, make.task(key._1, key._2))
+  }
+
+  private def fold(id: String): String = {
+    folded.add(id)
+    Other
+  }
+
+  private def all: Iterable[LiveFigures] = nodes.values.flatMap(_.values)
+}
+
+object RunFigures {
+
+  /** Where nodes and tasks go that are too many to show one by one. */
+  val Other = "__other__"
+
+  /** Counts different ids, up to a limit. */
+  private final class Distinct {
+    private val ids = mutable.Set.empty[String]
+    def add(id: String): Unit = if (ids.size < 10000) ids += id
+    def count: Int = ids.size
+  }
+}

@@ -1,0 +1,85 @@
+package io.sparklatency.path
+
+import io.sparklatency.figures.Measure
+import io.sparklatency.figures.NodeLatencies
+import io.sparklatency.recording.LatencySummary
+
+/**
+ * The way of records through a query's nodes, and where their time went.
+ *
+ * @param nodes in plan order, upstream first
+ */
+final class LatencyPath(val nodes: Seq[NodeLatencies]) {
+  private val byId = nodes.map(node => node.id -> node).toMap
+  private val passedOn = nodes.flatMap(_.upstream).toSet
+
+  def node(id: String): NodeLatencies = byId(id)
+
+  /** Whether a node stands upstream of this one. */
+  def hasBefore(node: NodeLatencies): Boolean = known(node.upstream).nonEmpty
+
+  /** Where records are first seen, if they are seen again. */
+  val sources: Seq[NodeLatencies] =
+    nodes.filter(node => !hasBefore(node) && passedOn.contains(node.id))
+
+  /** Where they are last seen. */
+  val terminals: Seq[NodeLatencies] = nodes.filterNot(node => passedOn.contains(node.id))
+
+  /**
+   * A node's mean latency minus that of the slowest node before it. At a source it is the age that records arrive with. None if
+   * either is unknown. Negative if fewer, or younger, records reach the node.
+   */
+  def own(node: NodeLatencies): Option[Double] = latency(node).avg.flatMap { avg =>
+    known(node.upstream) match {
+      case Seq() => Some(avg)
+      case upstream => slowest(upstream).map { case (_, before) => avg - before }
+    }
+  }
+
+  /**
+   * The time that arose along the critical path. It is the mean latency at the slowest last node, or the sum of the positive
+   * own times on the path if that is more: a node that lets out fewer or younger records than it took in has a negative own
+   * time, which does not count. If own times are unknown, the others add up to less.
+   */
+  lazy val whole: Option[Double] = slowest(terminals).map { case (_, avg) =>
+    math.max(avg, ownOnPath.map { case (_, ms) => ms }.filter(_ > 0).sum)
+  }.filter(_ > 0)
+
+  /** A node's own time as a part of the whole, from 0 to 1. On the critical path shares add up to 1 if all are known. */
+  def share(node: NodeLatencies): Option[Double] =
+    for (own <- own(node); whole <- whole) yield math.max(0, math.min(1, own / whole))
+
+  /** What was measured at the end of the query. */
+  def atEnd(measure: Measure): LatencySummary = merged(terminals, measure)
+
+  /** From the slowest last node back along the slowest upstream nodes: ids, upstream first. */
+  lazy val critical: Seq[String] = {
+    def follow(node: NodeLatencies, seen: List[String]): List[String] =
+      slowest(known(node.upstream).filterNot(up => seen.contains(up.id))) match {
+        case Some((next, _)) => follow(next, next.id :: seen)
+        case None => seen
+      }
+    slowest(terminals).fold(List.empty[String]) { case (last, _) => follow(last, last.id :: Nil) }
+  }
+
+  def slowestStep: Option[NodeLatencies] = SlowestStep.of(critical, ownOnPath)
+
+  private lazy val ownOnPath = critical.flatMap(byId.get).flatMap(node => own(node).map(node -> _))
+
+  /** Where the time of the records went that reached the end of the query. */
+  lazy val split: LatencySplit = LatencySplit(
+    sources.nonEmpty,
+    merged(sources, Measure.E2ELatency),
+    atEnd(Measure.E2ELatency),
+    atEnd(Measure.Commit)
+  )
+
+  private def merged(of: Seq[NodeLatencies], measure: Measure) = LatencySummary.merge(of.map(_(measure)))
+
+  private def known(ids: Seq[String]): Seq[NodeLatencies] = ids.flatMap(byId.get)
+
+  private def latency(node: NodeLatencies): LatencySummary = node(Measure.E2ELatency)
+
+  private def slowest(nodes: Seq[NodeLatencies]): Option[(NodeLatencies, Double)] =
+    nodes.flatMap(node => latency(node).avg.map(node -> _)).maxByOption(_._2)
+}

@@ -1,0 +1,53 @@
+package io.sparklatency.path
+
+import io.sparklatency.recording.LatencySummary
+
+/**
+ * The age of records at the end of their way, and what it is made of: source queuing, processing, commit.
+ *
+ * @param hasSource whether a node stands where records come in, and another behind it
+ * @param queuing   the age of records at those nodes: from their timestamp until the query first saw them
+ * @param atEnd     their age at the last nodes
+ * @param committed their age when the results of the batch were committed: all of it
+ */
+final case class LatencySplit(
+    hasSource: Boolean,
+    queuing: LatencySummary,
+    atEnd: LatencySummary,
+    committed: LatencySummary
+) {
+  import LatencySplit._
+
+  /** From the source nodes to the last nodes; none where the age at either is unknown. */
+  val processing: Option[ProcessingDelay] = between(queuing, atEnd)
+
+  /** From the last nodes to the commit; none where the age at either is unknown. */
+  val commit: Option[ProcessingDelay] = between(atEnd, committed)
+
+  /** The means, one after another. They add up to the mean age at the commit, or at the end where that is unknown. */
+  def parts: Seq[Part] = {
+    val beforeCommit = (queuing.avg, processing.flatMap(_.avg)) match {
+      case (Some(queued), Some(processed)) =>
+        Seq(Part(Seq(Queuing), queued), Part(Seq(Processing), processed))
+      case _ => atEnd.avg.map(Part(Seq(Queuing, Processing), _)).toSeq
+    }
+    beforeCommit ++ commit.flatMap(_.avg).map(Part(Seq(Commit), _))
+  }
+}
+
+object LatencySplit {
+
+  /** A stretch of a record's way. */
+  sealed abstract class Step(val name: String) extends Product with Serializable
+  case object Queuing extends Step("source queuing")
+  case object Processing extends Step("processing")
+  case object Commit extends Step("commit")
+
+  val Steps: Seq[Step] = Seq(Queuing, Processing, Commit)
+
+  /** @param steps more than one where they cannot be told apart */
+  final case class Part(steps: Seq[Step], ms: Double)
+
+  private def between(here: LatencySummary, there: LatencySummary): Option[ProcessingDelay] =
+    Option.when(here.count > 0 && there.count > 0)(ProcessingDelay.between(here, there))
+}

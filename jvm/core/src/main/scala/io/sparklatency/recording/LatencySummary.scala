@@ -1,0 +1,134 @@
+package io.sparklatency.recording
+
+/**
+ * What is known of a number of records: immutable, mergeable, serializable, a few hundred bytes. Latencies in milliseconds.
+ *
+ * `count`, `min`, `max` and `sum` are exact and keep their sign: a timestamp ahead of the clock gives a negative latency. The
+ * histogram, from which percentiles come, takes such a record as 0. Without a measured record there is no minimum, maximum,
+ * average or percentile: those are `None`, never 0.
+ *
+ * @param count            records that were measured
+ * @param withoutTimestamp records that were not, for their timestamp was null or before the epoch
+ * @param aheadOfClock     measured records whose timestamp lay in the future
+ */
+final class LatencySummary private (
+    val count: Long,
+    private[recording] val lowest: Long,
+    private[recording] val highest: Long,
+    private val plainSum: Long,
+    private val hugeSum: Option[BigInt],
+    val withoutTimestamp: Long,
+    val aheadOfClock: Long,
+    private[recording] val encoded: Array[Byte]
+) extends Serializable {
+  import LatencySummary._
+
+  def sum: BigInt = hugeSum.getOrElse(BigInt(plainSum))
+  def records: Long = count + withoutTimestamp
+  def isEmpty: Boolean = records == 0
+
+  def min: Option[Long] = measured(lowest)
+  def max: Option[Long] = measured(highest)
+  def avg: Option[Double] = measured(
+    if (hugeSum.isEmpty && math.abs(plainSum) <= ExactDouble) plainSum.toDouble / count
+    else (BigDecimal(sum) / BigDecimal(count)).toDouble
+  )
+
+  /** How far the timestamp furthest ahead of the clock was ahead of it. */
+  def maxLead: Option[Long] = if (aheadOfClock > 0) Some(-lowest) else None
+
+  /** The latency that `percent` of the records do not exceed, at most 1 % too high, within `min` and `max`: see [[Percentiles]]. */
+  def percentile(percent: Double): Option[Long] = percentiles(Seq(percent)).head
+
+  /** Several percentiles for the price of reading the buckets once. */
+  def percentiles(percents: Seq[Double]): Seq[Option[Long]] =
+    if (count == 0) percents.map(_ => None)
+    else Percentiles.at(percents, encoded, count).toSeq.map(ms => Some(ms.min(highest).max(lowest)))
+
+  /** How many of the measured records have at most each of these latencies, give or take 1 % of it. Those ahead of the clock have. */
+  def countsUpTo(latencies: Seq[Long]): Seq[Long] =
+    if (count == 0) latencies.map(_ => 0L)
+    else Percentiles.countsUpTo(latencies, encoded).toSeq
+
+  /** What [[LatencySummary.fromBytes]] reads: tasks send it to the driver, and events carry it into the event log. */
+  def toBytes: Array[Byte] = SummaryFormat.write(this)
+
+  def +(other: LatencySummary): LatencySummary = merge(Seq(this, other))
+
+  private def measured[A](value: => A): Option[A] = if (count == 0) None else Some(value)
+}
+
+object LatencySummary {
+
+  /** Whole numbers up to here are Doubles. */
+  private val ExactDouble = 1L << 53
+
+  val empty: LatencySummary =
+    LatencySummary(0, Long.MaxValue, Long.MinValue, BigInt(0), 0, 0, Array.emptyByteArray)
+
+  /** Reads what any version up to this one wrote; what a newer one wrote is a [[NewerFormatException]]. */
+  def fromBytes(bytes: Array[Byte]): LatencySummary = SummaryFormat.read(bytes)
+
+  /** The summary of all the records of all of `parts`, whatever their order. */
+  def merge(parts: Iterable[LatencySummary]): LatencySummary = parts.filterNot(_.isEmpty).toSeq match {
+    case Seq() => empty
+    case Seq(one) => one
+    case many =>
+      val buckets = new BucketCounts
+      many.foreach(part => buckets.add(part.encoded))
+      LatencySummary(
+        many.map(_.count).sum,
+        many.map(_.lowest).min,
+        many.map(_.highest).max,
+        many.map(_.sum).sum,
+        many.map(_.withoutTimestamp).sum,
+        many.map(_.aheadOfClock).sum,
+        buckets.encode
+      )
+  }
+
+  /**
+   * The ages of all these records at one time, where each summary has their ages at an earlier one, so many milliseconds before.
+   * Count, minimum, maximum and sum are exact; percentiles may then also be too low, by 1 % at most. How many records are
+   * still ahead of the clock then is known only when none is, and else at most as many as now.
+   */
+  def later(parts: Iterable[(LatencySummary, Long)]): LatencySummary = {
+    val known = parts.filter { case (part, _) => part.count > 0 }
+    val moved = new BucketCounts
+    for ((part, ms) <- known) {
+      val cursor = new BucketCounts.Cursor(part.encoded)
+      while (cursor.next()) {
+        // Where the bucket begins: its end would add its error to that of the next bucket.
+        val age = (LatencyTally.lowestOf(cursor.bucket) + ms).max(0L)
+        moved.add(LatencyTally.bucketOf(age), cursor.count)
+      }
+    }
+    LatencySummary(
+      known.map { case (part, _) => part.count }.sum,
+      known.map { case (part, ms) => part.lowest + ms }.minOption.getOrElse(Long.MaxValue),
+      known.map { case (part, ms) => part.highest + ms }.maxOption.getOrElse(Long.MinValue),
+      known.map { case (part, ms) => part.sum + BigInt(ms) * part.count }.sum,
+      parts.map { case (part, _) => part.withoutTimestamp }.sum,
+      known.collect { case (part, ms) if part.lowest + ms < 0 => part.aheadOfClock }.sum,
+      moved.encode
+    )
+  }
+
+  /**
+   * A driver keeps many of these, and hardly ever a sum that a Long does not hold.
+   *
+   * @param encoded the buckets of `count` records
+   */
+  private[sparklatency] def apply(
+      count: Long,
+      lowest: Long,
+      highest: Long,
+      sum: BigInt,
+      withoutTimestamp: Long,
+      aheadOfClock: Long,
+      encoded: Array[Byte]
+  ): LatencySummary = {
+    val (plain, huge) = if (sum.isValidLong) (sum.toLong, None) else (0L, Some(sum))
+    new LatencySummary(count, lowest, highest, plain, huge, withoutTimestamp, aheadOfClock, encoded)
+  }
+}

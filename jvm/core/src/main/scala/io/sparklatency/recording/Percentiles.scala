@@ -1,0 +1,62 @@
+package io.sparklatency.recording
+
+/**
+ * Reads percentiles and counts off the buckets of a summary, in one pass for any number of them. It keeps nothing and copies
+ * nothing but what it answers.
+ *
+ * '''Where a figure comes from.''' The percentile p of n records is the value of the record that stands at place ⌈n × p / 100⌉ when
+ * all are sorted. The buckets tell in which of them this place lies, and the answer is the highest value that this bucket can hold,
+ * kept within the minimum and the maximum of the records, which are exact. The place of the percentile 0 is the first.
+ *
+ * '''The error bound.''' Below 256 ms each value has a bucket of its own, so there the answer is exact. Above, a bucket spans at
+ * most 1/128 of its lowest value, so the answer is never too low and at most 1 % too high. Records ahead of the clock lie in
+ * the bucket of 0. HdrHistogram with two digits has the same buckets and gives the same answers, but for the percentile 0, for which
+ * it answers with the lowest value of a bucket; tests hold the two together.
+ */
+private[recording] object Percentiles {
+
+  /**
+   * The highest value of the bucket in which each percentile lies.
+   *
+   * @param encoded by [[BucketCounts.encode]]
+   * @param count   of all records in the buckets, at least one
+   */
+  def at(percents: Seq[Double], encoded: Array[Byte], count: Long): Array[Long] = {
+    val places = percents.iterator.map(placeOf(_, count)).toArray
+    val found = new Array[Long](places.length)
+    val cursor = new BucketCounts.Cursor(encoded)
+    var passed = 0L
+    while (passed < count && cursor.next()) {
+      val before = passed
+      passed += cursor.count
+      var i = 0
+      while (i < places.length) {
+        if (before < places(i) && places(i) <= passed)
+          found(i) = LatencyTally.highestOf(cursor.bucket)
+        i += 1
+      }
+    }
+    found
+  }
+
+  /** How many records lie in the buckets up to the one that holds each latency; none where the latency is negative. */
+  def countsUpTo(latencies: Seq[Long], encoded: Array[Byte]): Array[Long] = {
+    val last = latencies.iterator.map(ms => if (ms < 0) -1 else LatencyTally.bucketOf(ms)).toArray
+    val counts = new Array[Long](last.length)
+    val cursor = new BucketCounts.Cursor(encoded)
+    while (cursor.next()) {
+      var i = 0
+      while (i < last.length) {
+        if (cursor.bucket <= last(i)) counts(i) += cursor.count
+        i += 1
+      }
+    }
+    counts
+  }
+
+  /** From 1 to `count`. What rounding adds to the product must not make it the next place: hence the next smaller number. */
+  private def placeOf(percent: Double, count: Long): Long = {
+    val share = math.min(math.max(math.nextAfter(percent, Double.NegativeInfinity), 0.0), 100.0)
+    math.max(1, math.ceil(share * count.toDouble / 100).toLong)
+  }
+}

@@ -1,0 +1,47 @@
+package io.sparklatency.time
+
+import java.util.concurrent.atomic.AtomicLong
+
+/** The time of day, in milliseconds since the epoch. Whatever measures takes its clock from here, so that a test can set it. */
+trait Clock {
+
+  def millis(): Long
+
+  /**
+   * Whether every row must have a reading of its own. A clock that answers no may be read once for a run of rows, as long as
+   * [[RowClock]] can tell that no time to speak of has passed between them.
+   */
+  def readEveryRow: Boolean
+
+  /** What this clock showed when the operating system's showed `systemMillis`, a moment ago. */
+  def at(systemMillis: Long): Long = systemMillis
+}
+
+/** The operating system's clock: 25 to 40 ns a reading, which is why [[RowClock]] stands before it. */
+object SystemClock extends Clock {
+  override def millis(): Long = System.currentTimeMillis()
+  override def readEveryRow: Boolean = false
+}
+
+/** A clock that stands still until it is told otherwise, in any direction, by any thread. */
+final class ManualClock(start: Long) extends Clock {
+  private val now = new AtomicLong(start)
+
+  override def millis(): Long = now.get
+  override def readEveryRow: Boolean = true
+  override def at(systemMillis: Long): Long = now.get
+  def set(millis: Long): Unit = now.set(millis)
+  def advance(millis: Long): Unit = now.addAndGet(millis): Unit
+}
+
+/** The clock of this process. Only tests replace it. */
+object WallClock extends Clock {
+  @volatile private var clock: Clock = SystemClock
+
+  override def millis(): Long = clock.millis()
+  override def readEveryRow: Boolean = clock.readEveryRow
+  override def at(systemMillis: Long): Long = clock.at(systemMillis)
+
+  def install(other: Clock): Unit = clock = other
+  def reset(): Unit = clock = SystemClock
+}

@@ -1,0 +1,54 @@
+package io.sparklatency.spark
+
+import com.fasterxml.jackson.databind.node.ObjectNode
+import io.sparklatency.answer.Headline
+import io.sparklatency.answer.Note
+import io.sparklatency.answer.Parts
+import io.sparklatency.answer.QueryAnswer
+import io.sparklatency.answer.Watermarks
+
+/**
+ * What is said of a query, as JSON: each sentence as `text`, beside the numbers it is made of. Writes what the answer has and
+ * computes no figure. Without state, for any thread.
+ */
+private[spark] object AnswerJson {
+  import LatencyJson.putDouble
+
+  def put(json: ObjectNode, answer: QueryAnswer): Unit = {
+    put(json.putObject("headline"), answer.headline)
+    put(json.putObject("parts"), answer.parts)
+    val notes = json.putArray("notes")
+    answer.notes.foreach(note => put(notes.addObject(), note))
+    json.put("watermarkText", Watermarks.text(answer.query.lastBatch))
+    ()
+  }
+
+  private def put(json: ObjectNode, headline: Headline): Unit = {
+    json.put("code", headline.code.name).put("node", headline.node.orNull)
+    putDouble(json, "own", headline.own)
+    putDouble(json, "whole", headline.whole)
+    putDouble(json, "share", headline.share)
+    json.put("text", headline.text)
+    ()
+  }
+
+  private def put(json: ObjectNode, parts: Parts): Unit = {
+    putDouble(json, "whole", parts.whole)
+    json.put("text", parts.text.orNull)
+    val of = json.putArray("of")
+    parts.of.foreach { part =>
+      val one = of.addObject()
+      val names = one.putArray("names")
+      part.names.foreach(name => names.add(name))
+      one.put("ms", part.ms).put("share", part.share).put("text", part.text)
+    }
+  }
+
+  private def put(json: ObjectNode, note: Note): Unit = {
+    json.put("code", note.code).put("level", note.level.name).put("node", note.node.orNull)
+    val numbers = json.putObject("numbers")
+    note.numbers.foreach { case (name, value) => LatencyJson.put(numbers, name, value) }
+    json.put("text", note.text)
+    ()
+  }
+}

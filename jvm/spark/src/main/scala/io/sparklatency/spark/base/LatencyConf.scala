@@ -1,0 +1,168 @@
+package io.sparklatency.spark.base
+
+import java.util.Locale
+
+import scala.util.Try
+
+import io.sparklatency.figures.FiguresSettings
+import io.sparklatency.figures.Granularity
+import io.sparklatency.figures.WindowSettings
+import io.sparklatency.recording.RecordingLevel
+import org.apache.spark.SparkConf
+import org.apache.spark.internal.Logging
+import org.apache.spark.network.util.JavaUtils
+import org.apache.spark.sql.SparkSession
+
+/**
+ * The settings `spark.sparklatency.*`, read from wherever Spark keeps settings. A bad value fails when it is read. The error
+ * names the key, the value and what is allowed. An unknown key is a warning in the log.
+ *
+ * Reads and parses at each call, and keeps nothing. Callers ask once for a plan or an application, never for a record. Any
+ * thread may ask.
+ */
+final class LatencyConf(read: String => Option[String]) {
+  import LatencyConf._
+
+  def recordingLevel: RecordingLevel = get(RecordingLevelKey)
+  def auto: Set[NodeRole] = get(Auto)
+  def autoBatch: Boolean = get(AutoBatch)
+  def publishAfter: Long = get(PublishAfter)
+  def historyBatches: Int = get(HistoryBatches)
+  def figures: FiguresSettings =
+    FiguresSettings(WindowSettings(get(NumSamples), get(SampleWindow)), get(GranularityKey), get(MaxNodes))
+
+  /** Reads every key, so that a mistake shows at once. */
+  def validate(): Unit = keys.foreach(get(_))
+
+  private def get[A](key: Key[A]): A = {
+    val value = read(key.name).getOrElse(key.default)
+    key.parse(value).getOrElse(throw new IllegalArgumentException(
+      s"${key.name}=$value is not valid: ${key.allowed} is allowed"
+    ))
+  }
+}
+
+/** All keys, each declared once with its default and its words. The reference is made from them. */
+object LatencyConf extends Logging {
+  private val Prefix = "spark.sparklatency."
+
+  /**
+   * One setting. Immutable; parses a value at each call of `parse`.
+   *
+   * @param default as a user would write it
+   * @param allowed in words
+   * @param doc     what it does, and when it is read; Markdown
+   * @param parse   none for a value that is not allowed
+   */
+  final class Key[A](val name: String, val default: String, val allowed: String, val doc: String)(
+      val parse: String => Option[A]
+  )
+
+  val RecordingLevelKey: Key[RecordingLevel] = new Key(
+    s"${Prefix}recording.level",
+    RecordingLevel.Info.name,
+    RecordingLevel.all.mkString(", "),
+    "Nodes up to this level are recorded. `NONE` leaves every plan as if it had no node. Read when a mark is made; for " +
+      "automatic nodes, from the session when the query starts."
+  )(RecordingLevel.find)
+
+  val Auto: Key[Set[NodeRole]] = new Key(
+    s"${Prefix}auto",
+    "",
+    s"a list of ${NodeRole.all.mkString(", ")}, or nothing,",
+    "Which places of every streaming query are marked automatically. Read from the session when the query starts."
+  )(rolesOf)
+
+  val AutoBatch: Key[Boolean] = new Key(
+    s"${Prefix}auto.batch",
+    "false",
+    "true, false",
+    s"Whether `${Prefix}auto` also marks batch queries, at sources and ends. Read from the session when a query runs."
+  )(_.trim.toLowerCase(Locale.ROOT).toBooleanOption)
+
+  val GranularityKey: Key[Granularity] = new Key(
+    s"${Prefix}granularity",
+    FiguresSettings().granularity.name,
+    Granularity.all.mkString(", "),
+    "How much detail the driver keeps. `single`: only the nodes where a query ends (in continuous mode, where no batch " +
+      "ends, every node). `operator`: every node. `subtask`: also an MBean for each node and task. Read once in an application."
+  )(value => Granularity.all.find(_.name.equalsIgnoreCase(value.trim)))
+
+  val MaxNodes: Key[Int] = new Key(
+    s"${Prefix}nodes.max",
+    FiguresSettings().maxNodes.toString,
+    "a whole number from 1 to 100000",
+    "How many nodes a process shows, and how many MBeans of tasks. The rest is added up in `__other__` and counted. Read once."
+  )(whole(1, 100000))
+
+  val PublishAfter: Key[Long] = new Key(
+    s"${Prefix}publish.after",
+    "10s",
+    "a positive duration such as 10s or 500ms",
+    "How long a task of a batch runs before it shows its figures, and how often it shows them again. In real-time and " +
+      "continuous mode this is always half a second. Read when a batch is planned."
+  )(duration)
+
+  val HistoryBatches: Key[Int] = new Key(
+    s"${Prefix}history.batches",
+    "1000",
+    "a whole number from 1 to 100000",
+    "How many batches of each run of a query the driver and the History Server keep. Read once."
+  )(whole(1, 100000))
+
+  val NumSamples: Key[Int] = new Key(
+    s"${Prefix}num.samples",
+    WindowSettings().samples.toString,
+    "a whole number from 1 to 100",
+    "How many samples a gauge's window has. Read once in an application."
+  )(whole(1, 100))
+
+  val SampleWindow: Key[Long] = new Key(
+    s"${Prefix}sample.window",
+    s"${WindowSettings().sampleMs / 1000}s",
+    "a positive duration such as 30s or 500ms",
+    "How long a sample of a gauge's window takes records. Read once in an application."
+  )(duration)
+
+  val keys: Seq[Key[_]] =
+    Seq(
+      RecordingLevelKey,
+      Auto,
+      AutoBatch,
+      GranularityKey,
+      MaxNodes,
+      PublishAfter,
+      HistoryBatches,
+      NumSamples,
+      SampleWindow
+    )
+
+  private def whole(from: Int, to: Int)(value: String): Option[Int] =
+    value.trim.toIntOption.filter(n => n >= from && n <= to)
+
+  private def duration(value: String): Option[Long] =
+    Try(JavaUtils.timeStringAsMs(value.trim)).toOption.filter(_ > 0)
+
+  private def rolesOf(value: String): Option[Set[NodeRole]] = {
+    val names = value.split(',').map(_.trim).filter(_.nonEmpty)
+    val roles = names.flatMap(name => NodeRole.all.find(_.name.equalsIgnoreCase(name)))
+    Option.when(roles.length == names.length)(roles.toSet)
+  }
+
+  def apply(conf: SparkConf): LatencyConf = new LatencyConf(conf.getOption)
+
+  /** For a reader who did not set the values, such as the History Server: the default stands in for a bad value. */
+  def orDefaults(conf: SparkConf): LatencyConf = new LatencyConf(name =>
+    conf.getOption(name).filter(value => keys.exists(key => key.name == name && key.parse(value).nonEmpty))
+  )
+
+  def apply(session: SparkSession): LatencyConf = new LatencyConf(session.conf.getOption)
+
+  def warnOfUnknownKeys(conf: SparkConf): Unit =
+    conf.getAll.map { case (name, _) => name }.filter(_.startsWith(Prefix)).filterNot(name =>
+      keys.exists(_.name == name)
+    )
+      .foreach(name =>
+        logWarning(s"$name is not a setting of sparklatency; there are ${keys.map(_.name).mkString(", ")}")
+      )
+}

@@ -1,0 +1,41 @@
+package org.apache.spark.sql.latency.application
+
+import io.sparklatency.spark.base.RecordTimestamp
+import org.apache.spark.sql.latency.compat.Dataset
+import org.apache.spark.sql.latency.marking.Marking
+import org.apache.spark.sql.latency.planning.LatencyMarkStrategy
+import org.apache.spark.sql.{Dataset => AnyDataset}
+
+/**
+ * Marks Datasets for the façades. The jar alone is enough: the first call in a session adds what plans a mark. A user's
+ * mistake fails here, with an IllegalArgumentException that names the remedy.
+ *
+ * Costs one analysis of the marked Dataset, and nothing per record until the plan runs. Called in the user's thread.
+ */
+object DatasetMarks {
+
+  /** `dataset` with the node on top of it, or `dataset` itself where the level excludes the node. */
+  def mark[T](
+      dataset: AnyDataset[T],
+      node: String,
+      timestamp: RecordTimestamp,
+      level: String
+  ): AnyDataset[T] =
+    dataset match {
+      case classic: Dataset[T @unchecked] =>
+        val session = classic.sparkSession
+        LatencyApplication.of(
+          session.sparkContext
+        ) // reads the settings of the application: a bad one fails here
+        val strategy = LatencyMarkStrategy(LatencyApplication)
+        if (!session.experimental.extraStrategies.contains(strategy))
+          session.experimental.extraStrategies :+= strategy
+        val child = classic.queryExecution.analyzed
+        val marked = Marking.mark(session, child, node, _.resolve(timestamp), level)
+        if (marked eq child) dataset else Dataset.ofRows(session, marked).as(classic.encoder)
+      case _ => throw new IllegalArgumentException(
+          s"node '$node': ${dataset.getClass.getName} has no plan to mark here; under Spark Connect use " +
+            s"dataset.hint(\"E2E_LATENCY\", \"$node\") on a server whose class path has sparklatency"
+        )
+    }
+}

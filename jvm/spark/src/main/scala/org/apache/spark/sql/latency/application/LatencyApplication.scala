@@ -1,0 +1,136 @@
+package org.apache.spark.sql.latency.application
+
+import java.util.UUID
+import java.util.concurrent.TimeoutException
+
+import io.sparklatency.figures.LiveRuns
+import io.sparklatency.spark.base.LatencyConf
+import io.sparklatency.time.WallClock
+import org.apache.spark.SparkContext
+import org.apache.spark.scheduler.SparkListener
+import org.apache.spark.scheduler.SparkListenerApplicationEnd
+import org.apache.spark.sql.latency.SparkListenerLatencyBatch
+import org.apache.spark.sql.latency.compat.StreamExecution
+import org.apache.spark.sql.latency.history.BatchArchive
+import org.apache.spark.sql.latency.history.LatencyStore
+import org.apache.spark.sql.latency.metrics.DropwizardSource
+import org.apache.spark.sql.latency.metrics.ExecutorFigures
+import org.apache.spark.sql.latency.planning.MarkedApplication
+import org.apache.spark.sql.latency.recording.LatencyAccumulator
+import org.apache.spark.sql.latency.recording.PublishedMessage
+import org.apache.spark.sql.latency.recording.RunningTasks
+import org.apache.spark.sql.latency.recording.TaskFigures
+import org.apache.spark.sql.latency.tracking.LatencyTracker
+import org.apache.spark.sql.latency.tracking.Problems
+import org.apache.spark.sql.latency.tracking.QueryNames
+import org.apache.spark.sql.latency.tracking.UncommittedRecords
+import org.apache.spark.sql.latency.ui.LatencyHistory
+import org.apache.spark.sql.latency.ui.LatencyTab
+import org.apache.spark.ui.SparkUI
+
+/**
+ * All of ours in one driver. This is the one place that knows every room and joins them: figures, gauges, the listener, the
+ * archive and the tab. Each application has one, made by the plugin or by the first mark, and gone when the application ends.
+ *
+ * Costs one listener queue with its thread, one metrics source and one tab. Nothing here runs for a record. Thread-safe:
+ * planning threads, the UI's threads, RPC and the user's thread call it.
+ */
+final class LatencyApplication private (context: SparkContext) extends MarkedApplication {
+  private val settings = LatencyConf(context.getConf)
+  settings.validate() // before anything of ours is registered
+
+  private val uncommitted = new UncommittedRecords
+  private val source = new DropwizardSource
+  private val runs = new LiveRuns(WallClock, settings.figures, source, uncommitted.oldest)(_.stopped)
+  private val names = new QueryNames
+  private val problems = new Problems
+  private val archive =
+    new BatchArchive(context.statusStore.store, settings.historyBatches, settings.figures.window)
+  private val tracker = new LatencyTracker(
+    runs,
+    names,
+    uncommitted,
+    problems,
+    batch => context.listenerBus.post(SparkListenerLatencyBatch(batch))
+  )
+
+  context.env.metricsSystem.registerSource(source)
+  // A queue of our own: another listener that is slow or overrun cannot make us lose an execution. What is stored comes first:
+  // how a run has ended is known before the run is taken for ended.
+  for (listener <- Seq(archive, tracker, new EndListener))
+    context.listenerBus.addToQueue(listener, LatencyApplication.Queue)
+  RunningTasks.receiveBy(runs.publish)
+  context.ui.foreach(LatencyTab.attachTo(_, () => store))
+
+  /** What every surface reads. */
+  def store: LatencyStore = new LatencyStore(context.statusStore.store, Some(runs))
+
+  /**
+   * The same with all executions that have ended. Their events arrive in a queue, so this waits for the queue, at most one
+   * second. Called in the user's thread or in one that analyzes a statement, never in a listener's: that would wait for
+   * itself.
+   */
+  def settledStore(): LatencyStore = {
+    try context.listenerBus.waitUntilEmpty(1000)
+    catch { case _: TimeoutException => }
+    store
+  }
+
+  override def nameOf(query: StreamExecution, isRunning: UUID => Boolean): String =
+    names.of(query, isRunning)
+
+  override def taskFigures: TaskFigures = ExecutorFigures
+  override def planned(figures: LatencyAccumulator): Unit = uncommitted.opened(figures)
+  override def tellOnce(query: String, problem: String): Unit = problems.tellOnce(query, problem)
+
+  /**
+   * Takes all of ours away when the application ends, in the thread of our queue: gauges, MBeans, and the reference to the
+   * context. What is shown cannot outlive it in this process.
+   */
+  private final class EndListener extends SparkListener {
+    override def onApplicationEnd(end: SparkListenerApplicationEnd): Unit = {
+      LatencyApplication.release(context)
+      runs.close()
+    }
+  }
+}
+
+/**
+ * Finds the application of a context: at most one in a process at a time, as with Spark's own context. Thread-safe, one short
+ * lock. It is held while the first call makes the application.
+ */
+object LatencyApplication extends MarkedApplication.Finder {
+  private val Queue = "sparklatency"
+
+  private var current: Option[(SparkContext, LatencyApplication)] = None
+
+  /** The application of this context. The first call makes it. */
+  override def of(context: SparkContext): LatencyApplication = synchronized {
+    existing(context).getOrElse {
+      val application = new LatencyApplication(context)
+      current = Some(context -> application)
+      application
+    }
+  }
+
+  /** What a UI reads. The running figures are in it where this process is the driver of the application that the UI shows. */
+  private[spark] def storeOf(ui: SparkUI): LatencyStore =
+    ui.sc.flatMap(existing).fold(LatencyHistory.store(ui))(_.store)
+
+  /** Takes what an executor's plugin has sent: figures of a task that still runs. */
+  def receive(message: AnyRef): Unit = message match {
+    case PublishedMessage(part) => synchronized(current).foreach { case (_, it) => it.runs.publish(part) }
+    case _ =>
+  }
+
+  private def existing(context: SparkContext): Option[LatencyApplication] = synchronized {
+    current.collect { case (`context`, application) => application }
+  }
+
+  private def release(context: SparkContext): Unit = synchronized {
+    if (existing(context).nonEmpty) {
+      current = None
+      RunningTasks.stopReceiving()
+    }
+  }
+}

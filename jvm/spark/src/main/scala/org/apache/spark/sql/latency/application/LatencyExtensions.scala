@@ -1,0 +1,50 @@
+package org.apache.spark.sql.latency.application
+
+import io.sparklatency.spark.base.Version
+import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.SparkSessionExtensionsProvider
+import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.ExpressionInfo
+import org.apache.spark.sql.catalyst.expressions.Literal
+import org.apache.spark.sql.latency.compat.SparkSession
+import org.apache.spark.sql.latency.marking.LatencyHint
+import org.apache.spark.sql.latency.marking.NodeIds
+import org.apache.spark.sql.latency.planning.AutomaticNodes
+import org.apache.spark.sql.latency.planning.LatencyMarkStrategy
+import org.apache.spark.sql.latency.planning.TerminalNodes
+import org.apache.spark.sql.latency.sql.LatencyTable
+
+/**
+ * What a session gains:
+ *   - the hint `E2E_LATENCY('node' [, timestamp [, level]])`, where a NULL timestamp is the watermarked column
+ *   - the plan of a mark, and the check that node ids are unique
+ *   - automatic nodes
+ *   - the table `e2e_latency()` of figures
+ *   - `e2e_latency_version()`, by which a client finds out that all this is there
+ *
+ * Every session whose class path has the jar finds it through `META-INF/services`, so it needs no configuration. Spark calls
+ * it in the thread that makes the session. A query without a mark and without automatic nodes then costs a few walks over its
+ * plan, in the thread that analyzes and plans it, and nothing per record.
+ */
+final class LatencyExtensions extends SparkSessionExtensionsProvider {
+  override def apply(extensions: SparkSessionExtensions): Unit = {
+    extensions.injectResolutionRule(session => LatencyHint(session.asInstanceOf[SparkSession]))
+    extensions.injectCheckRule(_ => NodeIds.Unique)
+    extensions.injectPlannerStrategy(_ => LatencyMarkStrategy(LatencyApplication))
+    extensions.injectColumnar(session =>
+      AutomaticNodes(session.asInstanceOf[SparkSession], LatencyApplication)
+    )
+    extensions.injectColumnar(session => TerminalNodes(session.asInstanceOf[SparkSession]))
+    extensions.injectFunction((
+      FunctionIdentifier("e2e_latency_version"),
+      new ExpressionInfo(classOf[LatencyExtensions].getName, "e2e_latency_version"),
+      (_: Seq[Expression]) => Literal(Version.current)
+    ))
+    extensions.injectTableFunction((
+      LatencyTable.name,
+      new ExpressionInfo(LatencyTable.getClass.getName, LatencyTable.name.funcName),
+      LatencyTable(() => LatencyApplication.of(SparkSession.active.sparkContext).settledStore())
+    ))
+  }
+}

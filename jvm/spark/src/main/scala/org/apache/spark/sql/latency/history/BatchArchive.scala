@@ -1,0 +1,113 @@
+package org.apache.spark.sql.latency.history
+
+import scala.collection.mutable
+import scala.util.Try
+
+import io.sparklatency.figures.WindowSettings
+import io.sparklatency.recording.NewerFormatException
+import io.sparklatency.spark.base.LatencyConf
+import org.apache.spark.SparkConf
+import org.apache.spark.internal.Logging
+import org.apache.spark.scheduler.SparkListener
+import org.apache.spark.scheduler.SparkListenerEnvironmentUpdate
+import org.apache.spark.scheduler.SparkListenerEvent
+import org.apache.spark.sql.latency.SparkListenerLatencyBatch
+import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
+import org.apache.spark.status.KVUtils
+import org.apache.spark.util.kvstore.KVStore
+
+/**
+ * Writes what the events tell into Spark's store of an application. While the application runs, the store is in memory. A
+ * History Server may keep it on disk. Batches that a newer sparklatency wrote are skipped, and the log says so once for each
+ * application.
+ *
+ * A batch costs a merge of each node's figures and two writes: the batch's event, and the run with three summaries for each
+ * node and measure. The first batch of a run also costs a look at all runs. Batches and runs beyond the limits are deleted,
+ * so a driver's memory does not grow with time.
+ *
+ * One thread calls it: on a driver that of the listener queue, in a History Server the one that reads the event log.
+ *
+ * @param kept    how many batches of each run are kept, the newest. All runs together keep ten times as many
+ * @param default what the figures of a run cover, where no event tells
+ */
+private[spark] final class BatchArchive(store: KVStore, kept: Int, default: WindowSettings = WindowSettings())
+    extends SparkListener with Logging {
+  private val runs = new RunsOfEvents
+  private var window = default
+  private val endedWithoutBatch = mutable.LinkedHashSet.empty[String]
+  private var hasSkipped = false
+
+  /** The application's own settings, which a History Server does not share. They come before its first batch. */
+  override def onEnvironmentUpdate(update: SparkListenerEnvironmentUpdate): Unit = {
+    val settings = update.environmentDetails.getOrElse("Spark Properties", Nil)
+    window = LatencyConf.orDefaults(new SparkConf(false).setAll(settings)).figures.window
+  }
+
+  override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
+    case batch: SparkListenerLatencyBatch => addKnown(batch)
+    case end: QueryTerminatedEvent => addEnd(end.runId.toString, end.exception.exists(!isOfApplication(_)))
+    case _ =>
+  }
+
+  private def addKnown(batch: SparkListenerLatencyBatch): Unit =
+    try add(batch)
+    catch {
+      case newer: NewerFormatException =>
+        if (!hasSkipped) logWarning(s"batches of query '${batch.query}' are skipped: ${newer.getMessage}")
+        hasSkipped = true
+    }
+
+  private def add(batch: SparkListenerLatencyBatch): Unit = {
+    val key = StoredRun.key(Option(batch.runId), batch.query)
+    val before = known(key)
+    val number = before.fold(0L)(_.batches)
+    // Refuses a batch of a newer version, before anything is written.
+    val run = StoredRun(runs.add(key, batch.record, window), batch.committedMs)
+    store.write(new StoredBatch(StoredBatch.key(key, number), batch))
+    store.write(run)
+    if (number >= kept) store.delete(classOf[StoredBatch], StoredBatch.key(key, number - kept))
+    if (before.isEmpty) {
+      endedWithoutBatch -= key
+      forgetOldest()
+    }
+  }
+
+  private def known(key: String): Option[StoredRun] = Try(store.read(classOf[StoredRun], key)).toOption
+
+  /**
+   * An end is kept as long as its run. A run without a batch may still get one, because its last batch can come after its
+   * end. Of the runs that never do, the oldest ends go.
+   */
+  private def addEnd(run: String, hasFailed: Boolean): Unit = {
+    store.write(new StoredEnd(run, hasFailed))
+    if (known(run).isEmpty) endedWithoutBatch += run
+    if (endedWithoutBatch.size > BatchArchive.RunsKept) {
+      val oldest = endedWithoutBatch.head
+      endedWithoutBatch -= oldest
+      store.delete(classOf[StoredEnd], oldest)
+    }
+  }
+
+  /** An application that stops before its queries may make them end in an error. That error is not theirs. */
+  private def isOfApplication(error: String): Boolean =
+    error.contains("stopped SparkContext") || error.contains("SparkContext was shut down")
+
+  private def forgetOldest(): Unit = {
+    val newestFirst = KVUtils.viewToSeq(store.view(classOf[StoredRun])).sortBy(-_.committedMs)
+    val batchesTo = newestFirst.scanLeft(0L)((sum, query) => sum + math.min(query.batches, kept.toLong)).tail
+    newestFirst.zip(batchesTo).zipWithIndex
+      .collect { case ((query, sum), i) if i >= BatchArchive.RunsKept || sum > 10L * kept => query }
+      .foreach { query =>
+        for (number <- math.max(0, query.batches - kept) until query.batches)
+          store.delete(classOf[StoredBatch], StoredBatch.key(query.key, number))
+        store.delete(classOf[StoredRun], query.key)
+        store.delete(classOf[StoredEnd], query.key)
+        runs.forget(query.key)
+      }
+  }
+}
+
+/** The limit on runs that is not a setting. */
+private[spark] object BatchArchive {
+  val RunsKept = 100
+}

@@ -1,0 +1,27 @@
+package org.apache.spark.sql.latency.history
+
+import com.fasterxml.jackson.annotation.JsonIgnore
+import org.apache.spark.sql.latency.SparkListenerLatencyBatch
+import org.apache.spark.status.KVUtils.KVIndexParam
+import org.apache.spark.util.kvstore.KVIndex
+
+/**
+ * A batch of a run in Spark's store, found by its number in the run. Immutable. As large as its event: about 80 bytes or more
+ * for each node and measure. The archive's thread writes it, any thread may read it.
+ */
+private[spark] final class StoredBatch(
+    @KVIndexParam(parent = StoredBatch.Query) val key: String,
+    val event: SparkListenerLatencyBatch
+) {
+
+  /** The store's index: by it the store finds the batches of one run without reading those of all. */
+  @JsonIgnore @KVIndex(StoredBatch.Query)
+  private[latency] def query: String = key.take(key.lastIndexOf('/'))
+}
+
+/** The names of keys. A number has leading zeros, so that keys sort as numbers do. */
+private[spark] object StoredBatch {
+  final val Query = "query"
+
+  def key(query: String, number: Long): String = f"$query/$number%019d"
+}

@@ -1,0 +1,9 @@
+package org.apache.spark.sql.latency.history
+
+import org.apache.spark.status.KVUtils.KVIndexParam
+
+/**
+ * Says that a run ended, and whether by an error. Immutable, an id and a flag. The archive's thread writes it, any thread may
+ * read it.
+ */
+private[spark] final class StoredEnd(@KVIndexParam val run: String, val hasFailed: Boolean)

@@ -1,0 +1,86 @@
+package org.apache.spark.sql.latency.history
+
+import io.sparklatency.figures.Measure
+import io.sparklatency.figures.MeasureSnapshot
+import io.sparklatency.figures.NodeLatencies
+import io.sparklatency.figures.NodeSnapshot
+import io.sparklatency.figures.QuerySnapshot
+import io.sparklatency.figures.WindowSettings
+import io.sparklatency.recording.LatencySummary
+import org.apache.spark.sql.latency.StoredNode
+import org.apache.spark.status.KVUtils.KVIndexParam
+
+/**
+ * A run of a query as it was when its last batch was committed. Immutable. Each batch writes it anew, with three summaries of
+ * a few hundred bytes for each node and measure. The archive's thread writes it, any thread may read it.
+ *
+ * @param nodes  in plan order, with the sums of what all batches recorded
+ * @param window each node's window at that time
+ * @param latest each node in the last batch that reached it
+ * @param folded how many nodes and tasks were too many
+ * @param samples of the window, each of `sampleMs` milliseconds
+ */
+private[spark] final class StoredRun(
+    @KVIndexParam val key: String,
+    val name: String,
+    val queryId: String,
+    val runId: String,
+    val batches: Long,
+    val committedMs: Long,
+    val nodes: Array[StoredNode],
+    val window: Array[StoredNode],
+    val latest: Array[StoredNode],
+    val folded: Int,
+    val samples: Int,
+    val sampleMs: Long
+) {
+
+  /** The figures as they were, without the last batch: that is stored apart, and may have been dropped. */
+  def snapshot: QuerySnapshot = {
+    val (shown, last) = (measuresOf(window), measuresOf(latest))
+    QuerySnapshot(
+      name,
+      Option(queryId),
+      Option(runId),
+      batches,
+      nodes.toSeq.map(_.node).map { node =>
+        val measures = node.measures.map { case (measure, total) =>
+          val inWindow = shown.getOrElse(node.id, Map.empty).getOrElse(measure, LatencySummary.empty)
+          measure -> MeasureSnapshot(total, inWindow, total)
+        }
+        NodeSnapshot(node.id, node.upstream, measures, last.getOrElse(node.id, Map.empty))
+      },
+      folded,
+      lastBatch = None,
+      covers = WindowSettings(samples, sampleMs)
+    )
+  }
+
+  private def measuresOf(nodes: Array[StoredNode]): Map[String, Map[Measure, LatencySummary]] =
+    nodes.map(fields => fields.id -> fields.node.measures).toMap
+}
+
+/** Makes stored runs and their keys. */
+private[spark] object StoredRun {
+
+  /** The run's id. Batch queries have no runs: all of them are one, under their name. */
+  def key(runId: Option[String], name: String): String = runId.getOrElse(name)
+
+  def apply(run: QuerySnapshot, committedMs: Long): StoredRun = {
+    def stored(nodes: Seq[NodeLatencies]) = nodes.map(StoredNode(_)).toArray
+    new StoredRun(
+      key(run.runId, run.name),
+      run.name,
+      run.id.orNull,
+      run.runId.orNull,
+      run.batches,
+      committedMs,
+      stored(run.totals),
+      stored(run.window),
+      stored(run.lastBatches),
+      run.folded,
+      run.covers.samples,
+      run.covers.sampleMs
+    )
+  }
+}

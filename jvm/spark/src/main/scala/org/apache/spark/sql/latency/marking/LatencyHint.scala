@@ -1,0 +1,62 @@
+package org.apache.spark.sql.latency.marking
+
+import io.sparklatency.spark.base.RecordTimestamp
+import org.apache.spark.sql.catalyst.expressions.Alias
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.Literal
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.UnresolvedHint
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.latency.compat.SparkSession
+import org.apache.spark.sql.types.StringType
+
+/**
+ * Turns the hint `E2E_LATENCY` into a mark. A wrong hint fails the analysis, in words. Runs in the thread that analyzes the
+ * statement, on the server under Spark Connect. A plan without the hint costs one walk.
+ */
+private[latency] final case class LatencyHint(session: SparkSession) extends Rule[LogicalPlan] {
+  private val Name = "E2E_LATENCY"
+  private val usage = s"use $Name('node'), $Name('node', timestamp) or $Name('node', timestamp, 'level')"
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
+    case UnresolvedHint(name, parameters, child) if name.equalsIgnoreCase(Name) && child.resolved =>
+      parameters match {
+        case Seq(Text(node)) =>
+          Marking.mark(session, child, node, _.resolve(RecordTimestamp.Watermarked), "INFO")
+        case Seq(Text(node), Timestamp(timestamp)) =>
+          Marking.mark(session, child, node, timestamp, "INFO")
+        case Seq(Text(node), Timestamp(timestamp), Text(level)) =>
+          Marking.mark(session, child, node, timestamp, level)
+        case other => throw new IllegalArgumentException(
+            s"$Name(${other.map(shown).mkString(", ")}): a node id and a timestamp column are expected; $usage"
+          )
+      }
+  }
+
+  private def shown(parameter: Any): String = parameter match {
+    case expression: Expression => expression.sql
+    case other => String.valueOf(other)
+  }
+
+  /** A parameter that is a text: the parser gives it as it is, or as a literal. */
+  private object Text {
+    def unapply(parameter: Any): Option[String] = parameter match {
+      case text: String => Some(text)
+      case Literal(value, StringType) if value != null => Some(value.toString)
+      case _ => None
+    }
+  }
+
+  /**
+   * A parameter that names a column. The analyzer may already have resolved it, and given a struct's field a name (an Alias).
+   */
+  private object Timestamp {
+    def unapply(parameter: Any): Option[RecordTimestampResolution => Expression] = parameter match {
+      case null | Literal(null, _) => Some(_.resolve(RecordTimestamp.Watermarked))
+      case Text(name) => Some(_.resolve(RecordTimestamp.Named(name)))
+      case Alias(field, _) => Some(_.resolve(field))
+      case expression: Expression if !expression.isInstanceOf[Literal] => Some(_.resolve(expression))
+      case _ => None
+    }
+  }
+}

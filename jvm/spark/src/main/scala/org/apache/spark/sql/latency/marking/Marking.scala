@@ -1,0 +1,34 @@
+package org.apache.spark.sql.latency.marking
+
+import io.sparklatency.recording.RecordingLevel
+import io.sparklatency.spark.base.LatencyConf
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.NamedExpression
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.latency.compat.SparkSession
+
+/**
+ * Puts a mark on top of a plan. A user's mistake fails here, at the call, with an IllegalArgumentException. Runs in the user's
+ * thread, or in the thread that analyzes a hint. Costs one analysis of the marked Dataset; records cost nothing yet.
+ */
+private[latency] object Marking {
+
+  /** `child` with the mark on top, or `child` itself if the level excludes the node. */
+  def mark(
+      session: SparkSession,
+      child: LogicalPlan,
+      node: String,
+      timestamp: RecordTimestampResolution => Expression,
+      level: String
+  ): LogicalPlan = {
+    NodeIds.check(node, child)
+    val resolved = timestamp(new RecordTimestampResolution(session, child, node))
+    val recorded = LatencyConf(session).recordingLevel.records(levelOf(node, level))
+    if (recorded) LatencyMark(node, resolved, NamedExpression.newExprId, child) else child
+  }
+
+  private def levelOf(node: String, level: String): RecordingLevel =
+    RecordingLevel.ofNodes.find(_.name.equalsIgnoreCase(level)).getOrElse(throw new IllegalArgumentException(
+      s"node '$node': there is no recording level '$level'; use one of ${RecordingLevel.ofNodes.mkString(", ")}"
+    ))
+}

@@ -1,0 +1,37 @@
+package org.apache.spark.sql.latency.marking
+
+import org.apache.spark.sql.catalyst.expressions.Cast
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.GetStructField
+import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.TimestampNTZType
+import org.apache.spark.sql.types.TimestampType
+
+/**
+ * Which column types can hold a record timestamp, and how it is read from them. A TIMESTAMP costs nothing to read, a window a
+ * field, a TIMESTAMP_NTZ a cast for each record. Without state, for any thread that plans or analyzes.
+ */
+private[latency] object TimestampColumn {
+
+  def fits(dataType: DataType): Boolean = dataType match {
+    case TimestampType | TimestampNTZType => true
+    case other => isWindow(other)
+  }
+
+  def isWindow(dataType: DataType): Boolean = dataType match {
+    case struct: StructType =>
+      struct.fieldNames.toSeq == Seq("start", "end") &&
+      struct.fields.forall(field => field.dataType == TimestampType || field.dataType == TimestampNTZType)
+    case _ => false
+  }
+
+  /** As TIMESTAMP: a TIMESTAMP_NTZ in `timeZone`, a window by its end. None if the type does not fit. */
+  def read(expression: Expression, timeZone: String): Option[Expression] = expression.dataType match {
+    case TimestampType => Some(expression)
+    case TimestampNTZType => Some(Cast(expression, TimestampType, Some(timeZone)))
+    case window: StructType if isWindow(window) =>
+      read(GetStructField(expression, window.fieldIndex("end")), timeZone)
+    case _ => None
+  }
+}

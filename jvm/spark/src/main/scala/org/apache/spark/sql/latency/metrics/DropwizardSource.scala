@@ -1,0 +1,49 @@
+package org.apache.spark.sql.latency.metrics
+
+import javax.management.ObjectName
+
+import scala.collection.mutable
+
+import com.codahale.metrics.Gauge
+import com.codahale.metrics.MetricRegistry
+import io.sparklatency.figures.DropwizardName
+import io.sparklatency.figures.FiguresListener
+import io.sparklatency.figures.JmxName
+import io.sparklatency.figures.LiveFigures
+import io.sparklatency.figures.Measure
+import io.sparklatency.figures.Metric
+import io.sparklatency.figures.NodeKey
+import org.apache.spark.SparkEnv
+import org.apache.spark.metrics.source.Source
+
+/**
+ * The figures of this process as gauges in Spark's metrics system, and those of tasks as MBeans. Each process has one source
+ * and registers it once. Its own registry grows with the nodes and shrinks by exact names: Spark itself removes a source by
+ * the prefix of its name, and would take `q10` along with `q1`.
+ *
+ * A gauge costs nothing until a sink reads it. Then all gauges of one measure of a node share one computation, made at most
+ * ten times a second while the figures stand. The threads of sinks and of JMX read; [[LiveRuns]] adds and removes under its
+ * lock.
+ */
+private[latency] final class DropwizardSource extends Source with FiguresListener {
+  override val sourceName: String = "sparklatency"
+  override val metricRegistry: MetricRegistry = new MetricRegistry
+  private val beans = mutable.Map.empty[String, List[ObjectName]]
+
+  override def added(key: NodeKey, measure: Measure, figures: LiveFigures): Unit =
+    Metric.of(measure).foreach { metric =>
+      val gauge: Gauge[AnyRef] = () => metric.value(figures.snapshot())
+      metricRegistry.register(DropwizardName(key, metric), gauge)
+    }
+
+  override def addedTask(query: String, task: String, node: Option[String], figures: LiveFigures): Unit = {
+    val bean = LatencyBean.register(JmxName(SparkEnv.get.executorId, query, task, node), figures)
+    synchronized(beans(query) = bean :: beans.getOrElse(query, Nil))
+  }
+
+  override def removed(query: String, nodes: Map[String, collection.Set[Measure]]): Unit = {
+    for ((node, measures) <- nodes; measure <- measures; metric <- Metric.of(measure))
+      metricRegistry.remove(DropwizardName(NodeKey(query, node), metric))
+    synchronized(beans.remove(query)).toSeq.flatten.foreach(LatencyBean.unregister)
+  }
+}

@@ -1,0 +1,72 @@
+package org.apache.spark.sql.latency.planning
+
+import scala.util.control.NonFatal
+
+import io.sparklatency.spark.base.LatencyConf
+import io.sparklatency.spark.base.NodeRole
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.ColumnarRule
+import org.apache.spark.sql.execution.QueryExecution
+import org.apache.spark.sql.execution.SQLExecution
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
+import org.apache.spark.sql.latency.compat.SparkSession
+
+/**
+ * Marks streaming queries automatically, where `spark.sparklatency.auto` says so: at sources, at the end, above each operator
+ * that keeps state. With `spark.sparklatency.auto.batch` it marks batch queries too.
+ *
+ * The marks go into the physical plan, after optimizer and planner, and before Spark builds stages of generated code. So pushed
+ * filters, pruned columns, joins, shuffles and stages stay as they are without marks. Nothing keeps a timestamp in the plan for
+ * them. If none is left at a place, the place is left out, and the reason is logged once.
+ *
+ * Runs in the thread that plans a query, for every plan of the session. If it fails, the plan stays unmarked. Without the
+ * setting it costs one look at the configuration.
+ */
+private[latency] final case class AutomaticNodes(
+    session: SparkSession,
+    applications: MarkedApplication.Finder
+) extends ColumnarRule {
+
+  override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
+    override def apply(plan: SparkPlan): SparkPlan =
+      try marked(plan)
+      catch {
+        case NonFatal(e) =>
+          tellOnce(s"not marked automatically: $e")
+          plan
+      }
+  }
+
+  private def settings = LatencyConf(session)
+  private def application = applications.of(session.sparkContext)
+
+  private def tellOnce(problem: String): Unit =
+    application.tellOnce(new MarkAccumulators(session, application).queryName, problem)
+
+  /** Spark passes an adaptive plan here as a whole and again stage by stage. The stages are marked. */
+  private def marked(plan: SparkPlan): SparkPlan =
+    if (settings.auto.isEmpty || plan.exists(_.isInstanceOf[AdaptiveSparkPlanExec])) plan
+    else {
+      val query = CurrentQuery.running(session)
+      val sources = new StreamingQuerySources(query)
+      if (StatefulOperators.isStateful(plan) || sources.areIn(plan))
+        new AutomaticPlacement(session, plan, sources, application).marked
+      else if (query.isEmpty && settings.autoBatch) execution.fold(plan)(markedBatch(plan, _))
+      else plan
+    }
+
+  private def markedBatch(plan: SparkPlan, execution: QueryExecution): SparkPlan = {
+    val sources = new BatchQuerySources(execution)
+    for (source <- sources.withoutTimestamp(plan) if settings.auto.contains(NodeRole.Source))
+      tellOnce(
+        s"reads of $source are left out: they have no record timestamp of their own; mark them by hand"
+      )
+    if (sources.areIn(plan)) new AutomaticPlacement(session, plan, sources, application).marked else plan
+  }
+
+  /** The execution of this thread. A plan made outside an execution may only be cached or shown. */
+  private def execution: Option[QueryExecution] =
+    Option(session.sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY))
+      .flatMap(id => Option(SQLExecution.getQueryExecution(id.toLong)))
+}

@@ -1,0 +1,174 @@
+package org.apache.spark.sql.latency.planning
+
+import io.sparklatency.figures.Measure
+import io.sparklatency.spark.base.LatencyConf
+import io.sparklatency.spark.base.NodeRole
+import org.apache.spark.sql.catalyst.expressions.Alias
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.CodegenObjectFactoryMode
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
+import org.apache.spark.sql.execution.CodegenSupport
+import org.apache.spark.sql.execution.FilterExec
+import org.apache.spark.sql.execution.LocalTableScanExec
+import org.apache.spark.sql.execution.ProjectExec
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.WholeStageCodegenExec
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.latency.compat.EventTimeWatermarkExec
+import org.apache.spark.sql.latency.compat.SparkSession
+import org.apache.spark.sql.latency.compat.StateStoreWriter
+import org.apache.spark.sql.latency.recording.OfPartition
+import org.apache.spark.sql.latency.recording.RecordE2ELatency
+import org.apache.spark.sql.latency.recording.RecordExpression
+import org.apache.spark.sql.latency.recording.RecordLatencyExec
+import org.apache.spark.sql.latency.recording.RecordLateness
+import org.apache.spark.sql.latency.recording.Uncompiled
+
+/**
+ * Places the automatic marks in one plan. A place that is marked by hand is not marked again. The cost grows with the plan,
+ * not with the data. Used once, by the thread that plans; not thread-safe.
+ */
+private final class AutomaticPlacement(
+    session: SparkSession,
+    plan: SparkPlan,
+    sources: RecordSources,
+    application: MarkedApplication
+) extends AdaptiveSparkPlanHelper {
+  private val settings = LatencyConf(session)
+  private val conf = session.sessionState.conf
+  private val timestamps = new TimestampLineage(plan, sources, conf.sessionLocalTimeZone)
+  private val accumulators = new MarkAccumulators(session, application)
+  private val query = accumulators.queryName
+  private val writtenByHand = collectWithSubqueries(plan)(Function.unlift(idByHand)).toSet
+  private var sourcesSeen = 0
+
+  /** Operators whose output is marked by hand, with the id of that mark. */
+  private val endsByHand = endingByHand(plan, Nil).toMap
+
+  /** The node of each operator: the mark by hand at its output, else `aggregate-1`, `aggregate-2`, `join-1`, … */
+  private val operators: Seq[(StateStoreWriter, String)] =
+    if (!records(NodeRole.Stateful)) Nil
+    else StatefulOperators.operators(plan).groupBy(StatefulOperators.name).toSeq.flatMap {
+      case (name, same) =>
+        same.zipWithIndex.map { case (operator, i) =>
+          operator -> endsByHand.getOrElse(operator, s"$name-${i + 1}")
+        }
+    }
+
+  def marked: SparkPlan = if (sources.endWith(plan)) withSink(plan, Nil) else marked(plan, Nil)
+
+  private def withSink(root: SparkPlan, above: List[SparkPlan]): SparkPlan = root match {
+    case WriteCommand(rows) => root.withNewChildren(Seq(withSink(rows, root :: above)))
+    case rows =>
+      val below = marked(rows, above)
+      if (!records(NodeRole.Terminal) || isMarkedBelow(rows)) below
+      else latency("sink", rows, rows.output).fold(below)(insert(_, rows, below, above))
+  }
+
+  /** @param above what stands above `node`, nearest first */
+  private def marked(node: SparkPlan, above: List[SparkPlan]): SparkPlan = {
+    val below = node.mapChildren(marked(_, node :: above))
+    val marks =
+      if (markAbove(above).nonEmpty) Nil
+      else sources.of(node).flatMap(atSource(_, node)) ++ StatefulOperators.operatorEndingAt(
+        node,
+        above
+      ).flatMap(atEnd(_, node))
+    (marks ++ operators.flatMap { case (operator, id) => atIntake(operator, id, node) })
+      .foldLeft(below)((below, mark) => insert(mark, node, below, above))
+  }
+
+  private def atSource(source: RecordSource, node: SparkPlan): Option[RecordExpression] = {
+    val id = s"source-${source.ordinal.getOrElse(sourcesSeen)}-${source.name}"
+    sourcesSeen += 1
+    // A source's rows are complete: no column has to be computed first.
+    if (records(NodeRole.Source)) latency(id, node, work = Nil) else None
+  }
+
+  private def atEnd(operator: StateStoreWriter, node: SparkPlan): Option[RecordExpression] =
+    operators.collectFirst { case (`operator`, id) => id }.flatMap(latency(_, node, node.output))
+
+  /** The staleness of the rows that an operator takes in, and the lateness of those that it drops. */
+  private def atIntake(operator: StateStoreWriter, id: String, node: SparkPlan): Seq[RecordExpression] = {
+    val intake = StatefulOperators.intakes(operator).indexWhere(_ eq node)
+    if (intake < 0 || isTaken(id, operator)) Nil
+    else timestamps.of(node).map { timestamp =>
+      val figures = accumulators.make(id, Measure.Staleness, intake)
+      RecordE2ELatency(timestamp, node.output, id)(figures)
+    }.toSeq ++ StatefulOperators.dropsLate(operator, node).map { case (eventTime, watermark) =>
+      val figures = accumulators.make(id, Measure.Lateness, intake, Some(watermark / 1000))
+      RecordLateness(eventTime, watermark, id)(figures)
+    }
+  }
+
+  private def isTaken(id: String, operator: StateStoreWriter): Boolean =
+    writtenByHand.contains(id) && !endsByHand.contains(operator)
+
+  /** @param work columns that must have been computed before the clock is read */
+  private def latency(id: String, node: SparkPlan, work: Seq[Attribute]): Option[RecordExpression] =
+    if (writtenByHand.contains(id)) {
+      leaveOut(id, "a node written by hand has this id")
+      None
+    } else timestamps.of(node) match {
+      case Some(timestamp) =>
+        Some(RecordE2ELatency(timestamp, work, id)(accumulators.make(id)))
+      case None =>
+        leaveOut(id, s"no column there holds a record timestamp: ${node.output.map(_.name).mkString(", ")}")
+        None
+    }
+
+  private def insert(
+      mark: RecordExpression,
+      node: SparkPlan,
+      below: SparkPlan,
+      above: List[SparkPlan]
+  ): SparkPlan =
+    if (isCompiled(node) || above.headOption.exists(isCompiled)) FilterExec(mark, below)
+    else if (CurrentQuery.hasCommits(session)) RecordLatencyExec(mark, below)
+    else FilterExec(Uncompiled(mark), below)
+
+  private def leaveOut(id: String, reason: String): Unit =
+    application.tellOnce(query, s"node '$id' is left out: $reason")
+
+  private def records(role: NodeRole): Boolean =
+    settings.auto.contains(role) && settings.recordingLevel.records(role.level)
+
+  private def endingByHand(node: SparkPlan, above: List[SparkPlan]): Seq[(StateStoreWriter, String)] =
+    node.children.flatMap(endingByHand(_, node :: above)) ++
+      StatefulOperators.operatorEndingAt(node, above).zip(markAbove(above))
+
+  /** A mark by hand measures the same, where no work lies between it and this place. */
+  private def markAbove(above: List[SparkPlan]): Option[String] =
+    above.takeWhile(doesNoWork).flatMap(idByHand).headOption
+
+  private def isMarkedBelow(node: SparkPlan): Boolean =
+    doesNoWork(node) && (isByHand(node) || node.children.exists(isMarkedBelow))
+
+  private def doesNoWork(node: SparkPlan): Boolean = node match {
+    case project: ProjectExec => project.projectList.forall {
+        case _: Attribute | Alias(_: Attribute, _) => true
+        case _ => false
+      }
+    case _: EventTimeWatermarkExec => true
+    case other => isByHand(other)
+  }
+
+  private def isByHand(node: SparkPlan): Boolean = idByHand(node).nonEmpty
+
+  private def idByHand(node: SparkPlan): Option[String] = node match {
+    case FilterExec(OfPartition(mark: RecordE2ELatency), _) => Some(mark.node)
+    case _ => None
+  }
+
+  /** The rule of CollapseCodegenStages. If neither neighbour is in a stage of generated code, a mark must not start one. */
+  private def isCompiled(node: SparkPlan): Boolean = conf.wholeStageEnabled &&
+    conf.codegenFactoryMode != CodegenObjectFactoryMode.NO_CODEGEN && isOfStage(node)
+
+  private def isOfStage(node: SparkPlan): Boolean = node match {
+    case _: LocalTableScanExec => false // never a stage by itself
+    case codegen: CodegenSupport =>
+      codegen.supportCodegen && !codegen.expressions.exists(_.exists(_.isInstanceOf[CodegenFallback])) &&
+      !(codegen +: codegen.children).exists(plan => WholeStageCodegenExec.isTooManyFields(conf, plan.schema))
+    case other => other.supportsColumnar // its rows are made in a stage
+  }
+}

@@ -1,0 +1,32 @@
+package org.apache.spark.sql.latency.planning
+
+import java.util.UUID
+
+import org.apache.spark.sql.latency.compat.ContinuousTrigger
+import org.apache.spark.sql.latency.compat.RealTimeTrigger
+import org.apache.spark.sql.latency.compat.SparkSession
+import org.apache.spark.sql.latency.compat.StreamExecution
+
+/**
+ * The streaming query that this thread plans or runs. Spark keeps its id in the thread's local properties. So call [[id]],
+ * [[running]] and [[hasCommits]] only from the planning thread; [[active]] may be called from any thread. Costs one or two
+ * look-ups, for each plan and mark and never for a record.
+ */
+private[latency] object CurrentQuery {
+
+  /** None outside a streaming query. */
+  def id(session: SparkSession): Option[String] =
+    Option(session.sparkContext.getLocalProperty("sql.streaming.queryId"))
+
+  def running(session: SparkSession): Option[StreamExecution] =
+    id(session).flatMap(id => active(session, UUID.fromString(id)))
+
+  def active(session: SparkSession, query: UUID): Option[StreamExecution] =
+    Option(session.sharedState.activeStreamingQueries.get(query))
+
+  /** Whether it commits results at the end of a batch. In real-time and continuous mode they show at once. */
+  def hasCommits(session: SparkSession): Boolean = running(session).map(_.trigger) match {
+    case Some(_: RealTimeTrigger | _: ContinuousTrigger) => false
+    case _ => true
+  }
+}

@@ -1,0 +1,63 @@
+package org.apache.spark.sql.latency.planning
+
+import scala.jdk.CollectionConverters._
+
+import io.sparklatency.figures.MarkOwner
+import io.sparklatency.figures.Measure
+import io.sparklatency.figures.NodeKey
+import io.sparklatency.recording.LatencyRecorder
+import io.sparklatency.spark.base.LatencyConf
+import org.apache.spark.sql.latency.compat.SparkSession
+import org.apache.spark.sql.latency.recording.LatencyAccumulator
+
+/**
+ * Makes the accumulators of the marks in the plan that `session` is about to run in this thread. Each is registered with
+ * Spark, and known to the application as waiting for a commit. Costs a few look-ups for each mark of a plan. Only the
+ * planning thread may use it.
+ */
+private[latency] final class MarkAccumulators(session: SparkSession, application: MarkedApplication) {
+  import MarkAccumulators._
+
+  /** A registered accumulator for a node. */
+  def make(
+      node: String,
+      measure: Measure = Measure.E2ELatency,
+      intake: Int = 0,
+      watermark: Option[Long] = None
+  ): LatencyAccumulator = {
+    val owner = ownerOf(node).copy(measure = measure)
+    val hasCommits = CurrentQuery.hasCommits(session)
+    val made = new LatencyAccumulator(
+      owner,
+      intake,
+      publishMs = if (hasCommits) LatencyConf(session).publishAfter else LatencyRecorder.PublishMs,
+      watermark,
+      application.taskFigures,
+      // In real-time and continuous mode a task waits for its source between two rows.
+      readEveryRow = !hasCommits
+    )
+    made.register(session.sparkContext)
+    application.planned(made)
+    made
+  }
+
+  /** The name under which the query is shown. */
+  def queryName: String = ownerOf("").key.query
+
+  private def ownerOf(node: String): MarkOwner = CurrentQuery.id(session) match {
+    case None => MarkOwner(NodeKey(BatchQueries, node), None, None)
+    case Some(id) =>
+      val query = CurrentQuery.running(session)
+      val active = session.sharedState.activeStreamingQueries.values
+      val name =
+        query.fold(id)(application.nameOf(_, run => active.asScala.exists(_.runId == run)))
+      MarkOwner(NodeKey(name, node), Some(id), query.map(_.runId.toString))
+  }
+}
+
+/** Holds the name of all that is no streaming query. */
+private object MarkAccumulators {
+
+  /** The name under which executions outside a streaming query are shown. */
+  private val BatchQueries = "__batch__"
+}

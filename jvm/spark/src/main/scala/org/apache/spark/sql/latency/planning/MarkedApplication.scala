@@ -1,0 +1,39 @@
+package org.apache.spark.sql.latency.planning
+
+import java.util.UUID
+
+import org.apache.spark.SparkContext
+import org.apache.spark.sql.latency.compat.StreamExecution
+import org.apache.spark.sql.latency.recording.LatencyAccumulator
+import org.apache.spark.sql.latency.recording.TaskFigures
+
+/**
+ * What the planning of marks asks of the application around it. So `planning` knows neither the listener nor the figures.
+ * Called for each plan and mark, never for a record. Thread-safe: queries plan in threads of their own.
+ */
+trait MarkedApplication {
+
+  /** The name under which this run of a query is shown, as long as it lasts. */
+  def nameOf(query: StreamExecution, isRunning: UUID => Boolean): String
+
+  /** Shows, in each process, what its tasks record. */
+  def taskFigures: TaskFigures
+
+  /** A mark was planned; its records wait for a commit from now on. */
+  def planned(figures: LatencyAccumulator): Unit
+
+  /** Warns of a problem of a query once. Every batch is planned anew, and would say the same. */
+  def tellOnce(query: String, problem: String): Unit
+}
+
+/** Holds the way to the application of a context. */
+object MarkedApplication {
+
+  /**
+   * Finds the application of a context, and makes it when first asked. It is an object, so that two rules that hold it are
+   * equal. Thread-safe; costs a look-up.
+   */
+  trait Finder {
+    def of(context: SparkContext): MarkedApplication
+  }
+}

@@ -1,0 +1,32 @@
+package org.apache.spark.sql.latency.planning
+
+/**
+ * A source of a query, as nodes are named after it. Immutable.
+ *
+ * @param ordinal its place among the query's sources, if known
+ */
+private[latency] final case class RecordSource(name: String, ordinal: Option[Int])
+
+/**
+ * Names sources by what they say of themselves. Costs one or two regular expressions for each source of a plan. Without
+ * state, for any thread.
+ */
+private[latency] object RecordSource {
+  private val Kafka = """Kafka\w*(?:\[|\(strategy=)(?:\w+\[)?([^\[\]]*)\]*""".r.unanchored
+  private val Files = """FileStreamSource\[(?:.*/)?([^/\]]+)/*\]""".r
+  private val Plumbing = "(MicroBatch|Continuous)?(Stream|Source|Relation|Scan)(V2)?$|\\$"
+
+  /** `kafka[orders]`, `rate`, `file[events]`, …: sources have no names, so this reads their description. */
+  def name(described: AnyRef): String = described.toString match {
+    case Kafka(topics) => s"kafka[${topics.take(128)}]"
+    case Files(folder) => s"file[${folder.take(128)}]"
+    case _ => described.getClass.getSimpleName match {
+        case rate if rate.startsWith("RatePerMicroBatch") => "rate-micro-batch"
+        case rate if rate.startsWith("RateStream") => "rate"
+        case other => StatefulOperators.hyphenated(other.replaceAll(Plumbing, ""))
+      }
+  }
+
+  /** Whether this source's column `timestamp` is the record timestamp. */
+  def hasTimestamp(name: String): Boolean = name.startsWith("kafka") || name.startsWith("rate")
+}

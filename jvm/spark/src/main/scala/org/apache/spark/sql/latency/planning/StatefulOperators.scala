@@ -1,0 +1,109 @@
+package org.apache.spark.sql.latency.planning
+
+import java.util.Locale
+
+import scala.annotation.tailrec
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.LessThanOrEqual
+import org.apache.spark.sql.catalyst.expressions.Literal
+import org.apache.spark.sql.execution.SerializeFromObjectExec
+import org.apache.spark.sql.execution.SortExec
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
+import org.apache.spark.sql.execution.aggregate.MergingSessionsExec
+import org.apache.spark.sql.execution.aggregate.UpdatingSessionsExec
+import org.apache.spark.sql.execution.exchange.Exchange
+import org.apache.spark.sql.latency.compat.SessionWindowStateStoreRestoreExec
+import org.apache.spark.sql.latency.compat.SessionWindowStateStoreSaveExec
+import org.apache.spark.sql.latency.compat.StateStoreRestoreExec
+import org.apache.spark.sql.latency.compat.StateStoreSaveExec
+import org.apache.spark.sql.latency.compat.StateStoreWriter
+import org.apache.spark.sql.latency.compat.StreamingSymmetricHashJoinExec
+import org.apache.spark.sql.latency.compat.UpdateEventTimeColumnExec
+import org.apache.spark.sql.latency.compat.WatermarkSupport
+import org.apache.spark.sql.types.ObjectType
+
+/**
+ * The operators of a streaming plan that keep state, and their names. Without state of its own. It only walks plans: a walk a
+ * call, in the thread that plans.
+ */
+private[latency] object StatefulOperators extends AdaptiveSparkPlanHelper {
+
+  def isStateful(plan: SparkPlan): Boolean = find(plan)(_.isInstanceOf[StateStoreWriter]).nonEmpty
+
+  /** The operators of a plan that keep state, upstream first. */
+  def operators(plan: SparkPlan): Seq[StateStoreWriter] =
+    plan.children.flatMap(operators) ++ operator(plan)
+
+  /**
+   * The stateful operator that ends at `node`. Spark plans some operators in pieces. An aggregation ends above the operator
+   * that saves its state. An operator on objects ends where they become rows again.
+   */
+  def operatorEndingAt(node: SparkPlan, above: List[SparkPlan]): Option[StateStoreWriter] =
+    if (above.headOption.exists(_.isInstanceOf[UpdateEventTimeColumnExec])) None
+    else operatorUnder(node)
+
+  /** The nodes below the operator's first piece, which feed it. An aggregation begins before its shuffle. */
+  def intakes(operator: StateStoreWriter): Seq[SparkPlan] = operator match {
+    case save if isSave(save) => Seq(belowAggregation(save))
+    case join: StreamingSymmetricHashJoinExec => join.children
+    case other => other.children.take(1) // a second one is the state to begin with
+  }
+
+  @tailrec
+  private def belowAggregation(node: SparkPlan): SparkPlan = node match {
+    case _: BaseAggregateExec | _: Exchange | _: SortExec | _: StateStoreRestoreExec | _: StateStoreSaveExec |
+        _: SessionWindowStateStoreRestoreExec | _: SessionWindowStateStoreSaveExec | _: MergingSessionsExec |
+        _: UpdatingSessionsExec =>
+      belowAggregation(node.children.head)
+    case other => other
+  }
+
+  /** The event time that decides which rows of `intake` are late in this batch, and the watermark, in microseconds. */
+  def dropsLate(operator: StateStoreWriter, intake: SparkPlan): Option[(Expression, Long)] = {
+    val expression = operator match {
+      case join: StreamingSymmetricHashJoinExec =>
+        val column = WatermarkSupport.findEventTimeColumn(intake.output, allowMultipleEventTimeColumns = true)
+        WatermarkSupport.watermarkExpression(column, join.eventTimeWatermarkForLateEvents)
+      case supporting: WatermarkSupport => supporting.watermarkExpressionForLateEvents
+      case _ => None
+    }
+    expression.collect {
+      case LessThanOrEqual(eventTime, Literal(watermark: Long, _))
+          if eventTime.references.subsetOf(intake.outputSet) =>
+        eventTime -> watermark
+    }
+  }
+
+  private def operatorUnder(node: SparkPlan): Option[StateStoreWriter] = node match {
+    case update: UpdateEventTimeColumnExec => operatorUnder(update.child)
+    case rows: SerializeFromObjectExec => operator(rows.child)
+    case aggregate: BaseAggregateExec if isSave(aggregate.child) => operator(aggregate.child)
+    case other if isSave(other) || other.output.exists(_.dataType.isInstanceOf[ObjectType]) => None
+    case other => operator(other)
+  }
+
+  private def operator(node: SparkPlan): Option[StateStoreWriter] = node match {
+    case writer: StateStoreWriter => Some(writer)
+    case _ => None
+  }
+
+  private def isSave(node: SparkPlan): Boolean =
+    node.isInstanceOf[StateStoreSaveExec] || node.isInstanceOf[SessionWindowStateStoreSaveExec]
+
+  /** `aggregate`, `deduplicate`, `join`, …: the name that users know, else Spark's own. */
+  def name(operator: StateStoreWriter): String = operator.shortName match {
+    case "stateStoreSave" => "aggregate"
+    case "sessionWindowStateStoreSaveExec" => "session-window"
+    case "dedupe" => "deduplicate"
+    case "dedupeWithinWatermark" => "deduplicate-within-watermark"
+    case "symmetricHashJoin" => "join"
+    case "globalLimit" => "limit"
+    case other => hyphenated(other.stripSuffix("Exec"))
+  }
+
+  def hyphenated(camelCase: String): String =
+    camelCase.replaceAll("([a-z])([A-Z])", "$1-$2").toLowerCase(Locale.ROOT)
+}

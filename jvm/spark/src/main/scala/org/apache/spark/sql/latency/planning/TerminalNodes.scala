@@ -1,0 +1,44 @@
+package org.apache.spark.sql.latency.planning
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.ColumnarRule
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
+import org.apache.spark.sql.execution.exchange.Exchange
+import org.apache.spark.sql.latency.compat.SparkSession
+import org.apache.spark.sql.latency.recording.MarkOperator
+import org.apache.spark.sql.latency.recording.RecordE2ELatency
+
+/**
+ * Tells the last marks of a plan to record ages, from which the commit latency is made. Only the whole plan shows which marks
+ * are last. In real-time and continuous mode results can be seen before a commit, so no ages are recorded.
+ *
+ * The plan itself does not change: Spark would not notice a mark that was replaced by one with the same id.
+ *
+ * Runs in the planning thread, for every plan of the session, and never fails one. Costs one walk over the plan.
+ */
+private[latency] final case class TerminalNodes(session: SparkSession) extends ColumnarRule {
+
+  override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
+
+    /**
+     * Spark passes an adaptive plan as a whole before it runs, and then stage by stage. All stages but the last end in an
+     * exchange: they are skipped, because only the whole plan shows which marks are last.
+     */
+    override def apply(plan: SparkPlan): SparkPlan = {
+      val isWhole = !plan.isInstanceOf[Exchange]
+      // Every plan of the session passes here, and none may fail because of us.
+      try if (isWhole && CurrentQuery.hasCommits(session)) lastMarks(plan).foreach(_.figures.takeAges())
+      catch { case NonFatal(_) => } // no commit latency then
+      plan
+    }
+  }
+
+  private def lastMarks(plan: SparkPlan): Seq[RecordE2ELatency] = plan match {
+    case MarkOperator(mark: RecordE2ELatency, _) if mark.isOfLatency => Seq(mark)
+    case adaptive: AdaptiveSparkPlanExec => lastMarks(adaptive.inputPlan)
+    case other => other.children.flatMap(lastMarks)
+  }
+}

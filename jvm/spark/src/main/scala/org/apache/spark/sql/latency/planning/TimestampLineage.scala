@@ -1,0 +1,111 @@
+package org.apache.spark.sql.latency.planning
+
+import java.util.IdentityHashMap
+
+import org.apache.spark.sql.catalyst.expressions.Alias
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.ExprId
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.Greatest
+import org.apache.spark.sql.catalyst.expressions.NamedExpression
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.expressions.aggregate.Max
+import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
+import org.apache.spark.sql.execution.ProjectExec
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.UnionExec
+import org.apache.spark.sql.execution.adaptive.QueryStageExec
+import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
+import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
+import org.apache.spark.sql.latency.compat.EventTimeWatermarkExec
+import org.apache.spark.sql.latency.marking.TimestampColumn
+import org.apache.spark.sql.types.TimestampType
+
+/**
+ * Follows record timestamps through a physical plan: watermarked columns, and the `timestamp` of Kafka and of the rate
+ * source. It follows them through renames, windows and `max`.
+ *
+ * Remembers what it found at each operator, so it walks a plan once. Not thread-safe: one planning thread uses it.
+ */
+private[latency] final class TimestampLineage(plan: SparkPlan, sources: RecordSources, timeZone: String) {
+
+  /** Watermarked columns. Below the watermark's operator a column keeps its id, back to the source. */
+  private val watermarked = plan.collect { case watermark: EventTimeWatermarkExec =>
+    watermark.eventTime.exprId
+  }.toSet
+  private val known = new IdentityHashMap[SparkPlan, Set[ExprId]]
+
+  /**
+   * The record timestamp at `node`, if one is left there. First choice is the watermarked column, then the source's own, then a
+   * column that Spark derived from a watermarked one, then the end of a window. Of several (a join of two streams) the newest
+   * counts, as in Kafka Streams.
+   */
+  def of(node: SparkPlan): Option[Expression] = {
+    val known = knownAt(node)
+    val candidates = node.output.filter(isTimestamp(_, known))
+    val (windows, plain) = candidates.partition(column => TimestampColumn.isWindow(column.dataType))
+    val (carried, derived) = plain.partition(column => known.contains(column.exprId))
+    val chosen = Seq(carried.filter(isWatermarked), carried, derived, windows).find(_.nonEmpty).getOrElse(Nil)
+    chosen.flatMap(TimestampColumn.read(_, timeZone)) match {
+      case Seq() => None
+      case Seq(one) => Some(one)
+      case several => Some(Greatest(several))
+    }
+  }
+
+  private def isWatermarked(column: Attribute): Boolean =
+    column.metadata.contains(EventTimeWatermark.delayKey) || watermarked.contains(column.exprId)
+
+  private def isTimestamp(column: Attribute, known: Set[ExprId]): Boolean =
+    TimestampColumn.fits(column.dataType) && (isWatermarked(column) || known.contains(column.exprId))
+
+  /** Includes columns that are not in the node's output: an aggregation's last piece names columns that its first piece read. */
+  private def knownAt(node: SparkPlan): Set[ExprId] = {
+    if (!known.containsKey(node)) known.put(node, find(node))
+    known.get(node)
+  }
+
+  private def find(node: SparkPlan): Set[ExprId] = node match {
+    case stage: QueryStageExec => renamed(stage.plan, stage)
+    case reused: ReusedExchangeExec => renamed(reused.child, reused)
+    case union: UnionExec => union.output.zipWithIndex.collect {
+        case (column, i) if union.children.forall(child => isTimestamp(child.output(i), knownAt(child))) =>
+          column.exprId
+      }.toSet
+    case leaf if leaf.children.isEmpty =>
+      leaf.output.filter(column => watermarked.contains(column.exprId) || isOfSource(leaf, column)).map(
+        _.exprId
+      ).toSet
+    case other =>
+      val below = other.children.map(knownAt).reduce(_ ++ _)
+      other match {
+        case watermark: EventTimeWatermarkExec => below + watermark.eventTime.exprId
+        case project: ProjectExec => below ++ derived(project.projectList, below)
+        case aggregate: BaseAggregateExec =>
+          val newest = below ++ aggregate.aggregateExpressions.collect {
+            case one @ AggregateExpression(Max(column: Attribute), _, _, _, _)
+                if isTimestamp(column, below) =>
+              one.resultAttribute.exprId
+          }
+          newest ++ derived(aggregate.resultExpressions, newest)
+        case _ => below
+      }
+  }
+
+  private def renamed(from: SparkPlan, to: SparkPlan): Set[ExprId] =
+    from.output.zip(to.output).collect {
+      case (column, other) if isTimestamp(column, knownAt(from)) => other.exprId
+    }
+      .toSet ++ knownAt(from)
+
+  private def derived(columns: Seq[NamedExpression], known: Set[ExprId]): Seq[ExprId] = columns.collect {
+    case renamed @ Alias(column: Attribute, _) if isTimestamp(column, known) => renamed.exprId
+    case window @ Alias(struct, _)
+        if TimestampColumn.isWindow(struct.dataType) && struct.references.exists(isTimestamp(_, known)) =>
+      window.exprId
+  }
+
+  private def isOfSource(leaf: SparkPlan, column: Attribute): Boolean =
+    column.name == "timestamp" && column.dataType == TimestampType &&
+      sources.of(leaf).exists(source => RecordSource.hasTimestamp(source.name))
+}

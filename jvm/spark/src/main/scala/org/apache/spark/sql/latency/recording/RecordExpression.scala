@@ -1,0 +1,75 @@
+package org.apache.spark.sql.latency.recording
+
+import io.sparklatency.recording.LatencyRecorder
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.codegen.Block
+import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
+import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode
+import org.apache.spark.sql.catalyst.expressions.codegen.FalseLiteral
+import org.apache.spark.sql.types.BooleanType
+import org.apache.spark.sql.types.DataType
+
+/**
+ * An expression that is always true, and records something of each row on the way. So a filter with it lets every row pass.
+ *
+ * It is not `Nondeterministic`, although it has to know its partition. Spark takes that trait to mean that the value depends
+ * on the partition's index, and generates no code for a union of such children. See [[OfPartition]].
+ *
+ * One instance has one recorder for the partition that is read: only the thread that reads it may evaluate. Each kind says
+ * what a record costs. A partition costs one [[LatencyAccumulator.open]].
+ */
+abstract class RecordExpression extends Expression {
+
+  /**
+   * Where the tasks write. Each kind has it in a second parameter list, so it does not count when plans are compared: two
+   * plans that differ in nothing else are the same plan.
+   */
+  def figures: LatencyAccumulator
+  def node: String
+
+  @transient private var opened: LatencyRecorder = _
+
+  override lazy val deterministic: Boolean = false
+  override def nullable: Boolean = false
+  override def dataType: DataType = BooleanType
+  override protected def otherCopyArgs: Seq[AnyRef] = figures :: Nil
+
+  /** Called before the rows of a partition. */
+  private[latency] def open(partition: Int): Unit = opened = figures.open(partition)
+
+  /** Takes a row without generated code. The expression is bound to the row's columns. */
+  private[latency] def record(row: InternalRow, recorder: LatencyRecorder): Unit
+
+  override def eval(row: InternalRow): Any = {
+    record(row, recorder)
+    true
+  }
+
+  /**
+   * Spark tells the partition in all cases but one: generated code that turns out not to compile. Then the task's partition
+   * has to do.
+   */
+  private def recorder: LatencyRecorder = {
+    if (opened == null) open(TaskContext.getPartitionId())
+    opened
+  }
+
+  /** Code that uses a variable which holds the recorder. */
+  protected def recordingCode(ctx: CodegenContext, recorder: String): Block
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val accumulator = ctx.addReferenceObj("latency", figures)
+    val recorder = ctx.addMutableState(classOf[LatencyRecorder].getName, "recorder", forceInline = true)
+    ctx.addPartitionInitializationStatement(s"$recorder = $accumulator.open(partitionIndex);")
+    ev.copy(
+      code = code"""
+        |${recordingCode(ctx, recorder)}
+        |final boolean ${ev.value} = true;
+       """.stripMargin,
+      isNull = FalseLiteral
+    )
+  }
+}

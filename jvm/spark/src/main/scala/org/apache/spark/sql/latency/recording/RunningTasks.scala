@@ -1,0 +1,97 @@
+package org.apache.spark.sql.latency.recording
+
+import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.atomic.AtomicBoolean
+
+import scala.util.control.NonFatal
+
+import io.sparklatency.figures.PublishedPart
+import io.sparklatency.recording.LatencyRecorder
+import org.apache.spark.TaskContext
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.execution.SQLExecution
+
+/**
+ * The recorders of the tasks that run in this process. In real-time and continuous mode a task runs for minutes or for ever.
+ * Its records are on their way to the driver within a second: directly where the driver is this process, else by the plugin's
+ * channel. Without the plugin an executor sends nothing while a task runs, and its figures come when the task ends.
+ *
+ * A recorder publishes in the thread that reads rows. For recorders that have fallen silent a daemon thread does it: it looks
+ * at all of them four times a second, and ends ten seconds after the last task. A record costs nothing here. A publication
+ * costs a message of a few hundred bytes.
+ *
+ * Thread-safe. Threads that read rows and the daemon thread call it. The application and the plugin set where publications
+ * go.
+ */
+object RunningTasks extends Logging {
+  private val PollMs = 250
+  private val IdlePolls = 40
+
+  private val recorders = ConcurrentHashMap.newKeySet[LatencyRecorder]
+  @volatile private var driver: Option[PublishedPart => Unit] = None
+  @volatile private var channel: Option[AnyRef => Unit] = None
+  private var polling = false
+  private val warned = new AtomicBoolean
+
+  /** Says that the driver is this process. It takes parts as they are. */
+  private[latency] def receiveBy(driver: PublishedPart => Unit): Unit = this.driver = Some(driver)
+
+  private[latency] def stopReceiving(): Unit = driver = None
+
+  /** The plugin of this executor says how messages go to the driver. */
+  def sendBy(send: AnyRef => Unit): Unit = channel = Some(send)
+
+  def stopSending(): Unit = channel = None
+
+  def opened(recorder: LatencyRecorder): Unit = {
+    recorders.add(recorder)
+    startPolling()
+  }
+
+  def closed(recorder: LatencyRecorder): Unit = { recorders.remove(recorder); () }
+
+  def isEndless(task: TaskContext): Boolean = task.getLocalProperty("__is_continuous_processing") == "true"
+
+  /**
+   * Called in the thread of a task, or in the daemon thread, with the recorder's lock held. A failure of ours must not fail
+   * the task, so it is logged once.
+   */
+  def publish(part: PublishedPart, task: TaskContext, figures: TaskFigures): Unit =
+    try {
+      figures.add(part.owner, part.summary)
+      // What is read outside an execution has no end at which the driver could put it right.
+      if (task.getLocalProperty(SQLExecution.EXECUTION_ID_KEY) != null) driver match {
+        case Some(receive) => receive(part)
+        case None => channel.foreach(_.apply(PublishedMessage(part)))
+      }
+    } catch { case NonFatal(e) => warnOnce(e) }
+
+  private def warnOnce(e: Throwable): Unit =
+    if (warned.compareAndSet(false, true))
+      logWarning("Figures of running tasks do not reach the driver before the tasks end.", e)
+
+  private def startPolling(): Unit = synchronized {
+    if (!polling) {
+      polling = true
+      val thread = new Thread(() => poll(), "sparklatency-running-tasks")
+      thread.setDaemon(true)
+      thread.setContextClassLoader(null) // a task's would be kept alive
+      thread.start()
+    }
+  }
+
+  private def poll(): Unit = {
+    var idle = 0
+    while (goOn(idle)) {
+      Thread.sleep(PollMs.toLong)
+      idle = if (recorders.isEmpty) idle + 1 else 0
+      try recorders.forEach(_.publishIfSilent())
+      catch { case NonFatal(e) => warnOnce(e) }
+    }
+  }
+
+  private def goOn(idle: Int): Boolean = synchronized {
+    polling = idle < IdlePolls || !recorders.isEmpty
+    polling
+  }
+}

@@ -1,0 +1,74 @@
+package org.apache.spark.sql.latency.tracking
+
+import java.util.IdentityHashMap
+
+import scala.collection.mutable
+
+import io.sparklatency.figures.Measure
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
+import org.apache.spark.sql.execution.adaptive.QueryStageExec
+import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
+import org.apache.spark.sql.execution.exchange.Exchange
+import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
+import org.apache.spark.sql.latency.recording.LatencyAccumulator
+import org.apache.spark.sql.latency.recording.MarkOperator
+
+/**
+ * Finds the marks of a plan that was run, each once, also in what Spark keeps apart from the tree: subqueries, cached plans,
+ * reused exchanges, and stages that an adaptive plan has dropped.
+ *
+ * Costs one walk over the plan for each execution. Without state; the listener's thread calls it.
+ */
+private[latency] object ExecutedMarks {
+
+  /** Upstream first. */
+  def of(plan: SparkPlan): Seq[ExecutedMark] = {
+    val walk = new Walk
+    walk.stretch(plan)
+    walk.found.toSeq.distinctBy(_.figures.id)
+  }
+
+  /** One walk, used once by one thread. It numbers stretches as it leaves them, and remembers which nodes end each of them. */
+  private final class Walk {
+    val found = mutable.ArrayBuffer.empty[ExecutedMark]
+    private val upstreamOf = new IdentityHashMap[SparkPlan, Set[String]]
+    private var stretches = 0
+
+    /** The nodes whose records leave a stretch. It gets its number after the stretches that it reads from. */
+    def stretch(root: SparkPlan): Set[String] = {
+      if (!upstreamOf.containsKey(root)) {
+        val marks = mutable.ArrayBuffer.empty[(LatencyAccumulator, Set[String])]
+        upstreamOf.put(root, walk(root, marks))
+        marks.foreach { case (figures, upstream) => found += ExecutedMark(figures, stretches, upstream) }
+        stretches += 1
+      }
+      upstreamOf.get(root)
+    }
+
+    private def walk(node: SparkPlan, marks: mutable.Buffer[(LatencyAccumulator, Set[String])]): Set[String] =
+      node match {
+        case adaptive: AdaptiveSparkPlanExec =>
+          val upstream = walk(adaptive.executedPlan, marks)
+          // The rest of a query is planned anew while it runs, and a stage that has run may be dropped from the final plan.
+          if (adaptive.initialPlan ne adaptive.executedPlan) {
+            val numbered = stretches
+            walk(adaptive.initialPlan, marks)
+            stretches = numbered
+          }
+          upstream
+        case stage: QueryStageExec => walk(stage.plan, marks)
+        case reused: ReusedExchangeExec => walk(reused.child, marks)
+        case exchange: Exchange => stretch(exchange.child)
+        case cached: InMemoryTableScanExec => stretch(cached.relation.cachedPlan)
+        case other =>
+          val upstream = (other.subqueries.map(stretch) ++ other.children.map(walk(_, marks))).flatten.toSet
+          other match {
+            case MarkOperator(mark, _) =>
+              marks += mark.figures -> upstream
+              if (mark.figures.owner.measure == Measure.E2ELatency) Set(mark.node) else upstream
+            case _ => upstream
+          }
+      }
+  }
+}

@@ -1,0 +1,28 @@
+package org.apache.spark.sql.latency.tracking
+
+import io.sparklatency.figures.HeldActions
+import io.sparklatency.figures.Measure
+
+/**
+ * The marks of the actions inside the foreachBatch of one run, until their batch ends. Where several actions run one node,
+ * one of them stands: see [[HeldActions]].
+ *
+ * Keeps the accumulators of one batch alive, about 300 bytes a partition and mark. Costs a look at the marks for each action.
+ * Not thread-safe: only the listener's thread uses it.
+ */
+private[latency] final class ForeachBatchMarks {
+  private val held = new HeldActions[ExecutedMark](mark => mark.node -> mark.measure, _.records)
+
+  /** Keeps the marks of an action. Gives back those that do not stand. */
+  def hold(marks: Seq[ExecutedMark]): Seq[ExecutedMark] = held.hold(marks)
+
+  /**
+   * Gives out what was kept. Where an action's mark has no node before it, the ends of the batch's own plan (`own`) become
+   * that: foreachBatch's DataFrame has come through them.
+   */
+  def release(own: Seq[ExecutedMark]): Seq[ExecutedMark] = {
+    val passedOn = own.flatMap(_.upstream).toSet
+    val ends = own.filter(_.measure == Measure.E2ELatency).map(_.node).toSet -- passedOn
+    held.release().map(mark => if (mark.upstream.isEmpty) mark.copy(upstream = ends - mark.node) else mark)
+  }
+}

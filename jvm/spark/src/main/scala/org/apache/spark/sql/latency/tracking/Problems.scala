@@ -1,0 +1,30 @@
+package org.apache.spark.sql.latency.tracking
+
+import scala.collection.mutable
+
+import org.apache.spark.internal.Logging
+
+/**
+ * Warns of each problem of a query once, so that a plan which is made anew for each batch does not fill the log. It remembers
+ * at most a thousand problems, and beyond them warns of no new one.
+ *
+ * Costs one look into a set. Thread-safe: planning threads and the listener's thread call it.
+ */
+private[latency] final class Problems extends Logging {
+  private val told = mutable.LinkedHashSet.empty[(String, String)]
+
+  def tellOnce(query: String, problem: String): Unit =
+    if (synchronized(told.size < Problems.ToldAtMost && told.add(query -> problem)))
+      logWarning(s"query '$query': $problem")
+
+  /** The query's run has ended. The next run is warned again. */
+  def forget(query: String): Unit = synchronized {
+    told.filterInPlace { case (other, _) => other != query }
+    ()
+  }
+}
+
+/** The limit that bounds a driver's memory, however long it runs. */
+private object Problems {
+  private val ToldAtMost = 1000
+}

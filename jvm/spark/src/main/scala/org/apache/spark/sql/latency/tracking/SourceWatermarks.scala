@@ -1,0 +1,48 @@
+package org.apache.spark.sql.latency.tracking
+
+import io.sparklatency.figures.SourceWatermark
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.latency.compat.EventTimeWatermarkExec
+import org.apache.spark.sql.latency.compat.IncrementalExecution
+import org.apache.spark.sql.latency.planning.CurrentQuery
+import org.apache.spark.sql.latency.planning.StreamingQuerySources
+
+/**
+ * The watermarks of a query, one for each `withWatermark` in its plan. Spark itself tells only the one watermark that it
+ * makes of them.
+ *
+ * Costs a walk over the executed plan for each batch. Without state; the listener's thread calls it when a micro-batch has
+ * ended.
+ */
+private[latency] object SourceWatermarks extends AdaptiveSparkPlanHelper {
+
+  /** The watermarks after an execution, if they were `before` ahead of it. */
+  def after(execution: IncrementalExecution, before: Seq[SourceWatermark]): Seq[SourceWatermark] = {
+    val session = execution.sparkSession
+    val sources = new StreamingQuerySources(CurrentQuery.active(session, execution.queryId))
+    val read = collect(execution.executedPlan) { case exec: EventTimeWatermarkExec => exec }
+    val now = read.zipWithIndex.map { case (exec, i) =>
+      of(exec, sources, before.lift(i).filter(_.column == exec.eventTime.name))
+    }
+    val policy = session.sessionState.conf.getConf(SQLConf.STREAMING_MULTIPLE_WATERMARK_POLICY)
+    SourceWatermark.heldBack(now, policyIsMax = policy == "max")
+  }
+
+  private def of(
+      watermark: EventTimeWatermarkExec,
+      sources: StreamingQuerySources,
+      earlier: Option[SourceWatermark]
+  ): SourceWatermark = {
+    val source = collectFirst(watermark.child)(Function.unlift(sources.of)).map(_.name)
+    val stats = watermark.eventTimeStats.value
+    SourceWatermark(
+      // Without data there may be an empty relation in place of the source.
+      source.orElse(earlier.map(_.source)).getOrElse("unknown"),
+      watermark.eventTime.name,
+      watermark.delayMs,
+      earlier.flatMap(_.watermarkMs),
+      holdsBack = false
+    ).advanced(Option.when(stats.count > 0)(stats.max))
+  }
+}

@@ -1,0 +1,45 @@
+package org.apache.spark.sql.latency.ui
+
+import scala.util.control.NonFatal
+
+import io.sparklatency.spark.base.LatencyConf
+import org.apache.spark.SparkConf
+import org.apache.spark.internal.Logging
+import org.apache.spark.scheduler.SparkListener
+import org.apache.spark.sql.latency.history.BatchArchive
+import org.apache.spark.sql.latency.history.LatencyStore
+import org.apache.spark.status.AppHistoryServerPlugin
+import org.apache.spark.status.ElementTrackingStore
+import org.apache.spark.ui.SparkUI
+
+/**
+ * Shows an ended application's figures in the History Server, which finds this class by `META-INF/services`. A bad setting of
+ * the application has its default here, and a failure hides only the tab.
+ *
+ * The History Server calls it when it loads an application, in the thread that loads it. Each batch in the event log costs
+ * what [[BatchArchive]] costs. An application without figures costs nothing more.
+ */
+final class LatencyHistory extends AppHistoryServerPlugin with Logging {
+
+  override def createListeners(conf: SparkConf, store: ElementTrackingStore): Seq[SparkListener] = {
+    val settings = LatencyConf.orDefaults(conf)
+    Seq(new BatchArchive(store, settings.historyBatches, settings.figures.window))
+  }
+
+  /** Adds the tab if there are figures. A failure here must not hide the rest of the application. */
+  override def setupUI(ui: SparkUI): Unit =
+    try
+      if (!LatencyHistory.store(ui).isEmpty) LatencyTab.attachTo(ui, () => LatencyHistory.store(ui))
+    catch { case NonFatal(e) => logWarning("The tab Latency is not shown.", e) }
+
+  /** After Structured Streaming's tab. */
+  override def displayOrder: Int = 100
+}
+
+/** Makes the store of an application from its events alone. Costs nothing until it is read; any thread may call it. */
+private[spark] object LatencyHistory {
+
+  /** What the events of an application tell, and nothing else. */
+  def store(ui: SparkUI): LatencyStore =
+    new LatencyStore(ui.store.store, live = None)
+}

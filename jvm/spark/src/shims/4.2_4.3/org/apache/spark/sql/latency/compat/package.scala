@@ -1,0 +1,52 @@
+package org.apache.spark.sql.latency
+
+import org.apache.spark.sql.classic
+import org.apache.spark.sql.execution
+import org.apache.spark.sql.execution.streaming.operators.stateful
+import org.apache.spark.sql.execution.streaming.runtime
+import org.apache.spark.sql.internal.SQLConf
+
+/**
+ * Every name of Spark, or of what comes with it, that is not the same on all Spark lines. Nothing else in this project names
+ * them, so another line is another folder beside this one. The folder is named after the lines it serves.
+ *
+ * Aliases only: they cost nothing when a program runs, and have no threads.
+ */
+package object compat {
+  type Dataset[T] = classic.Dataset[T]
+  val Dataset: classic.Dataset.type = classic.Dataset
+  type SparkSession = classic.SparkSession
+  val SparkSession: classic.SparkSession.type = classic.SparkSession
+  val ColumnNodeToExpressionConverter: classic.ColumnNodeToExpressionConverter.type =
+    classic.ColumnNodeToExpressionConverter
+
+  type IncrementalExecution = runtime.IncrementalExecution
+  type StreamExecution = runtime.StreamExecution
+  type StreamingExecutionRelation = runtime.StreamingExecutionRelation
+  type ContinuousTrigger = execution.streaming.ContinuousTrigger
+  type RealTimeTrigger = execution.streaming.RealTimeTrigger
+
+  type StreamSourceAwareSparkPlan = execution.StreamSourceAwareSparkPlan
+  type ContinuousScanExec = execution.datasources.v2.ContinuousScanExec
+  type RealTimeStreamScanExec = execution.datasources.v2.RealTimeStreamScanExec
+  type StreamingDataSourceV2ScanRelation = execution.datasources.v2.StreamingDataSourceV2ScanRelation
+  type WriteFilesExecBase = execution.datasources.WriteFilesExecBase
+  type WriteToContinuousDataSourceExec = execution.streaming.continuous.WriteToContinuousDataSourceExec
+
+  type EventTimeWatermarkExec = stateful.EventTimeWatermarkExec
+  type SessionWindowStateStoreRestoreExec = stateful.SessionWindowStateStoreRestoreExec
+  type SessionWindowStateStoreSaveExec = stateful.SessionWindowStateStoreSaveExec
+  type StateStoreRestoreExec = stateful.StateStoreRestoreExec
+  type StateStoreSaveExec = stateful.StateStoreSaveExec
+  type StateStoreWriter = stateful.StateStoreWriter
+  type StreamingSymmetricHashJoinExec = stateful.join.StreamingSymmetricHashJoinExec
+  type UpdateEventTimeColumnExec = stateful.UpdateEventTimeColumnExec
+  type WatermarkSupport = stateful.WatermarkSupport
+  val WatermarkSupport: stateful.WatermarkSupport.type = stateful.WatermarkSupport
+
+  /** Whether a query without state is planned adaptively. */
+  def plansStatelessAdaptively(conf: SQLConf): Boolean =
+    conf.adaptiveExecutionEnabled && conf.getConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED_IN_STATELESS_STREAMING)
+
+  type HttpServletRequest = jakarta.servlet.http.HttpServletRequest
+}

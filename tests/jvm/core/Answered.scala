@@ -1,0 +1,47 @@
+package io.sparklatency
+
+import io.sparklatency.answer.Note
+import io.sparklatency.answer.QueryAnswer
+import io.sparklatency.answer.RunStatus
+import io.sparklatency.figures.Measure
+import io.sparklatency.figures.MeasureSnapshot
+import io.sparklatency.figures.NodeLatencies
+import io.sparklatency.figures.NodeSnapshot
+import io.sparklatency.figures.QuerySnapshot
+import io.sparklatency.recording.LatencySummary
+
+/** Queries of given figures, and what is said of them. */
+object Answered {
+
+  /** All that its nodes ever measured was within the window and in their last batch. */
+  def query(nodes: NodeLatencies*): QuerySnapshot =
+    QuerySnapshot("orders", Some("id"), Some("run"), 1, nodes.map(snapshot(_)), 0, None)
+
+  /** The same a long time after. */
+  def silent(nodes: NodeLatencies*): QuerySnapshot =
+    query().copy(nodes = nodes.map(snapshot(_, window = _ => LatencySummary.empty)))
+
+  private def snapshot(
+      node: NodeLatencies,
+      window: LatencySummary => LatencySummary = identity
+  ): NodeSnapshot = {
+    val measures = node.measures.map { case (measure, all) =>
+      measure -> MeasureSnapshot(all, window(all), all)
+    }
+    NodeSnapshot(node.id, node.upstream, measures, node.measures)
+  }
+
+  def answer(query: QuerySnapshot, status: Option[RunStatus] = None): QueryAnswer =
+    new QueryAnswer(query, status)
+
+  def notes(query: QuerySnapshot, code: String): Seq[Note] = answer(query).notes.filter(_.code == code)
+
+  implicit final class Measured(private val node: NodeLatencies) extends AnyVal {
+
+    /** What the node measured besides. */
+    def and(measure: Measure, records: LatencySummary): NodeLatencies =
+      node.copy(measures = node.measures + (measure -> records))
+
+    def committed(ms: Long*): NodeLatencies = and(Measure.Commit, Aged.records(ms: _*))
+  }
+}

@@ -1,0 +1,127 @@
+package io.sparklatency
+
+import java.util.SplittableRandom
+import java.util.concurrent.atomic.AtomicBoolean
+
+import scala.collection.mutable
+
+import io.sparklatency.recording.LatencyRecorder
+import io.sparklatency.recording.LatencySummary
+import io.sparklatency.time.Clock
+import io.sparklatency.time.ManualClock
+import org.scalatest.funsuite.AnyFunSuite
+
+/**
+ * A writer and a poller at work at the same time, in many rounds of real threads, which yield and spin wherever the clock is read,
+ * wherever something is published, and between rows. What is published one after another must be the rows one after another:
+ * none lost, none twice, none in part.
+ */
+class HandOverSuite extends AnyFunSuite {
+  private val Rounds = 300
+  private val Rows = 2000
+  private val Now = 1790000000000L
+  private val WithoutTimestamp = -1L // in place of a row's age
+
+  private def stir(random: SplittableRandom): Unit = random.nextInt(24) match {
+    case 0 => Thread.`yield`()
+    case n if n < 8 => (1 to random.nextInt(100)).foreach(_ => Thread.onSpinWait())
+    case _ =>
+  }
+
+  private final class RestlessClock(random: SplittableRandom, val readEveryRow: Boolean) extends Clock {
+    var now: Long = Now // only the writer reads it, and sets it
+    override def millis(): Long = { stir(random); now }
+  }
+
+  /** @return how many times each published: the writer, the poller */
+  private def round(seed: Int, readEveryRow: Boolean): (Int, Int) = {
+    val random = new SplittableRandom(seed.toLong)
+    val (clock, stirring) = (new RestlessClock(random.split(), readEveryRow), random.split())
+    val parts = mutable.ArrayBuffer.empty[(LatencySummary, Option[Long], Thread)]
+    val recorder = new LatencyRecorder(
+      clock,
+      (part, oldest) => { stir(stirring); parts += ((part, oldest, Thread.currentThread)) },
+      publishNanos = random.nextInt(200000).toLong,
+      reference = Some(Now + 100000)
+    )
+    val ages =
+      Array.fill(Rows)(if (random.nextInt(10) == 0) WithoutTimestamp else random.nextInt(2000).toLong)
+    val times = Array.fill(Rows)(if (readEveryRow) random.nextInt(3).toLong else 0L).scanLeft(Now)(_ + _).tail
+
+    val (poller, done) = (poll(recorder, random.split()), stirring.split())
+    for (row <- 0 until Rows) {
+      clock.now = times(row)
+      if (ages(row) == WithoutTimestamp) recorder.recordWithoutTimestamp()
+      else recorder.record((times(row) - ages(row)) * 1000)
+      stir(done)
+    }
+    poller.stop()
+    val (all, rest) = recorder.seal()
+
+    assertSame(all, ages.toSeq)
+    assert((all.min, all.max) === ((Some(ages.filter(_ >= 0).min), Some(ages.max))))
+    val committed = recorder.agesOfAll.get
+    val atReference =
+      ages.indices.filter(ages(_) >= 0).map(row => BigInt(ages(row) + committed.atMs - times(row)))
+    assert((committed.summary.records, committed.summary.sum) === ((Rows, atReference.sum)))
+    var from = 0
+    for ((part, oldest) <- parts.map { case (part, oldest, _) => (part, oldest) } :+ ((rest, None))) {
+      val until = from + part.records.toInt
+      assertSame(part, ages.slice(from, until).toSeq)
+      val timestamps = (from until until).filter(ages(_) >= 0).map(row => times(row) - ages(row))
+      assert(oldest.forall(_ <= timestamps.min))
+      from = until
+    }
+    assert(from === Rows)
+    val polled = parts.count { case (_, _, thread) => thread eq poller.thread }
+    (parts.size - polled, polled)
+  }
+
+  /** All but the minimum and the maximum, which may be those of rows before these as well. */
+  private def assertSame(summary: LatencySummary, ages: Seq[Long]): Unit = {
+    val (measured, without) = ages.partition(_ >= 0)
+    assert((summary.count, summary.withoutTimestamp) === ((measured.size, without.size)))
+    assert(summary.sum === measured.map(BigInt(_)).sum)
+    val exact = 0L to 255L by 17
+    assert(summary.countsUpTo(exact) === exact.map(ms => measured.count(_ <= ms)))
+    assert(summary.countsUpTo(Seq(2000)) === Seq(measured.size))
+    if (measured.nonEmpty) assert(summary.min.get <= measured.min && summary.max.get >= measured.max)
+  }
+
+  private final class Poller(val thread: Thread, done: AtomicBoolean) {
+    def stop(): Unit = { done.set(true); thread.join() }
+  }
+
+  private def poll(recorder: LatencyRecorder, random: SplittableRandom): Poller = {
+    val done = new AtomicBoolean
+    val thread = new Thread(() =>
+      while (!done.get) {
+        recorder.publishIfSilent()
+        stir(random)
+      }
+    )
+    thread.start()
+    new Poller(thread, done)
+  }
+
+  test("rows that follow what the poller published are published as well, though the clock stands still") {
+    var parts = 0
+    val recorder =
+      new LatencyRecorder(new ManualClock(Now), (_, _) => parts += 1, publishNanos = 100L * 1000 * 1000)
+    for (part <- 1 to 3) {
+      recorder.record(0)
+      val end = System.nanoTime() + 10L * 1000 * 1000 * 1000
+      while (parts < part && System.nanoTime() < end) recorder.publishIfSilent()
+      assert(parts === part)
+    }
+  }
+
+  for ((readEveryRow, name) <- Seq(true -> "each row", false -> "a run of rows"))
+    test(s"each row is published once and whole, with a reading of the clock for $name") {
+      val published = (1 to Rounds).map(round(_, readEveryRow))
+      assert(published.map(_._1).sum > Rounds && published.map(_._2).sum > Rounds) // both were at work
+      info(
+        s"published by the writer ${published.map(_._1).sum} times, by the poller ${published.map(_._2).sum}"
+      )
+    }
+}

@@ -1,0 +1,95 @@
+package io.sparklatency
+
+import io.sparklatency.answer.Headline
+import io.sparklatency.figures.NodeLatencies
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Which step takes the time, in one sentence. */
+class HeadlineSuite extends AnyFunSuite {
+  import Aged._
+
+  private def of(nodes: NodeLatencies*): Headline = Answered.answer(Answered.query(nodes: _*)).headline
+
+  private def said(headline: Headline) =
+    (headline.code.name, headline.node, headline.own, headline.whole, headline.share, headline.text)
+
+  test("the slowest step is named, with its time, the whole, and its part of it") {
+    assert(said(of(node("source")(1600), node("sink", "source")(4200))) === ((
+      "slowest-step",
+      Some("sink"),
+      Some(2600.0),
+      Some(4200.0),
+      Some(2600 / 4200.0),
+      "Slowest step: sink, 2.6 s of 4.2 s (62 %)"
+    )))
+  }
+
+  test("the age that records come with arose before the source") {
+    assert(said(of(node("source")(2600), node("sink", "source")(4200))) === ((
+      "slowest-step",
+      Some("source"),
+      Some(2600.0),
+      Some(4200.0),
+      Some(2600 / 4200.0),
+      "Slowest step: before source, 2.6 s of 4.2 s (62 %)"
+    )))
+  }
+
+  test("one node tells how old records are, and that it takes another to tell why") {
+    assert(said(of(node("src")(5900, 6100))) === ((
+      "one-node",
+      Some("src"),
+      Some(6000.0),
+      Some(6000.0),
+      Some(1.0),
+      "Records are 6 s old at src on average. Mark another node to see which step takes the time."
+    )))
+  }
+
+  test("where the nodes before it measured nothing, no other mark would help") {
+    val headline = of(node("source")(), node("sink", "source")(6000))
+    assert((headline.code, headline.own) === ((Headline.OneNode, None)))
+    assert(headline.text ===
+      "Records are 6 s old at sink on average. No record with a timestamp was measured before it.")
+  }
+
+  test("without a measured record nothing is known") {
+    for (nodes <- Seq(Nil, Seq(node("source")(), node("sink", "source")())))
+      assert(said(of(nodes: _*)) ===
+        (("unknown", None, None, None, None, "No record with a timestamp has been measured yet.")))
+  }
+
+  test("of records that have not reached the end it is not said that there are none") {
+    val headline = of(node("source")(100), node("sink", "source")())
+    assert((headline.code, headline.text) ===
+      ((Headline.Unknown, "No record with a timestamp has reached the end of the query yet.")))
+  }
+
+  test("where no time passes, or clocks differ, no step is blamed") {
+    assert(of(node("source")(0), node("sink", "source")(0)).text ===
+      "Records are 0 ms old at sink on average: no step stands out.")
+    val early = of(node("source")(-5), node("sink", "source")(-5))
+    assert((early.code, early.text) ===
+      ((Headline.Unknown, "Records are -5 ms old at sink on average: no step stands out.")))
+    // The first node's own time is unknown, for the one before it measured nothing, and the last one's is negative.
+    assert(of(node("gone")(), node("merge", "gone")(150), node("last", "merge")(120)).text ===
+      "Records are 120 ms old at last on average: no step stands out.")
+  }
+
+  test("in silence it is the headline of each node's last batch") {
+    val silent = Answered.silent(node("source")(1600), node("sink", "source")(4200))
+    assert(Answered.answer(silent).headline.text === "Slowest step: sink, 2.6 s of 4.2 s (62 %)")
+  }
+
+  test("a name is on one line, and no longer than a sentence bears; the node's id is whole") {
+    val id = "a" * 40 + "\n" + "b" * 40
+    val headline = of(node("source")(1), node(id, "source")(4000))
+    assert(headline.node === Some(id))
+    assert(headline.words === Headline.Words(
+      "Slowest step: ",
+      "a" * 24 + "…" + "b" * 23,
+      ", 4 s of 4 s (100 %)"
+    ))
+    assert(of(node("a\tb")(6000)).text.startsWith("Records are 6 s old at a\\tb on average."))
+  }
+}

@@ -1,0 +1,40 @@
+package io.sparklatency
+
+import io.sparklatency.figures.HeldActions
+import io.sparklatency.figures.Measure
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Several actions inside one foreachBatch, of which each node counts once. */
+class HeldActionsSuite extends AnyFunSuite {
+  private case class Mark(node: String, records: Long, action: Int)
+
+  private def held = new HeldActions[Mark](mark => mark.node -> Measure.E2ELatency, _.records)
+
+  test("of two actions the one stands that read more, node by node") {
+    val actions = held
+    assert(actions.hold(Seq(Mark("source", 10, 1), Mark("sink", 2, 1))) === Nil)
+    val dropped = actions.hold(Seq(Mark("source", 4, 2), Mark("sink", 3, 2)))
+    assert(dropped.toSet === Set(Mark("source", 4, 2), Mark("sink", 2, 1)))
+    assert(actions.release() === Seq(Mark("source", 10, 1), Mark("sink", 3, 2)))
+  }
+
+  test("of two actions that read as much the later stands") {
+    val actions = held
+    actions.hold(Seq(Mark("sink", 3, 1)))
+    assert(actions.hold(Seq(Mark("sink", 3, 2))) === Seq(Mark("sink", 3, 1)))
+  }
+
+  test("a node that one action planned several times counts by all of them") {
+    val actions = held
+    actions.hold(Seq(Mark("sink", 5, 1)))
+    assert(actions.hold(Seq(Mark("sink", 3, 2), Mark("sink", 4, 2))) === Seq(Mark("sink", 5, 1)))
+  }
+
+  test("what was given out is held no more") {
+    val actions = held
+    actions.hold(Seq(Mark("sink", 3, 1)))
+    assert(actions.release().size === 1)
+    assert(actions.release() === Nil)
+    assert(actions.hold(Seq(Mark("sink", 1, 2))) === Nil)
+  }
+}

@@ -1,0 +1,115 @@
+package io.sparklatency
+
+import io.sparklatency.figures.LiveFigures
+import io.sparklatency.figures.ReadingId
+import io.sparklatency.figures.WindowSamples
+import io.sparklatency.figures.WindowSettings
+import io.sparklatency.recording.LatencyRecorder
+import io.sparklatency.recording.LatencySummary
+import io.sparklatency.time.ManualClock
+import org.scalatest.funsuite.AnyFunSuite
+
+/** The running figures of a node, whose tasks publish while they run and are counted as a whole when they end. */
+class LiveFiguresSuite extends AnyFunSuite {
+  private val clock = new ManualClock(1000)
+  private val task = 7L
+  private val reading = ReadingId(planning = 1, task, number = 0)
+
+  private def figures = new LiveFigures(clock, WindowSamples(WindowSettings(), clock))
+
+  private def aged(ms: Long*): LatencySummary = {
+    val recorder = new LatencyRecorder(clock)
+    ms.foreach(age => recorder.record((clock.millis() - age) * 1000))
+    recorder.summary()
+  }
+
+  private def shown(figures: LiveFigures): (Long, Long, Option[Long]) = {
+    val now = figures.snapshot()
+    (now.total.records, now.window.count, now.window.max)
+  }
+
+  test("what a running task publishes shows at once") {
+    val node = figures
+    node.publish(reading, aged(1, 2))
+    node.publish(reading, aged(9))
+    assert(shown(node) === ((3, 3, Some(9))))
+  }
+
+  test("a task that ends as a whole counts once, and its rest comes into the window") {
+    val node = figures
+    node.publish(reading, aged(1, 2))
+    node.add(aged(1, 2, 5), rest = aged(5), Seq(reading))
+    node.forget(task)
+    assert(shown(node) === ((3, 3, Some(5))))
+  }
+
+  test("what is settled never goes down, whatever tasks publish and lose again") {
+    val node = figures
+    node.add(aged(1))
+    node.publish(reading, aged(2, 3))
+    assert(node.snapshot().settled.records === 1)
+    node.forget(task)
+    assert(node.snapshot().settled.records === 1)
+    node.publish(ReadingId(planning = 2, task, number = 0), aged(4), endless = true)
+    assert(node.snapshot().settled.records === 2)
+  }
+
+  test("the oldest record on its way is none of a task without end") {
+    val node = figures
+    node.publish(ReadingId(planning = 2, task, number = 0), aged(400), Some(600), endless = true)
+    assert(node.oldestRunning === None)
+    node.publish(reading, aged(30, 20), Some(970))
+    clock.advance(10000)
+    node.publish(reading, aged(7), Some(10993))
+    assert(node.oldestRunning === Some(970))
+  }
+
+  test("a task that failed counts no more, and leaves the window") {
+    val node = figures
+    node.add(aged(1))
+    node.publish(reading, aged(2, 3))
+    node.forget(task)
+    assert(shown(node) === ((1, 1, Some(1))))
+  }
+
+  test("what a task published does not stand when another reading came in its place") {
+    val node = figures
+    val other = ReadingId(planning = 1, task + 1, number = 0)
+    node.publish(reading, aged(9))
+    node.publish(other, aged(2))
+    node.add(aged(2, 3), rest = aged(3), Seq(other))
+    assert(shown(node) === ((3, 3, Some(9))))
+    node.ended(Set(1))
+    assert(shown(node) === ((2, 2, Some(3))))
+  }
+
+  test("of two readings of one task each stands by itself") {
+    val node = figures
+    val again = reading.copy(number = 1)
+    node.publish(reading, aged(9))
+    node.publish(again, aged(2))
+    node.add(aged(2), rest = LatencySummary.empty, Seq(again))
+    node.ended(Set(1))
+    assert(shown(node) === ((1, 1, Some(2))))
+  }
+
+  test("what was published leaves the window when it is as old as the window") {
+    val node = figures
+    node.publish(reading, aged(9))
+    clock.advance(40000)
+    node.add(aged(9, 1), rest = aged(1), Seq(reading))
+    assert(shown(node) === ((2, 2, Some(9))))
+    clock.advance(40000)
+    assert(shown(node) === ((2, 1, Some(1))))
+  }
+
+  test("an endless task that was stopped keeps its counts, once") {
+    val node = figures
+    node.publish(reading, aged(2, 3), endless = true)
+    node.ended(Set(1))
+    node.keep(task)
+    node.keep(task)
+    node.forget(task)
+    assert(shown(node) === ((2, 2, Some(3))))
+  }
+}

@@ -1,0 +1,19 @@
+package io.sparklatency
+
+import io.sparklatency.answer.NoFigures
+import org.scalatest.funsuite.AnyFunSuite
+
+/** What is said where there is nothing to show. */
+class NoFiguresSuite extends AnyFunSuite {
+
+  test("without any figures it is said what they wait for") {
+    assert(NoFigures.yet === "No figures yet: no batch of a query with a marked node has ended.")
+  }
+
+  test("of a query that is not found it is said why, and which there are") {
+    val why =
+      "no figures of a query 'q': none is known, no batch of it with a marked node has ended, or newer runs took its place"
+    assert(NoFigures.of("q", Nil) === why)
+    assert(NoFigures.of("q", Seq("a", "b")) === s"$why; there are figures of 'a', 'b'")
+  }
+}

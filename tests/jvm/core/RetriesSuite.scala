@@ -1,0 +1,38 @@
+package io.sparklatency
+
+import io.sparklatency.figures.Reading
+import io.sparklatency.figures.Retries
+import io.sparklatency.figures.TaskAttempt
+import io.sparklatency.recording.LatencySummary
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Which of two readings of one partition counts. */
+class RetriesSuite extends AnyFunSuite {
+
+  private def reading(stage: Int, task: Int, attempt: Long, records: Int): Reading = {
+    val summary = Aged.records(Seq.fill(records)(5L): _*)
+    Reading(0, TaskAttempt(stage, task, attempt), planning = 1, number = 0, summary, LatencySummary.empty)
+  }
+
+  private def stands(one: Reading, other: Reading): Long = {
+    val chosen = Seq(Retries.standing(one, other), Retries.standing(other, one))
+    assert(chosen.distinct.size === 1, "the order in which they come must not matter")
+    chosen.head.attempt.id
+  }
+
+  test("of two attempts at one task the newer stands, also if it read less") {
+    assert(stands(reading(1, 0, attempt = 7, records = 9), reading(1, 0, attempt = 8, records = 3)) === 8)
+  }
+
+  test("of two jobs the one stands that read more, also if it is older") {
+    assert(stands(reading(1, 0, attempt = 7, records = 9), reading(2, 0, attempt = 8, records = 3)) === 7)
+  }
+
+  test("of two jobs that read as much the newer stands") {
+    assert(stands(reading(1, 0, attempt = 7, records = 3), reading(2, 0, attempt = 8, records = 3)) === 8)
+  }
+
+  test("two tasks of one stage that read the same partition are no retries of one another") {
+    assert(stands(reading(1, 0, attempt = 7, records = 9), reading(1, 1, attempt = 8, records = 3)) === 7)
+  }
+}

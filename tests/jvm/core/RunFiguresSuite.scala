@@ -1,0 +1,111 @@
+package io.sparklatency
+
+import io.sparklatency.figures.FiguresListener
+import io.sparklatency.figures.FiguresSettings
+import io.sparklatency.figures.Granularity
+import io.sparklatency.figures.LiveFigures
+import io.sparklatency.figures.LiveRuns
+import io.sparklatency.figures.MarkOwner
+import io.sparklatency.figures.MarkReadings
+import io.sparklatency.figures.Measure
+import io.sparklatency.figures.NodeKey
+import io.sparklatency.figures.QuerySnapshot
+import io.sparklatency.figures.Reading
+import io.sparklatency.figures.ReadingPlace
+import io.sparklatency.figures.TaskAttempt
+import io.sparklatency.recording.LatencyRecorder
+import io.sparklatency.time.ManualClock
+import org.scalatest.funsuite.AnyFunSuite
+
+/** What the driver keeps of a batch, by granularity and up to a limit. */
+class RunFiguresSuite extends AnyFunSuite {
+  private val Start = 1790000000000L
+  private val clock = new ManualClock(Start)
+  private val query = "figures"
+
+  private def owner(node: String) = MarkOwner(NodeKey(query, node), Some("id"), Some("run"))
+
+  private def mark(node: String, subtopology: Int, upstream: String*)(ages: Long*): MarkReadings = {
+    val readings = ages.zipWithIndex.map { case (age, partition) =>
+      val recorder = new LatencyRecorder(new ManualClock(Start))
+      recorder.record((Start - age) * 1000)
+      val attempt = TaskAttempt(0, partition, partition.toLong)
+      ReadingPlace(0, partition) ->
+        Reading(partition, attempt, planning = 0, number = 0, recorder.summary(), recorder.unpublished)
+    }
+    MarkReadings(node, Measure.E2ELatency, subtopology, upstream.toSet, readings.toMap)
+  }
+
+  /** The tasks that were shown. */
+  private final class Tasks extends FiguresListener {
+    var shown = Set.empty[String]
+    override def added(key: NodeKey, measure: Measure, figures: LiveFigures): Unit = ()
+    override def addedTask(query: String, task: String, node: Option[String], figures: LiveFigures): Unit =
+      shown += s"$task ${node.orNull}"
+    override def removed(query: String, nodes: Map[String, collection.Set[Measure]]): Unit = ()
+  }
+
+  private def shown(settings: FiguresSettings)(marks: MarkReadings*): QuerySnapshot = {
+    val tasks = new Tasks
+    val runs = new LiveRuns(clock, settings, tasks)(_.stopped)
+    runs.update(owner("any"))(query => query.add(marks, query.batch(0)))
+    beans = tasks.shown
+    runs.snapshot().head
+  }
+  private var beans = Set.empty[String]
+
+  private def counts(snapshot: QuerySnapshot): Seq[(String, Long)] =
+    snapshot.nodes.map(node => node.id -> node.measures(Measure.E2ELatency).total.records)
+
+  private def pipeline =
+    Seq(mark("source", 0)(1, 2), mark("middle", 0, "source")(3, 4), mark("sink", 1, "middle")(5, 6, 7))
+
+  test("at granularity single only the nodes show at which the query ends") {
+    assert(counts(shown(FiguresSettings(granularity =
+      Granularity.Single
+    ))(pipeline: _*)) === Seq("sink" -> 3))
+    assert(beans.isEmpty)
+  }
+
+  test("at granularity operator every node shows, with those upstream of it") {
+    val snapshot = shown(FiguresSettings())(pipeline: _*)
+    assert(counts(snapshot) === Seq("source" -> 2, "middle" -> 2, "sink" -> 3))
+    assert(snapshot.nodes.map(_.upstream) === Seq(Nil, Seq("source"), Seq("middle")))
+    assert(beans.isEmpty)
+  }
+
+  test("at granularity subtask there is a bean for each node in each task, and for each task") {
+    shown(FiguresSettings(granularity = Granularity.Subtask))(pipeline: _*)
+    val nodes = Seq("0_0", "0_1").flatMap(task => Seq(s"$task source", s"$task middle", s"$task null"))
+    val ends = Seq("1_0", "1_1", "1_2").flatMap(task => Seq(s"$task sink", s"$task null"))
+    assert(beans === (nodes ++ ends).toSet)
+  }
+
+  test("nodes beyond the limit are folded into one, and counted") {
+    val snapshot = shown(FiguresSettings(maxNodes = 2))(
+      (1 to 5).map(n => mark(s"node-$n", 0)(n.toLong)): _*
+    )
+    assert(counts(snapshot).toMap.values.sum === 5)
+    assert(snapshot.nodes.size === 3 && snapshot.nodes.last.id === "__other__" && snapshot.folded === 3)
+  }
+
+  test("tasks beyond the limit are folded into one bean") {
+    val ages = (1L to 9L).toSeq
+    val snapshot =
+      shown(FiguresSettings(granularity = Granularity.Subtask, maxNodes = 4))(mark("only", 0)(ages: _*))
+    assert(counts(snapshot) === Seq("only" -> 9))
+    assert(beans.size === 6 && beans.count(_.startsWith("__other__")) === 2)
+    assert(snapshot.folded === 14)
+  }
+
+  test("nodes show in the order of their plan, and those of other plans where they were") {
+    val runs = new LiveRuns(clock, FiguresSettings(), FiguresListener.Nowhere)(_.stopped)
+    def batch(marks: MarkReadings*): Unit =
+      runs.update(owner("any"))(query => query.add(marks, query.batch(0)))
+    batch(mark("other", 0)(1))
+    batch(mark("sink", 1)(1))
+    batch(mark("last", 0)(1))
+    batch(mark("source", 0)(1), mark("sink", 1, "source")(1))
+    assert(runs.snapshot().head.nodes.map(_.id) === Seq("other", "source", "sink", "last"))
+  }
+}

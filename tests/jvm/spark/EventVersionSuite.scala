@@ -1,0 +1,105 @@
+package org.apache.spark.sql.latency
+
+import java.nio.file.Files
+import java.nio.file.Path
+import java.nio.file.Paths
+
+import scala.jdk.CollectionConverters._
+
+import io.sparklatency.figures.Batch
+import io.sparklatency.figures.Measure
+import io.sparklatency.recording.NewerFormatException
+import io.sparklatency.spark.LatencyJson
+import io.sparklatency.spark.Logged
+import org.apache.spark.sql.latency.history.BatchArchive
+import org.apache.spark.sql.latency.history.LatencyStore
+import org.apache.spark.sql.latency.history.StoredBatch
+import org.apache.spark.util.JsonProtocol
+import org.apache.spark.util.kvstore.InMemoryStore
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Whatever version of the event stands in a log. In Spark's own package for its event log's format. */
+class EventVersionSuite extends AnyFunSuite {
+  private val fixtures: Map[Int, String] = {
+    val Name = """latency-batch-(\d+)\.json""".r
+    val folder = Paths.get(getClass.getResource("/latency-batch-1.json").toURI).getParent
+    val files = Files.list(folder)
+    try files.iterator.asScala.map(file => (file.getFileName.toString, file)).collect {
+        case (Name(version), file: Path) => version.toInt -> Files.readString(file).trim
+      }.toMap
+    finally files.close()
+  }
+  private val newest = fixtures(EventVersion.Newest)
+  private val ofVersion99 = newest.replaceFirst("\"version\":\\d+", "\"version\":99")
+
+  private def read(event: String): SparkListenerLatencyBatch =
+    JsonProtocol.sparkEventFromJson(event).asInstanceOf[SparkListenerLatencyBatch]
+
+  private def history(store: InMemoryStore): Seq[Batch] = {
+    val latencies = new LatencyStore(store, None)
+    latencies.queries.flatMap(latencies.history(_))
+  }
+
+  test("there is an event of each version ever written") {
+    assert(fixtures.keys.toSeq.sorted === (1 to EventVersion.Newest))
+    for ((version, event) <- fixtures) assert(read(event).version === version)
+  }
+
+  for ((version, event) <- fixtures.toSeq.sorted)
+    test(s"an event of version $version gives the figures that were written") {
+      val record = read(event).record
+      assert((record.query, record.batch, record.inputRows) === (("orders", 7, 5)))
+      assert(record.watermarks.map(_.source) === Seq("kafka[orders]"))
+      assert(record.durationsMs === Map("addBatch" -> 412L, "triggerExecution" -> 530L))
+      val figures = record.nodes.map(node =>
+        node.id -> node.measures.map { case (measure, s) =>
+          val counts = Seq(s.count, s.withoutTimestamp, s.aheadOfClock, s.sum.toLong)
+          measure -> ((counts, s.min, s.avg, s.max, s.percentiles(Seq(50, 90, 99)).flatten))
+        }
+      )
+      assert(figures === Seq(
+        "source" -> Map(Measure.E2ELatency ->
+          ((Seq(5, 1, 0, 1100), Some(100), Some(220.0), Some(500), Seq(200, 500, 500)))),
+        "sink" -> Map(
+          Measure.E2ELatency ->
+            ((Seq(5, 1, 1, 1270), Some(-30), Some(254.0), Some(700), Seq(200, 700, 700))),
+          Measure.Commit ->
+            ((Seq(5, 1, 0, 2270), Some(170), Some(454.0), Some(900), Seq(401, 900, 900)))
+        )
+      ))
+    }
+
+  test("what is written is the newest version, and no field of it has changed") {
+    val written = JsonProtocol.sparkEventToJsonString(SparkListenerLatencyBatch(read(newest).record))
+    assert(written === newest)
+  }
+
+  test(
+    "batches of a newer version are skipped with one warning that says what to do, and the others are shown"
+  ) {
+    val store = new InMemoryStore
+    val archive = new BatchArchive(store, kept = 10)
+    val logged = Logged.during {
+      for (event <- Seq(ofVersion99, newest, ofVersion99, ofVersion99)) archive.onOtherEvent(read(event))
+    }
+    assert(LatencyJson.history(history(store)) === LatencyJson.history(Seq(read(newest).record)))
+    assert(logged === Seq(
+      "batches of query 'orders' are skipped: batches of format 99 were written by a newer sparklatency; this one " +
+        "reads formats up to 2: upgrade sparklatency on the History Server, or wherever else they are read"
+    ))
+  }
+
+  test("a batch whose summaries are of a newer format is skipped whole") {
+    val store = new InMemoryStore
+    val archive = new BatchArchive(store, kept = 10)
+    val event = read(newest)
+    for (node <- event.nodes; bytes <- node.measures.values.asScala) bytes(0) = 99
+    val logged = Logged.during(archive.onOtherEvent(event))
+    assert(store.count(classOf[StoredBatch]) === 0)
+    assert(history(store).isEmpty && logged.size === 1 && logged.head.contains("latencies of format 99"))
+  }
+
+  test("a batch of a newer version is not guessed at") {
+    assert(intercept[NewerFormatException](read(ofVersion99).record).found === 99)
+  }
+}

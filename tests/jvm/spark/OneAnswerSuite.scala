@@ -1,0 +1,208 @@
+package org.apache.spark.sql.latency
+
+import java.net.URI
+import java.net.http.HttpClient
+import java.net.http.HttpRequest
+import java.net.http.HttpResponse.BodyHandlers
+
+import scala.jdk.CollectionConverters._
+import scala.xml.XML
+
+import com.fasterxml.jackson.databind.JsonNode
+import com.fasterxml.jackson.databind.ObjectMapper
+import io.sparklatency.answer.QueryAnswer
+import io.sparklatency.spark.LatencyJson
+import io.sparklatency.spark.PythonApi
+import io.sparklatency.spark.StreamingTest
+import org.apache.spark.SecurityManager
+import org.apache.spark.SparkConf
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.latency.application.LatencyApplication
+import org.apache.spark.sql.latency.history.BatchArchive
+import org.apache.spark.sql.latency.history.LatencyStore
+import org.apache.spark.sql.latency.ui.LatencyHistory
+import org.apache.spark.sql.streaming.StreamingQuery
+import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
+import org.apache.spark.status.AppStatusStore
+import org.apache.spark.ui.SparkUI
+import org.apache.spark.util.JsonProtocol
+import org.apache.spark.util.kvstore.InMemoryStore
+
+/** One moment, and what every surface says of it: in the application, and in a History Server that has read its events. */
+class OneAnswerSuite extends StreamingTest {
+  import OneAnswerSuite._
+
+  private val mapper = new ObjectMapper
+  private val http = HttpClient.newHttpClient
+
+  private def store: LatencyStore = {
+    ListenerBus.awaitEmpty(spark.sparkContext)
+    LatencyApplication.of(spark.sparkContext).store
+  }
+
+  /** A record from the future, and fewer and younger ones at the end than came in, for one is late. */
+  private def runShop(name: String): StreamingQuery = {
+    val input = stream
+    val query = startWindows(input, name)
+    try {
+      input.addData(ago(-3, 300, 2000))
+      processAll(query)
+      clock.advance(1000)
+      input.addData(ago(50, 60000))
+      processAll(query)
+      query
+    } finally query.stop()
+  }
+
+  test(
+    "tab, REST, SQL and Python say the same, while the application runs and when it is read from its events"
+  ) {
+    val query = runShop("one_answer")
+    val answer = store.answer(store.query(query.runId.toString).get)
+    val expected = of(answer)
+    assert(answer.notes.map(_.code) ===
+      Seq("younger-downstream", "ahead-of-clock", "ahead-of-clock", "different-records"))
+    assert(expected.headline.startsWith("Slowest step: ") && expected.parts.size === 3)
+
+    assert(said(PythonApi.latencyJson(spark, "one_answer")) === expected)
+    val rows =
+      spark.sql("SELECT headline, parts, notes FROM e2e_latency() WHERE query = 'one_answer'").collect()
+    assert(rows.length === 2 && rows.map(said).toSet === Set(expected))
+    val live = spark.sparkContext.uiWebUrl.get
+    val rest = get(s"$live/api/v1/latency/queries/one_answer")
+    assert(said(rest) === expected)
+    assert(page(get(s"$live/latency/query/?id=one_answer")) === page(answer))
+
+    withHistoryServer(query) { server =>
+      assert(get(s"$server/api/v1/applications/$App/latency/queries/one_answer") == rest, "REST of both")
+      assert(page(get(s"$server/latency/query/?id=one_answer")) === page(answer))
+    }
+  }
+
+  test("JSON has each watermark's lag, and the split of the last batch while the window has others") {
+    runShop("one_batch")
+    val query = mapper.readTree(PythonApi.latencyJson(spark, "one_batch")).get("queries").get(0)
+    val batch = query.get("lastBatch")
+    assert(batch.get("watermarks").get(0).get("lag").asLong === 11000 - 3)
+    assert(query.get("nodes").get(1).get("commit").get("max").asLong === 2000)
+    assert(query.get("split").get("total") === mapper.readTree(
+      """{"min": 1050, "avg": 1050.0, "p50": 1050, "p99": 1050, "max": 1050}"""
+    ))
+    assert(query.get("split") === batch.get("split"))
+    assert(
+      PythonApi.latencyJson(spark, "one_batch").contains(""""max":1050,"""),
+      "a whole number has no fraction"
+    )
+  }
+
+  test("in silence they say the same, too") {
+    val query = runShop("one_silence")
+    clock.advance(3600000)
+    val answer = store.answer(store.query(query.runId.toString).get)
+    assert(answer.notes.head.code === "silent")
+    assert(said(PythonApi.latencyJson(spark, "one_silence")) === of(answer))
+    assert(said(
+      spark.sql("SELECT headline, parts, notes FROM e2e_latency() WHERE query = 'one_silence'").head()
+    ) === of(answer))
+    assert(page(get(s"${spark.sparkContext.uiWebUrl.get}/latency/query/?id=one_silence")) === page(answer))
+  }
+
+  test("all queries are the same on every surface, also after a restart under one name") {
+    val (first, second) = (runShop("one_restart"), runShop("one_restart"))
+    val python = mapper.readTree(PythonApi.latencyJson(spark, null))
+    val runs = ids(python, "queries")
+    assert(runs.contains(second.runId.toString) && !runs.contains(first.runId.toString))
+    assert(ids(python, "earlierRuns").contains(first.runId.toString))
+    val ofStore = LatencyJson.all(store).toString
+    assert(PythonApi.latencyJson(spark, null) == ofStore, "Python has what the store has")
+    assert(mapper.readTree(PythonApi.latencyJson(
+      spark,
+      "one_restart"
+    )).get("queries").get(0).get("run").asText ===
+      second.runId.toString)
+
+    val sql = spark.sql("SELECT run_id FROM e2e_latency()").collect().map(_.getString(0)).distinct
+    // A row is a node's: a query whose first batch failed has none.
+    val withNodes = python.get("queries").elements.asScala.filterNot(_.get("nodes").isEmpty).toSeq
+    assert(sql === withNodes.map(_.get("run")).map(run => if (run.isNull) null else run.asText))
+    val live = spark.sparkContext.uiWebUrl.get
+    assert(mapper.readTree(get(s"$live/api/v1/latency")) == python, "REST has what Python has")
+    val links =
+      s"/latency/query/\\?id=([0-9a-f-]{36})\"".r.findAllMatchIn(get(s"$live/latency/")).map(_.group(1)).toSeq
+    assert(links === runs.filter(_ != null) ++ ids(python, "earlierRuns"))
+  }
+
+  /** A UI as the History Server makes one, of what the application's event log would hold of a run. */
+  private def withHistoryServer(query: StreamingQuery)(check: String => Unit): Unit = {
+    val (kv, application) = (new InMemoryStore, store)
+    val archive = new BatchArchive(kv, kept = 100)
+    application.history(application.query(query.runId.toString).get).foreach { batch =>
+      val line = JsonProtocol.sparkEventToJsonString(SparkListenerLatencyBatch(batch))
+      archive.onOtherEvent(JsonProtocol.sparkEventFromJson(line))
+    }
+    archive.onOtherEvent(new QueryTerminatedEvent(query.id, query.runId, None, None))
+    val conf = new SparkConf(false).set("spark.ui.port", "0")
+    val ui = SparkUI.create(None, new AppStatusStore(kv), conf, new SecurityManager(conf), App, "", 0)
+    ui.setAppId(App)
+    new LatencyHistory().setupUI(ui)
+    ui.bind()
+    ui.attachAllHandlers()
+    try check(ui.webUrl)
+    finally ui.stop()
+  }
+
+  private def get(url: String): String = {
+    val there = URI.create(url)
+    val here = new URI("http", null, "127.0.0.1", there.getPort, there.getPath, there.getQuery, null)
+    val response = http.send(HttpRequest.newBuilder(here).build, BodyHandlers.ofString)
+    assert(response.statusCode === 200, response.body)
+    response.body
+  }
+
+  private def of(answer: QueryAnswer): Said = Said(
+    answer.headline.text,
+    answer.parts.of.map(part => (part.name, part.ms, part.share)),
+    answer.notes.map(_.text)
+  )
+
+  private def said(json: String): Said = {
+    val query = mapper.readTree(json).get("queries").get(0)
+    val parts = query.get("parts").get("of").elements.asScala.map { part =>
+      val names = part.get("names").elements.asScala.map(_.asText).mkString(" and ")
+      (names, part.get("ms").asDouble, part.get("share").asDouble)
+    }
+    val notes = query.get("notes").elements.asScala.map(_.get("text").asText)
+    Said(query.get("headline").get("text").asText, parts.toSeq, notes.toSeq)
+  }
+
+  private def said(row: Row): Said = {
+    val parts = row.getSeq[Row](1).map(part => (part.getString(0), part.getDouble(1), part.getDouble(2)))
+    Said(row.getString(0), parts.toSeq, row.getSeq[String](2).toSeq)
+  }
+
+  private def page(answer: QueryAnswer): Page =
+    Page(answer.headline.text, answer.parts.text.toSeq, answer.notes.map(_.text))
+
+  /** What a browser shows of a page's first lines. */
+  private def page(html: String): Page = {
+    def texts(style: String): Seq[String] = {
+      val start = s"""<p class="latency-$style"""
+      html.split(start, -1).toSeq.tail.map(rest => start + rest.take(rest.indexOf("</p>")) + "</p>")
+        .map(XML.loadString(_).text.trim.replaceAll("\\s+", " "))
+    }
+    val bar = """<div class="latency-split"[^>]* aria-label="([^"]*)"""".r
+    Page(texts("headline").head, bar.findAllMatchIn(html).map(_.group(1)).toSeq, texts("note "))
+  }
+
+  private def ids(json: JsonNode, list: String): Seq[String] =
+    json.get(list).elements.asScala.map(one =>
+      if (one.get("run").isNull) null else one.get("run").asText
+    ).toSeq
+}
+
+object OneAnswerSuite {
+  private val App = "one-answer"
+
+  private final case class Said(headline: String, parts: Seq[(String, Double, Double)], notes: Seq[String])
+  private final case class Page(headline: String, parts: Seq[String], notes: Seq[String])
+}
