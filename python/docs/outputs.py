@@ -136,7 +136,7 @@ def notebook(file: str, alt: str) -> None:
     )
     page = _folder() / "notebook.html"
     page.write_text(html, encoding="utf-8")
-    _pictures(file, alt, page.as_uri(), 680, 150)
+    _pictures(file, alt, page.as_uri(), 680, 250)
 
 
 def plot(file: str, alt: str) -> None:

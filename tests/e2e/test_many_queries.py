@@ -18,7 +18,7 @@ MORE = int(os.environ.get("MANY_QUERIES", "45"))
 A_FEW = MORE // 3
 """Pools grow and shrink, and Spark cleans up when it comes to it; what each query leaves comes to MORE."""
 
-BY_TIME = {"io.sparklatency.WindowSamples$Sample"}
+BY_TIME = {"io.sparklatency.figures.WindowSamples$Sample"}
 """Of which those queries that are kept have more or fewer, as their records came."""
 
 CONF = {

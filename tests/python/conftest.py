@@ -49,10 +49,10 @@ def spark(user_jar: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 def clock(spark: SparkSession) -> Iterator[Any]:
     """The clock of the JVM, standing at NOW until it is set or advanced; in milliseconds."""
     jvm: Any = spark._jvm
-    manual = jvm.io.sparklatency.ManualClock(NOW)
-    jvm.io.sparklatency.WallClock.install(manual)
+    manual = jvm.io.sparklatency.time.ManualClock(NOW)
+    jvm.io.sparklatency.time.WallClock.install(manual)
     yield manual
-    jvm.io.sparklatency.WallClock.reset()
+    jvm.io.sparklatency.time.WallClock.reset()
 
 
 @pytest.fixture

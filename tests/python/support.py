@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from sparklatency.figures import NodeLatency
+    from sparklatency.values.nodes import NodeSnapshot
 
 T = TypeVar("T")
 
@@ -43,10 +43,10 @@ def run(df: DataFrame) -> None:
     df.write.format("noop").mode("overwrite").save()
 
 
-def figures(node: str, records: int) -> NodeLatency:
+def figures(node: str, records: int) -> NodeSnapshot:
     """A node's figures, once the driver has counted so many records. No two tests may use one node id."""
 
-    def counted() -> NodeLatency | None:
+    def counted() -> NodeSnapshot | None:
         return next((n for n in latency().nodes if n.node == node and n.records >= records), None)
 
     found = eventually(counted)

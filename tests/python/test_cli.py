@@ -32,13 +32,13 @@ def test_jar_prints_the_path_for_a_line(line: str) -> None:
 def test_jar_names_the_lines_there_are_when_none_fits() -> None:
     failed = sparklatency("jar", "--spark", "3.5.8")
     assert (failed.exit_code, failed.stdout) == (1, "")
-    assert "has no jar for Spark 3.5 (asked for 3.5.8). It has one for Spark 4.2 and 4.3" in failed.stderr
+    assert "has no jar for Spark 3.5 (asked for 3.5.8). It has one for Spark 4.2 and 4.3." in failed.stderr
 
 
 def test_jar_refuses_what_is_no_version() -> None:
     failed = sparklatency("jar", "--spark", "newest")
     assert (failed.exit_code, failed.stdout) == (1, "")
-    assert "'newest' is no version of Spark: write it like 4.2 or 4.2.1." in failed.stderr
+    assert "'newest' is not a version of Spark. Write it like 4.2 or 4.2.1." in failed.stderr
 
 
 def test_jar_without_pyspark_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

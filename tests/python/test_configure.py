@@ -91,8 +91,11 @@ def test_submit_arguments_that_have_ours_are_taken_as_they_are() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("--jars /a.jar pyspark-shell", f"sets spark.jars to /a.jar, which Spark prefers .* Append {JAR}"),
-        ("--conf spark.plugins=my.P pyspark-shell", f"sets spark.plugins to my.P, .* Append {PLUGIN}"),
+        ("--jars /a.jar pyspark-shell", f"sets spark.jars to /a.jar, and Spark prefers .* Append {JAR}"),
+        (
+            "--conf spark.plugins=my.P pyspark-shell",
+            f"sets spark.plugins to my.P, and Spark prefers .* Append {PLUGIN}",
+        ),
     ],
 )
 def test_submit_arguments_that_would_overrule_the_builder_are_refused(arguments: str, message: str) -> None:
@@ -103,7 +106,9 @@ def test_submit_arguments_that_would_overrule_the_builder_are_refused(arguments:
 def test_a_jar_of_ours_that_does_not_fit_is_refused() -> None:
     stranger = "/old/sparklatency-spark_4.0_2.13-0.0.1.jar"
     builder = SparkSession.Builder().config("spark.jars", stranger)
-    with pytest.raises(SparkLatencyError, match=f"spark.jars has {stranger}, where .* is the one that fits"):
+    with pytest.raises(
+        SparkLatencyError, match=f"spark.jars has {stranger}. It does not fit: take it out. .* does."
+    ):
         configure(builder)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import signal
@@ -11,10 +12,11 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import pytest
+from rich.console import Console
 
-from sparklatency.demo import picture, slow_step, summary
+from fabricated import figures, node, query, slowest, unknown
+from sparklatency.demo import names_a_step, picture, show_lines, summary
 from support import PATIENCE_SECONDS
-from test_view import figures, node, query, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,42 +39,34 @@ def demo(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def test_the_slow_step_is_where_the_median_grows_most() -> None:
-    nodes = figures(
-        query("q", node("a", p50=500.0), node("b", p50=400.0), node("c", p50=900.0), node("d", p50=950.0))
-    )
-    step = slow_step(nodes.nodes)
-    assert step is not None
-    assert [n.node for n in step] == ["b", "c"]
-
-
-def test_a_node_without_figures_is_passed_over() -> None:
-    nodes = figures(query("q", node("a", p50=1.0), unknown("b"), node("c", p50=9.0)))
-    assert summary(nodes).endswith(
-        "The slow node is c: on the way to it from a the median latency grows by 8 ms, from 1 to 9 ms."
-    )
-
-
-def test_what_waits_for_the_slow_step_is_told_from_it() -> None:
-    shown = query(
-        "q",
-        node("a", p50=900.0, avg=950.0, own=950.0),
-        node("b", p50=1_500.0, avg=1_600.0, own=650.0, upstream=["a"]),
-        slowestStep="a",
-        criticalPath=["a", "b"],
-    )
-    told = summary(figures(shown))
-    assert told.endswith(
-        "from 900 to 1,500 ms. Records that come in meanwhile wait for the next batch, and so are 950 ms old "
-        "on average when they reach a."
-    )
-    assert "wait for" not in summary(figures({**shown, "slowestStep": "b"}))
+def test_it_ends_with_the_headline() -> None:
+    text = "Slowest step: b, 2.6 s of 4.2 s (62 %)"
+    shown = figures(query("q", node("a"), node("b"), headline=slowest("b", 2_600.0, 4_200.0, text)))
+    assert names_a_step(shown)
+    assert summary(shown) == f"{shown}\n\n{text}"
 
 
 def test_without_figures_no_step_is_called_slow() -> None:
-    for shown in (figures(), figures(query("q", node("a"))), figures(query("q", unknown("a"), unknown("b")))):
-        assert slow_step(shown.nodes) is None
-        assert summary(shown).startswith("The figures of fewer than two nodes are known")
+    nothing = figures()
+    assert summary(nothing) == "No figures yet: no batch of a query with a marked node has ended."
+    for shown in (nothing, figures(query("q", node("a"))), figures(query("q", unknown("a"), unknown("b")))):
+        assert not names_a_step(shown)
+    assert summary(shown).endswith("\n\nNo record with a timestamp has been measured yet.")
+
+
+def test_a_line_that_says_nothing_new_is_not_printed_again() -> None:
+    text = "Slowest step: b, 2.6 s of 4.2 s (62 %)"
+    b = query("q", node("a"), node("b"), headline=slowest("b", 2_600.0, 4_200.0, text))
+    later = {**b, "nodes": [node("a"), node("b", p50=700.0)]}
+    out = io.StringIO()
+    readings = [(0.0, figures(b)), (5.0, figures(b)), (10.0, figures(later)), (12.0, figures(b))]
+    last = show_lines(iter(readings), 12, Console(file=out, width=1_000))
+    assert last == figures(b)
+    assert [line[:17] for line in out.getvalue().splitlines()] == [
+        "  0 s  a: records",
+        "  0 s  b: records",
+        " 10 s  b: records",
+    ]
 
 
 def words(svg: str) -> str:
@@ -82,15 +76,18 @@ def words(svg: str) -> str:
 
 
 def test_the_picture_shows_the_last_table_and_the_slow_step() -> None:
-    shown = figures(query("demo", node("source"), node("sink", p50=1_500.0, max=1_234_567.0)))
+    text = "Slowest step: sink, 2.6 s of 4.2 s (62 %)"
+    headline = slowest("sink", 2_600.0, 4_200.0, text)
+    shown = figures(
+        query("demo", node("source"), node("sink", p50=1_500.0, max=1_234_567.0), headline=headline)
+    )
     rule = "─" * 68
     assert words(picture(shown)) == (
         "sparklatency demo demo · 1,234 batches · latency in ms over the window, records since the start "
         f"node records min avg p50 p90 p99 max {rule} "
         "source 12,000 3 1,017.2 612 2,007 3,007 3,019 "
         "sink 12,000 3 1,017.2 1,500 2,007 3,007 1,234,567 "
-        "The slow node is sink: on the way to it from source the median latency grows by 888 ms, "
-        "from 612 to 1,500 ms."
+        f"{text}"
     )
 
 
@@ -100,13 +97,11 @@ def test_it_ends_by_itself_and_names_the_slow_node(demo: subprocess.Popen[str], 
     assert re.search(r"^Spark UI: http://127\.0\.0\.1:\d+$", out, re.MULTILINE)
     assert re.search(r"^JMX: +jconsole \d+,", out, re.MULTILINE)
     assert re.search(r"^ *\d+ s  source: records [\d,]+  min ", out, re.MULTILINE)
-    assert re.search(
-        r"^The slow node is sink: on the way to it from windowed the median latency grows by", out, re.M
-    )
+    assert re.match(r"Slowest step: sink, [\d.]+ s of [\d.]+ s \(\d+ %\)$", out.splitlines()[-1])
     assert "WARN" not in err.replace("WARNING: Using incubator modules", "")
     assert "ERROR" not in err
     assert [left.name for left in tmp_path.iterdir()] == ["demo.svg"]
-    assert "The slow node is sink" in words(tmp_path.joinpath("demo.svg").read_text(encoding="utf-8"))
+    assert "Slowest step: sink, " in words(tmp_path.joinpath("demo.svg").read_text(encoding="utf-8"))
 
 
 def test_an_interrupt_ends_it_in_good_order(demo: subprocess.Popen[str]) -> None:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import sparklatency._gateway
+import sparklatency.binding.gateway
 from sparklatency import SparkLatencyError, jar_path, latency, with_e2e_latency
-from sparklatency._jar import jar_lines, pyspark_version, spark_line
+from sparklatency.binding.jars import jar_lines, pyspark_version, spark_line
 from support import aged, python
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def test_reading_without_pyspark_says_so(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_jar_of_another_version(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     version = sparklatency.__version__
-    monkeypatch.setattr(sparklatency._gateway, "__version__", "99.0")
+    monkeypatch.setattr(sparklatency.binding.gateway, "__version__", "99.0")
     for call in (lambda: with_e2e_latency(aged(spark, 1), "node", "ts"), latency):
         with pytest.raises(SparkLatencyError) as raised:
             call()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import pytest
 from pyspark.errors import IllegalArgumentException
 from pyspark.sql import functions as F  # noqa: N812
@@ -59,7 +60,7 @@ def test_a_column_object_that_will_not_do(df: DataFrame) -> None:
     [
         ((7, "ts"), "node_id takes str, not 7 (int)."),
         ((None, "ts"), "node_id takes str, not None (NoneType)."),
-        (("n", 7), "timestamp takes str or Column or None, not 7 (int)."),
+        (("n", 7), "timestamp takes str or pyspark.sql.column.Column or None, not 7 (int)."),
         (("n", "ts", 1), "level takes str, not 1 (int)."),
     ],
 )
@@ -70,15 +71,57 @@ def test_a_value_of_the_wrong_python_type(df: DataFrame, arguments: tuple[Any, .
 
 @pytest.mark.parametrize(("query", "value"), [(5, "5 (int)"), (["q"], "['q'] (list)")])
 def test_something_that_is_no_query(query: Any, value: str) -> None:
-    message = f"latency: query takes StreamingQuery or str or None, not {value}."
+    expected = "pyspark.sql.streaming.query.StreamingQuery or str or None"
+    message = f"latency: query takes {expected}, not {value}."
     with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
         latency(query)
 
 
 def test_something_that_is_no_dataframe() -> None:
     frame: Any = [1, 2]
-    with pytest.raises(TypeError, match=re.escape("df takes DataFrame, not [1, 2] (list).")):
+    with pytest.raises(
+        TypeError, match=re.escape("df takes pyspark.sql.dataframe.DataFrame, not [1, 2] (list).")
+    ):
         with_e2e_latency(frame, "n")
+
+
+class Unshowable:
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (b"x" * 1_000, f"b'{'x' * 97}… (bytes)"),
+        (pd.DataFrame({"a": [1]}), r"   a\n0  1 (pandas.core.frame.DataFrame)"),
+        (Unshowable(), "a value that cannot be shown (test_mistakes.Unshowable)"),
+    ],
+)
+def test_a_value_that_is_large_or_odd_stays_on_one_line(df: DataFrame, value: Any, shown: str) -> None:
+    for call in (lambda: with_e2e_latency(df, value), lambda: latency(value)):
+        with pytest.raises(TypeError, match=re.escape(f"not {shown}.")):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [(("\ud800", "ts"), "node_id"), (("n", "\ud800"), "timestamp"), (("n", "ts", "\ud800"), "level")],
+)
+def test_text_that_utf_8_does_not_have_is_refused_in_a_sentence(
+    df: DataFrame, arguments: tuple[str, ...], name: str
+) -> None:
+    said = rf"with_e2e_latency: {name} '\ud800' cannot be written as UTF-8."
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+        with_e2e_latency(df, *arguments)
+
+
+@pytest.mark.parametrize("url", [None, "http://127.0.0.1:1"])
+@pytest.mark.usefixtures("spark")
+def test_a_query_that_utf_8_does_not_have_is_refused_in_a_sentence(url: str | None) -> None:
+    said = r"latency: query 'a\udfff' cannot be written as UTF-8."
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+        latency("a\udfff", url=url)
 
 
 def test_no_column_that_could_be_a_timestamp(spark: SparkSession) -> None:

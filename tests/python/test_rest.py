@@ -10,9 +10,9 @@ from urllib.request import urlopen
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
+from fabricated import node, query
 from sparklatency import NoFiguresError, latency, with_e2e_latency
 from support import aged, eventually, python
-from test_view import node, query
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,8 +56,8 @@ def test_the_ui_and_the_session_show_the_same(odd: StreamingQuery, url: str) -> 
 def test_a_query_without_figures_is_told_from_one_that_has_no_batch_yet(
     spark: SparkSession, odd: StreamingQuery, url: str
 ) -> None:
-    for name in ("even", "a/b"):
-        said = f"no figures of a query '{name}': none is known, no batch .*; there are figures of '"
+    for name, why in (("even", ": none is known, no batch .*"), ("a/b", "")):
+        said = f"no figures of a query '{name}'{why}; there are figures of '"
         with pytest.raises(NoFiguresError, match=said):
             latency(name, url=url)
     unmarked = spark.readStream.format("rate").load().writeStream.format("noop").start()
@@ -88,10 +88,12 @@ def test_an_application_whose_session_reads_nothing_shows_what_a_batch_query_mea
 
 
 def test_an_application_is_chosen_by_the_ui_that_shows_it() -> None:
-    with pytest.raises(ValueError, match="app chooses among the applications of a UI, so it takes a url too"):
+    with pytest.raises(
+        ValueError, match=r"app chooses among the applications of a UI\. Give the url of the UI too\."
+    ):
         latency("orders", app="app-1")
     with pytest.raises(
-        ValueError, match="'driver:4040' is no URL of a Spark UI: write it like http://driver:4040"
+        ValueError, match=r"'driver:4040' is not the URL of a Spark UI\. Write it like http://driver:4040\."
     ):
         latency("orders", url="driver:4040")
 

@@ -113,3 +113,6 @@ def test_the_object_of_an_earlier_run_shows_that_run(
     [earlier] = latency(first).queries
     assert (earlier.run, earlier.batches) == (str(first.runId), 1)
     assert latency("again").queries[0].run == str(second.runId)
+    [listed] = [run for run in latency().earlier_runs if run.query == "again"]
+    assert (listed.run, listed.id, listed.batches) == (str(first.runId), str(first.id), 1)
+    assert [query.run for query in latency().queries if query.query == "again"] == [str(second.runId)]

@@ -3,78 +3,74 @@
 from __future__ import annotations
 
 import io
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from rich.console import Console
 
-from sparklatency import _parse, render
-from sparklatency.errors import NoFiguresError
-from sparklatency.view import Latency
+from fabricated import NEVER, NO_SPLIT, earlier, figures, node, note, one_node, part, query, slowest, unknown
+from sparklatency import words
+from sparklatency.errors import NoFiguresError, SparkLatencyError
+from sparklatency.rendering.queries import line, tables
+from sparklatency.values.answer import Headline, Note, Part, Parts
+
+if TYPE_CHECKING:
+    from sparklatency.view import Latency
 
 GOLDEN = Path(__file__).parent / "golden"
-
-
-def node(name: str, **changed: Any) -> dict[str, Any]:
-    known = {
-        "min": 3.0,
-        "avg": 1017.25,
-        "p50": 612.0,
-        "p90": 2007.0,
-        "p95": 2079.0,
-        "p99": 3007.0,
-        "p999": 3023.0,
-    }
-    counts = {"records": 12_000, "withoutTimestamp": 0, "aheadOfClock": 0, "maxLead": None}
-    batch = {"batch": {**known, "max": 3019.0, "records": 500}}
-    measures = dict.fromkeys(("own", "share", "commit", "staleness", "lateness"))
-    others: dict[str, Any] = {"upstream": [], "delays": {}, **measures}
-    return {"node": name, **known, "max": 3019.0, **counts, **batch, **others, **changed}
-
-
-NEVER = dict.fromkeys(("min", "avg", "p50", "p90", "p95", "p99", "p999", "max"))
-
-
-def unknown(name: str, **changed: Any) -> dict[str, Any]:
-    return node(name, **NEVER, **changed)
-
-
-NO_SPLIT = dict.fromkeys(("queuing", "processing", "commit", "total"))
-
-
-def query(name: str, *nodes: dict[str, Any], **changed: Any) -> dict[str, Any]:
-    return {
-        "query": name,
-        "id": "4ad9f4b1-27b8-4e3c-9b0a-b9ea2bb4a0e2",
-        "run": None,
-        "status": "RUNNING",
-        "batches": 1_234,
-        "nodes": list(nodes),
-        "folded": 0,
-        "slowestStep": None,
-        "criticalPath": [],
-        "split": NO_SPLIT,
-        "lastBatch": None,
-        "oldestUncommitted": None,
-        "silent": False,
-        **changed,
-    }
-
-
-def figures(*queries: dict[str, Any]) -> Latency:
-    return Latency(_parse.queries({"queries": queries}))
+BATCH: dict[str, Any] = {
+    **dict.fromkeys(("batch", "start", "committed", "inputRows", "droppedLate"), 0),
+    **dict.fromkeys(("watermark", "watermarkLag", "slowestStep")),
+    "watermarks": [],
+    "durations": {},
+    "criticalPath": [],
+    "split": NO_SPLIT,
+    "nodes": [],
+}
 
 
 @pytest.mark.parametrize(
     ("golden", "shown"),
     [
-        ("one_query", figures(query("orders", node("source"), node("sink", max=1_234_567.0)))),
+        (
+            "one_query",
+            figures(
+                query(
+                    "orders",
+                    node("source", own=1017.25),
+                    node("sink", avg=1051.25, max=1_234_567.0, own=34.0),
+                    headline=slowest(
+                        "source", 1017.25, 1051.25, "Slowest step: before source, 1.0 s of 1.1 s (97 %)"
+                    ),
+                    parts={
+                        "whole": 1051.25,
+                        "text": "source queuing 1.0 s, processing 34 ms: 1.1 s on average in the last batch",
+                        "of": [
+                            part(["source queuing"], 1017.25, 0.97, "source queuing 1.0 s"),
+                            part(["processing"], 34.0, 0.03, "processing 34 ms"),
+                        ],
+                    },
+                )
+            ),
+        ),
         (
             "two_queries",
             figures(query("orders", node("source")), query("clicks", node("a much longer id"), batches=1)),
         ),
-        ("unknown", figures(query("orders", node("source"), unknown("sink", records=0)))),
+        (
+            "unknown",
+            figures(
+                query(
+                    "orders",
+                    unknown("source", records=0, batch={**NEVER, "records": 0}),
+                    unknown("sink", records=0, batch={**NEVER, "records": 0}),
+                    silent=True,
+                    notes=[note("no-record", "info", "No record has come yet.")],
+                )
+            ),
+        ),
         (
             "remarks",
             figures(
@@ -82,6 +78,26 @@ def figures(*queries: dict[str, Any]) -> Latency:
                     "orders",
                     node("source", withoutTimestamp=1_500, aheadOfClock=3, maxLead=2_500.0, min=-2_500.0),
                     unknown("sink", withoutTimestamp=1, aheadOfClock=1),
+                    status="FAILED",
+                    notes=[
+                        note("failed", "wrong", "An error ended this run."),
+                        note(
+                            "without-timestamp",
+                            "warn",
+                            "source: 1,500 of 12,000 records have no timestamp and are not measured.",
+                            node="source",
+                            records=12_000,
+                            withoutTimestamp=1_500,
+                        ),
+                        note(
+                            "ahead-of-clock",
+                            "warn",
+                            "source: 3 records are ahead of the clock, by up to 2.5 s.",
+                            node="source",
+                            records=3,
+                            maxLeadMs=2_500,
+                        ),
+                    ],
                 )
             ),
         ),
@@ -96,6 +112,9 @@ def figures(*queries: dict[str, Any]) -> Latency:
                     unknown("audit", records=0, upstream=["source"]),
                     slowestStep="enrich",
                     criticalPath=["source", "enrich", "sink"],
+                    headline=slowest(
+                        "enrich", 4231.0, 5702.25, "Slowest step: enrich, 4.2 s of 5.7 s (74 %)"
+                    ),
                 )
             ),
         ),
@@ -110,6 +129,17 @@ def figures(*queries: dict[str, Any]) -> Latency:
                     node("sink", upstream=["windows"], own=-0.25, share=0.0),
                     slowestStep="enrich",
                     criticalPath=["source", "enrich", "windows", "sink"],
+                    headline=slowest(
+                        "enrich", 1526.0, 2543.25, "Slowest step: enrich, 1.5 s of 2.5 s (60 %)"
+                    ),
+                    notes=[
+                        note(
+                            "younger-downstream",
+                            "info",
+                            "The whole is more than the mean age at the end, 1.0 s: records that leave "
+                            "windows are younger on average than those that come to it.",
+                        )
+                    ],
                 )
             ),
         ),
@@ -121,6 +151,16 @@ def figures(*queries: dict[str, Any]) -> Latency:
                     unknown("source", own=1017.25, share=1.0),
                     unknown("sink", upstream=["source"], batch={**node("sink")["batch"], **NEVER}),
                     silent=True,
+                    headline=one_node("source"),
+                    notes=[
+                        note(
+                            "silent",
+                            "info",
+                            "No record with a timestamp came within the last 60 s: each node shows its last "
+                            "batch.",
+                            windowMs=60_000,
+                        )
+                    ],
                 )
             ),
         ),
@@ -133,12 +173,36 @@ def figures(*queries: dict[str, Any]) -> Latency:
                     "orders of the year by customer, region and <product>",
                     node("joined with the customers of the region, enriched"),
                     unknown('joined with the customers of the region, "deduplicated"', withoutTimestamp=1),
+                    headline=one_node("joined with the customer…of the region, enriched"),
+                    notes=[
+                        note(
+                            "without-timestamp",
+                            "warn",
+                            'joined with the customer… region, "deduplicated": 1 of 12,000 records has no '
+                            "timestamp and is not measured.",
+                        )
+                    ],
                 )
             ),
         ),
         (
             "control_characters",
-            figures(query("two\nlines", node("tab\there", aheadOfClock=1), node("\x1b[31mred\u2028\ud800"))),
+            figures(
+                query(
+                    "two\nlines",
+                    node("tab\there", aheadOfClock=1),
+                    node("\x1b[31mred\u2028\ud800"),
+                    headline=one_node(r"tab\there"),
+                    notes=[
+                        note(
+                            "ahead-of-clock",
+                            "warn",
+                            r"tab\there: 1 record is ahead of the clock.",
+                            "tab\there",
+                        )
+                    ],
+                )
+            ),
         ),
     ],
 )
@@ -154,7 +218,10 @@ def test_a_notebook_or_prompt_shows_what_print_shows() -> None:
 
 
 def test_a_query_that_no_record_has_reached_is_not_said_to_lack_timestamps() -> None:
-    assert "no record has come yet" in str(figures(query("orders", unknown("source", records=0))))
+    said = note("no-record", "info", "No record has come yet.")
+    shown = str(figures(query("orders", unknown("source", records=0), notes=[said])))
+    assert "No record has come yet." in shown
+    assert "with a timestamp" not in shown.split("No record has come yet.")[1]
 
 
 def test_one_query_is_had_without_counting() -> None:
@@ -185,13 +252,13 @@ def test_html_escapes_names_and_ids() -> None:
     ],
 )
 def test_an_id_takes_no_more_than_48_columns_of_one_line(id_: str, shown: str) -> None:
-    assert render.name(id_) == shown
+    assert words.name(id_) == shown
 
 
 def test_a_plain_line_stays_one_line() -> None:
     broken, silent = figures(query("q", node("a\nb", max=7.0), unknown(f"c\n{'d' * 99}"))).nodes
-    assert render.line(broken).startswith(r"a\nb: records 12,000  min 3  ")
-    assert render.line(silent) == rf"c\n{'d' * 21}…{'d' * 23}: records 12,000  latency unknown"
+    assert line(broken).startswith(r"a\nb: records 12,000  min 3  ")
+    assert line(silent) == rf"c\n{'d' * 21}…{'d' * 23}: records 12,000  latency unknown"
 
 
 def test_in_a_narrow_terminal_ids_give_way_to_figures() -> None:
@@ -199,8 +266,8 @@ def test_in_a_narrow_terminal_ids_give_way_to_figures() -> None:
     shown = figures(query("q", *(node(id_) for id_ in ids)))
     terminal = Console(file=io.StringIO(), width=80, force_terminal=False, force_jupyter=False)
     with terminal.capture() as captured:
-        terminal.print(render.tables(shown.queries))
-    _, headings, _, first, second = captured.get().splitlines()
+        terminal.print(tables(shown.queries))
+    _, headings, _, first, second, *_ = captured.get().splitlines()
     assert headings.split() == ["node", "records", "min", "avg", "p50", "p90", "p99", "max"]
     assert first == "joined with …mers, first    12,000     3   1,017.2   612   2,007   3,007   3,019"
     assert second == "joined with …ers, second    12,000     3   1,017.2   612   2,007   3,007   3,019"
@@ -248,33 +315,12 @@ def test_an_id_that_two_queries_have_is_not_guessed() -> None:
     assert both.queries[1].nodes["source"].records == 12_000
 
 
-def test_what_was_dropped_late_and_what_was_folded_is_said_below_the_table() -> None:
-    late = {
-        "records": 7,
-        "min": 3.0,
-        "avg": 4.5,
-        **dict.fromkeys(("p50", "p90", "p95", "p99", "max"), 21_000.0),
-    }
-    shown = str(figures(query("orders", node("aggregate-1", lateness=late), folded=1_200)))
-    assert "aggregate-1: 7 dropped late, up to 21,000 ms behind the watermark" in shown
-    assert "nodes and tasks folded into __other__: 1,200" in shown
-    assert "dropped" not in str(
-        figures(query("orders", node("aggregate-1", lateness={**late, "records": 0})))
-    )
-
-
 def test_an_absurd_event_time_is_shown_as_the_last_there_is() -> None:
     in_seconds_what_was_milliseconds = 1_700_000_000_000_000
-    batch: dict[str, Any] = {
-        **dict.fromkeys(("batch", "start", "committed", "inputRows", "droppedLate"), 0),
+    batch = {
+        **BATCH,
         "watermark": in_seconds_what_was_milliseconds,
         "watermarkLag": -in_seconds_what_was_milliseconds,
-        "watermarks": [],
-        "durations": {},
-        "slowestStep": None,
-        "criticalPath": [],
-        "split": NO_SPLIT,
-        "nodes": [],
     }
     last = figures(query("orders", node("sink"), lastBatch=batch)).queries[0].last_batch
     assert last is not None
@@ -294,11 +340,71 @@ def test_a_run_that_an_error_ended_is_said_to_have_failed() -> None:
     assert "orders · 1,234 batches · finished · latency in ms over the window" in str(ended["FINISHED"])
 
 
-def test_the_oldest_record_that_waits_for_its_commit_is_told_while_there_is_one() -> None:
-    waiting = figures(query("orders", node("sink"), oldestUncommitted=60_300))
-    assert waiting.queries[0].oldest_uncommitted == 60_300
-    assert "oldest record that waits for its commit: 60,300 ms" in str(waiting)
-    assert "waits" not in str(figures(query("orders", node("sink"))))
+def test_the_oldest_record_that_waits_for_its_commit_is_a_figure_of_the_query() -> None:
+    assert figures(query("orders", node("sink"), oldestUncommitted=60_300)).query.oldest_uncommitted == 60_300
+    assert figures(query("orders", node("sink"))).query.oldest_uncommitted is None
+
+
+def test_what_is_said_of_a_query_comes_with_its_numbers() -> None:
+    text = "Slowest step: sink, 2.6 s of 4.2 s (62 %)"
+    commit = part(["processing", "commit"], 3_000.0, 0.75, "processing and commit 3.0 s")
+    ahead = note("ahead-of-clock", "warn", "src: 12 records …", node="src", records=12, maxLeadMs=3)
+    shown = figures(
+        query(
+            "orders",
+            node("src"),
+            node("sink"),
+            headline={**slowest("sink", 2_600.0, 4_200.0, text), "share": 0.62},
+            parts={"whole": 4_000.0, "text": "…: 4.0 s", "of": [commit]},
+            notes=[ahead],
+        )
+    )
+    assert shown.headline == Headline("slowest-step", "sink", 2_600.0, 4_200.0, 0.62, text)
+    processing = Part(("processing", "commit"), 3_000.0, 0.75, "processing and commit 3.0 s")
+    assert shown.parts == Parts(4_000.0, "…: 4.0 s", (processing,))
+    assert shown.notes == (
+        Note("ahead-of-clock", "warn", "src", {"records": 12, "maxLeadMs": 3}, "src: 12 records …"),
+    )
+    assert (shown.query.headline, shown.query.parts, shown.query.notes) == (
+        shown.headline,
+        shown.parts,
+        shown.notes,
+    )
+
+
+@pytest.mark.parametrize("what", ["headline", "parts", "notes"])
+def test_what_is_said_is_said_of_one_query(what: str) -> None:
+    with pytest.raises(NoFiguresError, match="No figures yet"):
+        getattr(figures(), what)
+    both = figures(query("orders", node("source")), query("clicks", node("source")))
+    with pytest.raises(ValueError, match=r"choose one of queries\[…\] \(orders, clicks\)"):
+        getattr(both, what)
+
+
+def test_earlier_runs_are_listed_beside_the_queries() -> None:
+    shown = figures(query("orders", node("sink")), earlier=(earlier("orders", "c2c67bdc", batches=7),))
+    [run] = shown.earlier_runs
+    assert (run.query, run.run, run.status, run.batches) == ("orders", "c2c67bdc", "FINISHED", 7)
+    assert run.committed == datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
+    [without] = figures(earlier=(earlier("orders", "c2c67bdc", committed=None),)).earlier_runs
+    assert without.committed is None
+
+
+def test_a_watermark_has_its_lag_from_the_jvm() -> None:
+    mark = {"source": "rate", "column": "ts", "delay": 1_000, "holdsBack": True, "watermark": 5, "lag": 7}
+    batch = {**BATCH, "watermarks": [mark, {**mark, "watermark": None, "lag": None}]}
+    last = figures(query("orders", node("sink"), lastBatch=batch)).query.last_batch
+    assert last is not None
+    assert [one.lag for one in last.watermarks] == [7, None]
+
+
+def test_figures_of_another_version_are_told_from_broken_ones() -> None:
+    old = query("orders", node("sink"))
+    del old["headline"]
+    with pytest.raises(
+        SparkLatencyError, match=r"no field 'headline'\. Another version of sparklatency wrote"
+    ):
+        figures(old)
 
 
 def test_a_node_tells_its_way_and_what_it_took() -> None:

@@ -25,6 +25,7 @@ class UI:
         self.settings = {"spark.app.name": "orders", "spark.plugins": "io.sparklatency.LatencyPlugin"}
         self.queries: list[dict[str, Any]] | None = []
         """None: no sparklatency."""
+        self.earlier_runs: list[dict[str, Any]] = []
         self.is_starting = False
         self.asked: list[str] = []
 
@@ -40,11 +41,12 @@ class UI:
             case ["applications", _, "environment"]:
                 return 200, json.dumps({"sparkProperties": list(self.settings.items())})
             case ["applications", *_, "latency"] if self.queries is not None:
-                return 200, json.dumps({"queries": self.queries})
+                return 200, json.dumps({"queries": self.queries, "earlierRuns": self.earlier_runs})
             case ["applications", *_, "latency", "queries", query] if self.queries is not None:
                 found = [one for one in self.queries if unquote(query) in (one["query"], one["run"])]
                 missing = f"no figures of a query '{unquote(query)}': none is known"
-                return (200, json.dumps({"queries": found[:1]})) if found else (404, missing)
+                document = {"queries": found[:1], "earlierRuns": []}
+                return (200, json.dumps(document)) if found else (404, missing)
             case _:
                 return 404, "<html>Not Found</html>"
 

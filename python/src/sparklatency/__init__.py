@@ -9,11 +9,11 @@
 Importing the package imports neither pyspark nor anything that needs a JVM.
 """
 
-from sparklatency._jar import jar_path
 from sparklatency._version import __version__
+from sparklatency.binding.jars import jar_path
+from sparklatency.binding.marking import with_e2e_latency
+from sparklatency.binding.session import configure
 from sparklatency.errors import NoFiguresError, SparkLatencyError
-from sparklatency.marking import with_e2e_latency
-from sparklatency.session import configure
 from sparklatency.view import latency
 
 __all__ = [

@@ -1,18 +1,22 @@
 """A pipeline with one slow step, watched while it runs.
 
-Spark's rate source, a window aggregation, a slow Python function and a sink that drops everything, marked
-at the source, after the window and before the sink. It needs no network and leaves nothing behind.
+Files that fall into a folder, a window aggregation, a slow Python function and a sink that drops everything,
+marked at the source, after the window and before the sink. It needs no network and leaves nothing behind.
+
+Records come in bursts: the next one when the one before has been worked off. So no record waits for the batch
+before, however busy the machine is, and what takes the time is the function.
 """
 
 from __future__ import annotations
 
 import io
+import json
 import os
 import signal
 import sys
 import threading
 import time
-from itertools import pairwise
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -21,12 +25,13 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from sparklatency import render
-from sparklatency._jar import jar_path
+from sparklatency.binding.jars import jar_path
+from sparklatency.binding.marking import with_e2e_latency
+from sparklatency.binding.session import configure
 from sparklatency.errors import SparkLatencyError
-from sparklatency.marking import with_e2e_latency
-from sparklatency.session import configure
+from sparklatency.rendering import queries as rendering
 from sparklatency.view import Latency, latency
+from sparklatency.words import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,16 +39,15 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from sparklatency.figures import NodeLatency
-    from sparklatency.nodes import Nodes
-
 INTERRUPTED = 130
 _NAME = "demo"
 _WINDOW_SECONDS = 20
 _PLAIN_EVERY_SECONDS = 5
 _FIRST_WITHIN_SECONDS = 90
 _PICTURE_WIDTH = 90
-_SLOW_SECONDS_PER_ROW = 0.06
+_KEYS = 12
+_SLOW_SECONDS_PER_ROW = 0.35
+"""Of a burst there is a row for each key, and two partitions share them."""
 
 _LOGGING = """\
 status = error
@@ -64,7 +68,7 @@ def run(seconds: int, rate: int, svg: Path | None = None, console: Console | Non
 
     Args:
         seconds: how long, counted from the first figures; Spark takes some seconds to start.
-        rate: records a second.
+        rate: records in a burst.
         svg: where to leave a picture of the last figures; none is left when nothing was measured.
         console: where to; a terminal gets a live table, anything else plain lines.
 
@@ -79,31 +83,32 @@ def run(seconds: int, rate: int, svg: Path | None = None, console: Console | Non
     console.print("Starting Spark …")
     with TemporaryDirectory(prefix="sparklatency-demo-", ignore_cleanup_errors=True) as scratch:
         try:
+            folder = Path(scratch, "events")
+            folder.mkdir()
             spark = _session(Path(scratch))
         except KeyboardInterrupt:
             return INTERRUPTED
         interrupted = _interrupt_as_event()
         try:
-            query = start(spark, rate)
+            query = start(spark, folder)
             console.print(_where_to_look(spark))
-            figures = _watch(query, seconds, interrupted, console)
+            readings = _readings(query, seconds, _Bursts(folder, rate), interrupted)
+            show = show_live if console.is_terminal else show_lines
+            figures = show(readings, seconds, console)
             spark.sparkContext.setLogLevel("OFF")  # what breaks off with the last batch is no error
             query.stop()
         finally:
             spark.stop()
     console.print(f"\n{summary(figures)}", markup=False)
-    if svg is not None and slow_step(figures.nodes):
+    if svg is not None and names_a_step(figures):
         svg.write_text(picture(figures), encoding="utf-8")
     if interrupted.is_set():
         return INTERRUPTED
-    return 0 if slow_step(figures.nodes) else 1
+    return 0 if names_a_step(figures) else 1
 
 
-def start(spark: SparkSession, rate: int) -> StreamingQuery:
-    """Starts the pipeline.
-
-    A window is as old as its newest record. The windows are short, so that this hides little of its latency.
-    """
+def start(spark: SparkSession, folder: Path) -> StreamingQuery:
+    """Starts the pipeline. A window is as old as its newest record, and all of a burst are of one age."""
     from pyspark.sql import functions as F  # noqa: N812
     from pyspark.sql.types import LongType
 
@@ -112,9 +117,10 @@ def start(spark: SparkSession, rate: int) -> StreamingQuery:
         return 4 * events
 
     slow = F.udf(rate_events, LongType(), useArrow=False)  # pyarrow may be absent
-    events = spark.readStream.format("rate").option("rowsPerSecond", rate).load()
-    source = with_e2e_latency(events.withWatermark("timestamp", "2 seconds"), "source")
-    windows = source.groupBy(F.window("timestamp", "250 milliseconds"), F.col("value") % 3).agg(
+    events = spark.readStream.schema("timestamp TIMESTAMP, value LONG").json(str(folder))
+    measured = events.where("value >= 0").withWatermark("timestamp", "2 seconds")
+    source = with_e2e_latency(measured, "source")
+    windows = source.groupBy(F.window("timestamp", "250 milliseconds"), F.col("value") % _KEYS).agg(
         F.count("*").alias("events"), F.max("timestamp").alias("newest")
     )
     windowed = with_e2e_latency(windows, "windowed", timestamp="newest")
@@ -123,52 +129,51 @@ def start(spark: SparkSession, rate: int) -> StreamingQuery:
     return sink.writeStream.queryName(_NAME).outputMode("update").format("noop").start()
 
 
-def slow_step(nodes: Nodes[NodeLatency]) -> tuple[NodeLatency, NodeLatency] | None:
-    """Returns the two neighbours between which the median grows most; None while it is unknown."""
-    measured = [node for node in nodes if node.p50 is not None]
-    return max(pairwise(measured), key=_increase, default=None)
+def names_a_step(figures: Latency) -> bool:
+    """Tells whether the slow step is known."""
+    return any(query.headline.code == "slowest-step" for query in figures.queries)
 
 
 def summary(figures: Latency) -> str:
-    """Returns the last figures and what follows from them."""
-    return f"{figures}\n\n{_verdict(figures)}" if slow_step(figures.nodes) else _verdict(figures)
+    """Returns the last figures, and at its end the slow step."""
+    return f"{figures}\n\n{_verdict(figures)}" if figures.queries else _verdict(figures)
 
 
 def picture(figures: Latency) -> str:
-    """Returns the same as an SVG, with the table as a terminal shows it."""
+    """Returns the last figures as an SVG, with the table as a terminal shows it."""
     console = Console(
         record=True, file=io.StringIO(), width=_PICTURE_WIDTH, force_terminal=False, force_jupyter=False
     )
-    console.print(render.tables(figures.queries), Text(f"\n{_verdict(figures)}"), sep="\n")
+    console.print(rendering.tables(figures.queries))
     return console.export_svg(title="sparklatency demo", unique_id="sparklatency-demo")
 
 
 def _verdict(figures: Latency) -> str:
-    step = slow_step(figures.nodes)
-    if step is None:
-        return "The figures of fewer than two nodes are known, so no step can be called slow."
-    upstream, node = step
-    before, after = render.milliseconds(upstream.p50), render.milliseconds(node.p50)
-    return (
-        f"The slow node is {render.name(node.node)}: on the way to it from {render.name(upstream.node)} "
-        f"the median latency grows by {_increase(step):,} ms, from {before} to {after} ms.{_waiting(figures)}"
-    )
+    return "\n".join(query.headline.text for query in figures.queries) or NOTHING
 
 
-def _waiting(figures: Latency) -> str:
-    """Returns why records are old before any step, where that takes longer than the slow one."""
-    first = [query.nodes[query.slowest_step] for query in figures.queries if query.slowest_step]
-    if not first or first[0].upstream or first[0].avg is None:
-        return ""
-    return (
-        f" Records that come in meanwhile wait for the next batch, and so are {first[0].avg:,.0f} ms old on "
-        f"average when they reach {render.name(first[0].node)}."
-    )
+class _Bursts:
+    """Files of records, one at a time.
 
+    The first has a record that is left out before it is measured: it makes Spark load its classes.
+    """
 
-def _increase(step: tuple[NodeLatency, NodeLatency]) -> int:
-    upstream, node = step
-    return (node.p50 or 0) - (upstream.p50 or 0)
+    def __init__(self, folder: Path, rate: int) -> None:
+        self._folder, self._rate, self._sent = folder, rate, 0
+        self._leave(range(-1, 0))
+
+    def follow(self, figures: Latency) -> None:
+        """Sends the next burst if the last one has been worked off."""
+        if sum(query.batches for query in figures.queries) > self._sent:
+            self._leave(range(self._sent * self._rate, (self._sent + 1) * self._rate))
+            self._sent += 1
+
+    def _leave(self, values: range) -> None:
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        lines = (json.dumps({"timestamp": now, "value": value}) for value in values)
+        hidden = self._folder / f".{values.start}.json"
+        hidden.write_text("\n".join(lines), encoding="utf-8")
+        hidden.rename(self._folder / f"{values.start}.json")  # whole at once
 
 
 def _session(scratch: Path) -> SparkSession:
@@ -186,6 +191,8 @@ def _session(scratch: Path) -> SparkSession:
         "spark.metrics.namespace": _NAME,
         "spark.sparklatency.sample.window": f"{_WINDOW_SECONDS // 2}s",
         "spark.sql.shuffle.partitions": "2",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.streaming.noDataMicroBatches.enabled": "false",
         "spark.sql.streaming.checkpointLocation": str(scratch / "checkpoint"),
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.ui.showConsoleProgress": "false",
@@ -205,13 +212,8 @@ def _where_to_look(spark: SparkSession) -> str:
     )
 
 
-def _watch(query: StreamingQuery, seconds: int, interrupted: threading.Event, console: Console) -> Latency:
-    readings = _readings(query, seconds, interrupted)
-    return _show_live(readings, seconds, console) if console.is_terminal else _show_lines(readings, console)
-
-
 def _readings(
-    query: StreamingQuery, seconds: int, interrupted: threading.Event
+    query: StreamingQuery, seconds: int, bursts: _Bursts, interrupted: threading.Event
 ) -> Iterator[tuple[float, Latency]]:
     """Yields the figures twice a second, and the seconds since the first known ones, until time is up."""
     first: float | None = None
@@ -220,30 +222,36 @@ def _readings(
         if (failure := query.exception()) is not None:
             raise SparkLatencyError(f"The query of the demo failed: {failure}") from failure
         now, figures = time.monotonic(), latency(query)
-        if first is None and slow_step(figures.nodes):
+        bursts.follow(figures)
+        if first is None and names_a_step(figures):
             first = now
         yield 0.0 if first is None else now - first, figures
         if now >= (give_up if first is None else first + seconds):
             return
 
 
-def _show_live(readings: Iterator[tuple[float, Latency]], seconds: int, console: Console) -> Latency:
+def show_live(readings: Iterator[tuple[float, Latency]], seconds: int, console: Console) -> Latency:
+    """Draws the figures again and again; returns the last."""
     figures = Latency(())
     with Live(console=console, refresh_per_second=4, transient=True) as live:
         for elapsed, figures in readings:
             clock = Text(f"\n{min(elapsed, seconds):.0f} of {seconds} s")
-            live.update(Group(render.tables(figures.queries), clock))
+            live.update(Group(rendering.tables(figures.queries), clock))
     return figures
 
 
-def _show_lines(readings: Iterator[tuple[float, Latency]], console: Console) -> Latency:
+def show_lines(readings: Iterator[tuple[float, Latency]], _seconds: int, console: Console) -> Latency:
+    """Prints each node's figures now and then, unless they are what was printed before; returns the last."""
     figures = Latency(())
     due = 0.0
+    printed: dict[str, str] = {}
     for elapsed, figures in readings:
-        if elapsed >= due and (due or slow_step(figures.nodes)):
+        if elapsed >= due and (due or names_a_step(figures)):
             due = elapsed + _PLAIN_EVERY_SECONDS
-            lines = [f"{elapsed:3.0f} s  {render.line(node)}" for node in figures.nodes]
-            console.print("\n".join(lines), markup=False)
+            lines = {node.node: rendering.line(node) for node in figures.nodes}
+            for node in (node for node, line in lines.items() if line != printed.get(node)):
+                console.print(f"{elapsed:3.0f} s  {lines[node]}", markup=False)
+            printed = lines
     return figures
 
 

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sparklatency import _parse, render
-from sparklatency._gateway import refuse_connect, running_session
-from sparklatency._jar import pyspark_version
-from sparklatency._readers import JvmReader, Reader
-from sparklatency._rest import RestReader
-from sparklatency.errors import NoFiguresError, check_type
-from sparklatency.history import History
-from sparklatency.nodes import Nodes
+from sparklatency.arguments import check_text, check_type
+from sparklatency.binding.gateway import refuse_connect, running_session
+from sparklatency.binding.jars import pyspark_version
+from sparklatency.errors import NoFiguresError
+from sparklatency.extras import frames
+from sparklatency.reading.application import Application
+from sparklatency.reading.jvm import JvmReader
+from sparklatency.reading.rest import RestReader
+from sparklatency.rendering import queries as rendering
+from sparklatency.values.history import MEASURES, History
+from sparklatency.values.nodes import Nodes, NodeSnapshot
+from sparklatency.values.queries import QueryLatency
+from sparklatency.words import NOTHING, names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from sparklatency.figures import NodeLatency
-    from sparklatency.queries import QueryLatency
+    from sparklatency.values.answer import Headline, Note, Parts
+    from sparklatency.values.queries import EarlierRun
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,6 +36,9 @@ class Latency:
     """
 
     queries: tuple[QueryLatency, ...]
+    """The newest run of each query: first those of this driver, as first seen, then others, newest first."""
+    earlier_runs: tuple[EarlierRun, ...] = ()
+    """Runs that newer ones have followed. ``latency(run.run)`` reads one."""
 
     @property
     def query(self) -> QueryLatency:
@@ -42,11 +50,11 @@ class Latency:
         """
         query = self._only("figures")
         if query is None:
-            raise NoFiguresError(render.NOTHING)
+            raise NoFiguresError(NOTHING)
         return query
 
     @property
-    def nodes(self) -> Nodes[NodeLatency]:
+    def nodes(self) -> Nodes[NodeSnapshot]:
         """The nodes of all queries, one query after another."""
         return Nodes(node for query in self.queries for node in query.nodes)
 
@@ -59,6 +67,21 @@ class Latency:
         """
         query = self._only("critical_path")
         return () if query is None else query.critical_path
+
+    @property
+    def headline(self) -> Headline:
+        """Which step of the query takes most of the time; raises what :attr:`query` does."""
+        return self.query.headline
+
+    @property
+    def parts(self) -> Parts:
+        """The mean age of the query's records in parts; raises what :attr:`query` does."""
+        return self.query.parts
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What else one should know to read the figures; raises what :attr:`query` does."""
+        return self.query.notes
 
     def history(self, limit: int = 100) -> History:
         """Reads the last batches of the query, oldest first: see :meth:`QueryLatency.history`.
@@ -73,32 +96,31 @@ class Latency:
     def to_pandas(self) -> DataFrame:
         """Returns one row for each query and node.
 
-        Columns are named as the fields of :class:`QueryLatency` and :class:`NodeLatency`; those of a measure
+        Columns are named as the fields of :class:`QueryLatency` and :class:`NodeSnapshot`; those of a measure
         begin with its name, such as ``commit_p99``. Milliseconds; unknown is ``<NA>``.
 
         Raises:
             SparkLatencyError: pandas is not installed.
         """
-        from sparklatency._frames import of_queries
-
-        return of_queries(self.queries)
+        rows = ((query, node) for query in self.queries for node in query.nodes)
+        return frames.frame((QueryLatency, NodeSnapshot), MEASURES, rows)
 
     def plot(self, limit: int = 100, ax: Axes | None = None) -> Axes:
         """Draws the history of the query: see :meth:`History.plot`."""
         return self.history(limit).plot(ax)
 
     def __str__(self) -> str:
-        return render.text(self.queries)
+        return rendering.text(self.queries)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return render.html(self.queries)
+        return rendering.html(self.queries)
 
     def _only(self, what: str) -> QueryLatency | None:
         if len(self.queries) > 1:
-            names = ", ".join(query.query for query in self.queries)
-            raise ValueError(f"each query has its own {what}: choose one of queries[…] ({names})")
+            known = names(query.query for query in self.queries)
+            raise ValueError(f"each query has its own {what}: choose one of queries[…] ({known})")
         return self.queries[0] if self.queries else None
 
 
@@ -107,12 +129,12 @@ def latency(
 ) -> Latency:
     """Reads how old records were at the marked nodes.
 
-    A batch counts as soon as the driver has seen it end, some tenths of a second after the fact. Until the
-    first one of a running query has, there are no figures of it, and that is no error.
+    A batch counts as soon as the driver has seen its commit, some tenths of a second after the fact. A
+    running query has no figures before that, and it is no error.
 
     Args:
-        query: a streaming query (this run of it), its name or its id (its newest run); without it, every
-            query of the application.
+        query: a streaming query (this run of it), its name or its id (its newest run), or the id of a run;
+            without it, the newest run of every query of the application.
         url: of the UI of a driver elsewhere, ``http://driver:4040``, or of a History Server. It takes neither
             pyspark nor a session, and is the way under Spark Connect. Without it, the session of this process
             is read.
@@ -120,35 +142,39 @@ def latency(
 
     Raises:
         TypeError: the query is of another type.
-        ValueError: the URL is none, or there is an ``app`` and no URL.
+        ValueError: the URL is none, there is an ``app`` and no URL, or a name cannot be written as UTF-8 (it
+            has a lone surrogate).
         NoFiguresError: no query of the name or id that was given has been measured, and none is running in
             this session.
         SparkLatencyError: no session is running, it has no jar of sparklatency, or it is Spark Connect's; or
             nothing answers at the URL, or no application with sparklatency.
     """
     if url is not None:
-        return _remote(query, RestReader(url, app))
+        check_type("latency", "url", url, str)
+        check_type("latency", "app", app, str, type(None))
+        return _remote(query, Application(RestReader(url, app)))
     if app is not None:
-        raise ValueError("latency: app chooses among the applications of a UI, so it takes a url too")
+        raise ValueError("latency: app chooses among the applications of a UI. Give the url of the UI too.")
     _check_query(query)
-    reader = JvmReader(running_session())
+    application = Application(JvmReader(running_session()))
     if isinstance(query, str):
-        return _named(query, reader)
-    return _read(reader) if query is None else _of_run(query.runId, reader)
+        return _named(query, application)
+    return _read(application) if query is None else _of_run(query.runId, application)
 
 
-def _remote(query: object, reader: RestReader) -> Latency:
+def _remote(query: object, application: Application) -> Latency:
     # pyspark may be absent, and Spark Connect's queries are of another type
     run = getattr(query, "runId", None)
     if run is not None:
-        return _of_run(run, reader)
+        return _of_run(run, application)
     check_type("latency", "query", query, str, type(None))
-    return _read(reader, query)
+    check_text("latency", "query", query)
+    return _read(application, None if query is None else str(query))
 
 
-def _of_run(run: object, reader: Reader) -> Latency:
+def _of_run(run: object, application: Application) -> Latency:
     try:
-        return _read(reader, str(run))
+        return _read(application, str(run))
     except NoFiguresError:
         return Latency(())
 
@@ -159,11 +185,12 @@ def _check_query(query: object) -> None:
     from pyspark.sql.streaming.query import StreamingQuery
 
     check_type("latency", "query", query, StreamingQuery, str, type(None))
+    check_text("latency", "query", query)
 
 
-def _named(query: str, reader: JvmReader) -> Latency:
+def _named(query: str, application: Application) -> Latency:
     try:
-        return _read(reader, query)
+        return _read(application, query)
     except NoFiguresError:
         active = running_session().streams.active
         if any(query in (one.name, str(one.id)) for one in active):
@@ -171,5 +198,5 @@ def _named(query: str, reader: JvmReader) -> Latency:
         raise
 
 
-def _read(reader: Reader, query: Any = None) -> Latency:
-    return Latency(_parse.queries(reader.queries(query), reader))
+def _read(application: Application, query: str | None = None) -> Latency:
+    return Latency(*application.queries(query))

@@ -1,1 +1,1 @@
-"""Configuration for monitoring systems, made of the one table of metrics."""
+"""Configuration for monitoring systems, made from the one table of metrics."""

@@ -1,4 +1,4 @@
-"""A dashboard of Grafana, on what the driver's own Prometheus endpoint gives."""
+"""A Grafana dashboard for the driver's own Prometheus endpoint."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WIDTH, _HEIGHT = 12, 8
 
 
 def dashboard() -> Mapping[str, Any]:
-    """Returns the model of the dashboard, as Grafana imports it."""
+    """Returns the dashboard as Grafana imports it."""
     panels = [
         _percentile("Record latency by node, p50", E2E_LATENCY, 0.5),
         _percentile("Record latency by node, p99", E2E_LATENCY, 0.99),
@@ -86,7 +86,7 @@ def _datasource() -> dict[str, Any]:
 
 def _variable(label: str) -> dict[str, Any]:
     above = {"app": "", "query": ',app=~"$app"', "node": ',app=~"$app",query=~"$query"'}[label]
-    # A node that only takes records in, to tell which are late, counts no others.
+    # A node that only measures what its operator takes in counts late records and no others.
     counters = "|".join(metric(name).prometheus for name in ("records", "records-dropped-late"))
     return {
         "name": label,

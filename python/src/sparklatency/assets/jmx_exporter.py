@@ -1,6 +1,6 @@
 """Rules for Prometheus' jmx_exporter.
 
-A rule is matched against ``domain<key=value, …><>attribute: value``.
+jmx_exporter matches a rule against ``domain<key=value, …><>attribute: value``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _ID = r"([\w%-]+)"
-"""A query or node as MetricName escapes it, without a dot."""
+"""A query or node as DropwizardName escapes it: it has no dot."""
 
 
 def rules() -> Mapping[str, Any]:
@@ -35,13 +35,13 @@ _TASK = {"thread": "$1", "task": "$2", "node": "$4"}
 
 
 def _of_node(metric: Metric) -> str:
-    """Spark's JmxSink has a bean for each gauge; its application id or namespace may have dots."""
+    """Spark's JmxSink has a bean for each gauge. The application id or namespace in it may have dots."""
     name = rf"([^>]+)\.([^.>]+)\.sparklatency\.query\.{_ID}\.node\.{_ID}\.{metric.name}"
     return rf"^metrics<name={name}, type=gauges><>Value:"
 
 
 def _of_task(metric: Metric) -> str:
-    """Our own beans have a node in a task, or a whole task, with all figures; odd names are quoted."""
+    """Our own beans have all figures of a node in a task, or of a whole task. Odd names are quoted."""
     bean = r'thread-id="?(.+?)"?, task-id=(\d+_\d+)(, processor-node-id="?(.+?)"?)?'
     return rf"^sparklatency<type=stream-(?:processor-node|task)-metrics, {bean}><>{metric.name}:"
 

@@ -1,6 +1,6 @@
-"""The table of metrics, and what each is called where.
+"""The table of metrics, and the name of each in every system.
 
-``metrics.json`` is made of ``Metric.all`` in Scala, by the suite that compares the two.
+A Scala suite makes ``metrics.json`` from ``Metric.all``, and compares the two.
 """
 
 import json
@@ -10,7 +10,7 @@ from importlib.resources import files
 E2E_LATENCY = "record-e2e-latency"
 COMMIT_LATENCY = "record-commit-latency"
 WATERMARK_LAG = "sparklatency_watermark_lag_seconds"
-"""A figure of the query, not of a node, and so not in the table."""
+"""Not in the table: it is a figure of the query, not of a node."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Metric:
     """One figure of a node."""
 
     name: str
-    """In the style of Kafka's metrics, as JMX has it."""
+    """As in JMX, in the style of Kafka's metrics."""
     measure: str
     kind: str
     """``gauge`` or ``counter``."""
@@ -28,12 +28,12 @@ class Metric:
 
     @property
     def is_duration(self) -> bool:
-        """Whether it is in milliseconds, which Prometheus and OpenTelemetry want in seconds."""
+        """Whether it is in milliseconds. Prometheus and OpenTelemetry get seconds."""
         return self.unit == "ms"
 
     @property
     def prometheus(self) -> str:
-        """As Prometheus calls it: in seconds, and counters in ``_total``."""
+        """Its name in Prometheus. Durations end in ``_seconds``, counters in ``_total``."""
         return f"sparklatency_{_snake(self.name)}" + ("_seconds" if self.is_duration else "_total")
 
 
@@ -44,13 +44,13 @@ def metrics() -> tuple[Metric, ...]:
 
 
 def metric(name: str) -> Metric:
-    """Returns the metric of that name; one that is not there is a mistake in this package."""
+    """Returns the metric of that name. An unknown name is a mistake in this package."""
     [found] = [one for one in metrics() if one.name == name]
     return found
 
 
 def histogram(measure: str) -> str:
-    """Returns what the histogram of a measure is called, without ``_bucket``, ``_sum`` and ``_count``."""
+    """Returns the name of a measure's histogram, without ``_bucket``, ``_sum`` and ``_count``."""
     return f"sparklatency_{_snake(measure)}_seconds"
 
 

@@ -1,6 +1,6 @@
 """Rules for the JMX metrics of OpenTelemetry's Java agent and its JMX scraper.
 
-They cannot take a name apart, so the query and node of a metric of Spark's JmxSink stay one attribute.
+These rules cannot split a name. So the query and the node of a JmxSink metric stay together in one attribute.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Alerts of Prometheus, on what the driver's own endpoint gives."""
+"""Prometheus alerts for the driver's own endpoint."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _DURATION = "{{ $value | humanizeDuration }}"
 
 
 def percentile(measure: str, quantile: float, selector: str = "", window: str = "5m") -> str:
-    """Returns the expression of a percentile of a measure's histogram, in seconds, for each node."""
+    """Returns the PromQL of a measure's percentile, in seconds, for each node."""
     rates = f"rate({histogram(measure)}_bucket{selector}[{window}])"
     return f"histogram_quantile({quantile}, sum by (app, query, node, le) ({rates}))"
 
 
 def alerts(p99_seconds: float, watermark_lag_seconds: float) -> Mapping[str, Any]:
-    """Returns a file of rules.
+    """Returns the contents of a rules file.
 
     Args:
         p99_seconds: how old one record in a hundred may be, at a node and at the commit.
@@ -35,13 +35,13 @@ def alerts(p99_seconds: float, watermark_lag_seconds: float) -> Mapping[str, Any
                     _alert(
                         "SparkRecordLatencyHigh",
                         f"{percentile(E2E_LATENCY, 0.99)} > {p99_seconds:g}",
-                        f"1 % of the records at {_NODE} are older than {_DURATION}",
+                        f"1 % of the records at {_NODE} are at least {_DURATION} old",
                         wait="5m",
                     ),
                     _alert(
                         "SparkCommitLatencyHigh",
                         f"{percentile(COMMIT_LATENCY, 0.99)} > {p99_seconds:g}",
-                        f"1 % of the records of {_NODE} are committed older than {_DURATION}",
+                        f"1 % of the records at {_NODE} are at least {_DURATION} old at the commit",
                         wait="5m",
                     ),
                     _alert(
@@ -61,7 +61,7 @@ def alerts(p99_seconds: float, watermark_lag_seconds: float) -> Mapping[str, Any
 
 def _counted(name: str, counter: str) -> dict[str, Any]:
     found = metric(counter)
-    summary = f"{{{{ $value | humanize }}}} in five minutes at {_NODE}: {found.help}"
+    summary = f"{{{{ $value | humanize }}}} in the last five minutes at {_NODE}: {found.help}"
     return _alert(name, f"increase({found.prometheus}[5m]) > 0", summary)
 
 

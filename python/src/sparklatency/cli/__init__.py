@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from sparklatency._jar import jar_lines, jar_path
 from sparklatency._version import __version__
+from sparklatency.binding.jars import jar_lines, jar_path
 from sparklatency.cli.check import check
 from sparklatency.cli.export import export
 from sparklatency.cli.reading import info, operators, top, watermarks
@@ -49,7 +49,10 @@ for command in (top, operators, info, watermarks, check, slo, export):
 
 @main.command()
 @click.option(
-    "--spark", "spark_version", metavar="LINE", help="A line of Spark, such as 4.2; else that of pyspark."
+    "--spark",
+    "spark_version",
+    metavar="LINE",
+    help="A line of Spark, such as 4.2. Without it, that of the installed pyspark.",
 )
 def jar(spark_version: str | None) -> None:
     """Print the path of the jar, for spark-submit --jars "$(sparklatency jar)"."""
@@ -58,7 +61,9 @@ def jar(spark_version: str | None) -> None:
 
 @main.command()
 @click.option("--seconds", default=30, show_default=True, type=click.IntRange(min=1), help="How long to run.")
-@click.option("--rate", default=200, show_default=True, type=click.IntRange(min=1), help="Records a second.")
+@click.option(
+    "--rate", default=200, show_default=True, type=click.IntRange(min=1), help="Records in a burst."
+)
 @click.option(
     "--svg",
     metavar="FILE",

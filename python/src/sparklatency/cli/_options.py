@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from rich.console import Console
 
-from sparklatency._rest import RestReader
+from sparklatency.arguments import is_text
 from sparklatency.errors import SparkLatencyError
-from sparklatency.render import NOTHING
+from sparklatency.reading.rest import RestReader
+from sparklatency.words import NOTHING, cut, names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,7 +24,9 @@ UNKNOWN = 4
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, named as in REST.")
 query = click.option(
-    "--query", metavar="QUERY", help="Name or id of the query; not needed where there is one."
+    "--query",
+    metavar="QUERY",
+    help="Name or id of the query, or id of a run. Not needed where there is one query.",
 )
 _URL = click.option(
     "--url",
@@ -33,7 +36,7 @@ _URL = click.option(
     show_envvar=True,
     help="The UI of the driver, or of a History Server.",
 )
-_APP = click.option("--app", help="Id or name of the application; not needed where the UI shows one.")
+_APP = click.option("--app", help="Id or name of the application. Not needed where the UI shows one.")
 
 
 def application(command: F) -> F:
@@ -53,7 +56,7 @@ class Duration(click.ParamType[int]):
             return value
         found = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h)", value)
         if found is None:
-            self.fail(f"{value!r} is no duration: write it like 500ms, 5s, 2m or 1h", param, ctx)
+            self.fail(f"{cut(repr(value))} is not a duration. Write it like 500ms, 5s, 2m or 1h.", param, ctx)
         return round(float(found[1]) * self._UNITS[found[2]])
 
 
@@ -71,18 +74,14 @@ def one_query(source: RestReader, name: str | None) -> Mapping[str, Any]:
     Raises:
         SparkLatencyError: there is none, or several.
     """
-    found = newest(source.queries(name)["queries"])
+    if name is not None and not is_text(name):
+        raise click.BadParameter(f"{cut(repr(name))} cannot be written as UTF-8", param_hint="--query")
+    found: list[Mapping[str, Any]] = source.queries(name)["queries"]
     if len(found) != 1:
-        names = ", ".join(one["query"] for one in found)
-        raise SparkLatencyError(
-            f"There are figures of several queries; name one by --query: {names}" if found else NOTHING
-        )
+        known = names(one["query"] for one in found)
+        several = f"There are figures of several queries. Name one by --query: {known}"
+        raise SparkLatencyError(several if found else NOTHING)
     return found[0]
-
-
-def newest(queries: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Returns the newest run of each query, which comes first."""
-    return list({one["query"]: one for one in reversed(queries)}.values())[::-1]
 
 
 def print_json(document: Any) -> None:

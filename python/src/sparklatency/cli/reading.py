@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.live import Live
 
-from sparklatency import _parse, render
-from sparklatency.cli import _options, _tables
+from sparklatency.cli import _options
+from sparklatency.reading import documents
+from sparklatency.reading.application import Application
+from sparklatency.rendering import commands
+from sparklatency.rendering.queries import tables
 
 if TYPE_CHECKING:
-    from sparklatency._rest import RestReader
-    from sparklatency.queries import QueryLatency
+    from collections.abc import Callable, Mapping
+
+    from rich.console import RenderableType
+
+    from sparklatency.reading.rest import RestReader
+    from sparklatency.values.queries import QueryLatency
 
 
 @click.command()
 @_options.application
 @click.option("--every", default="2s", show_default=True, type=_options.Duration(), help="How often to look.")
-@click.option("--once", is_flag=True, help="Look once, as is done anyway where the output is no terminal.")
+@click.option("--once", is_flag=True, help="Look once. Where the output is no terminal that is done anyway.")
 @_options.as_json
 def top(url: str, app: str | None, every: int, once: bool, as_json: bool) -> None:
     """Show all queries and nodes, again and again until Ctrl-C."""
@@ -27,13 +34,13 @@ def top(url: str, app: str | None, every: int, once: bool, as_json: bool) -> Non
     if as_json:
         _options.print_json(source.queries())
     elif once or not out.is_terminal:
-        out.print(render.tables(_all(source)))
+        out.print(_all(source))
     else:
         try:
-            with Live(render.tables(_all(source)), console=out, auto_refresh=False) as live:
+            with Live(_all(source), console=out, auto_refresh=False) as live:
                 while True:
                     time.sleep(every / 1000)
-                    live.update(render.tables(_all(source)), refresh=True)
+                    live.update(_all(source), refresh=True)
         except KeyboardInterrupt:
             return
 
@@ -48,8 +55,7 @@ def operators(url: str, app: str | None, query: str | None, as_json: bool) -> No
     if as_json:
         _options.print_json(document["nodes"])
     else:
-        [figures] = _parse.queries({"queries": [document]})
-        _options.console().print(_tables.operators(figures))
+        _print(commands.operators, document)
 
 
 @click.command()
@@ -57,13 +63,12 @@ def operators(url: str, app: str | None, query: str | None, as_json: bool) -> No
 @_options.query
 @_options.as_json
 def info(url: str, app: str | None, query: str | None, as_json: bool) -> None:
-    """Show where the time of a query's records goes: split, slowest step, critical path, last batch."""
+    """Show where the time of a query's records goes: parts, slowest step, critical path, last batch."""
     document = _options.one_query(_options.reader(url, app), query)
     if as_json:
         _options.print_json(document)
     else:
-        [figures] = _parse.queries({"queries": [document]})
-        _options.console().print(_tables.info(figures))
+        _print(commands.info, document)
 
 
 @click.command()
@@ -80,9 +85,14 @@ def watermarks(url: str, app: str | None, query: str | None, as_json: bool) -> N
         sources = batch.get("watermarks", [])
         _options.print_json({"query": document["query"], **known, "watermarks": sources, "late": late})
     else:
-        [figures] = _parse.queries({"queries": [document]})
-        _options.console().print(_tables.watermarks(figures))
+        _print(commands.watermarks, document)
 
 
-def _all(source: RestReader) -> tuple[QueryLatency, ...]:
-    return _parse.queries({"queries": _options.newest(source.queries()["queries"])}, source)
+def _print(command: Callable[[QueryLatency], RenderableType], document: Mapping[str, Any]) -> None:
+    [query] = documents.queries({"queries": [document]})
+    _options.console().print(command(query))
+
+
+def _all(source: RestReader) -> RenderableType:
+    queries, _ = Application(source).queries()
+    return tables(queries)

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sparklatency.cli import _options, _tables
+from sparklatency.cli import _options
 from sparklatency.errors import NoFiguresError
-from sparklatency.render import milliseconds
+from sparklatency.rendering.layout import table
+from sparklatency.words import milliseconds, names, value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -35,11 +36,11 @@ def _limits(command: Callable[..., None]) -> Callable[..., None]:
 @_limits
 @_options.as_json
 def slo(url: str, app: str | None, query: str, node: str, as_json: bool, **limits: int | None) -> None:
-    """Tell whether a node keeps limits such as --p99 5s: exit 0 met, 3 missed, 4 unknown.
+    """Tell whether a node keeps limits such as --p99 5s. Exits with 0 (met), 3 (missed) or 4 (unknown).
 
-    Figures are those of the window, by default the last 60 to 90 seconds. Unknown is a figure without a
-    record to tell by, also because there is no such query or node yet; a limit that is missed outweighs one
-    that is unknown. A query that an error ended misses whatever its limits are.
+    Figures are those of the window, by default the last 60 to 90 seconds. A figure is unknown where there is
+    no record to tell by, or no such query or node yet. If one limit is missed and another unknown, the exit
+    code is 3. A query that an error ended misses all its limits.
     """
     asked = {figure: limit for figure, limit in limits.items() if limit is not None}
     if not asked:
@@ -65,7 +66,7 @@ def slo(url: str, app: str | None, query: str, node: str, as_json: bool, **limit
             [one["figure"], one["status"], milliseconds(one["value"]), milliseconds(one["limit"])]
             for one in judged
         ]
-        _options.console().print(_tables.table(("figure", "", "ms", "limit"), rows, left=2))
+        _options.console().print(table(("figure", "", "ms", "limit"), rows, left=2))
     if problem:
         click.echo(problem, err=True)
     raise SystemExit(_EXIT[status])
@@ -77,18 +78,17 @@ def _figures(
     """Returns the figures of a node as they are asked for; and why one of them cannot be had."""
     found = next((one for one in query["nodes"] if one["node"] == node), None)
     if found is None:
-        known = ", ".join(one["node"] for one in query["nodes"])
-        return {}, f"there is no node {node!r}; nodes: {known or 'none'}"
+        return {}, f"there is no node {value(node)}; nodes: {names(one['node'] for one in query['nodes'])}"
     problem = None
     if found["commit"] is None and any(figure.startswith("commit_") for figure in asked):
-        problem = f"node {node!r} has no commit latency: only the last nodes of a query have one"
+        problem = f"node {value(node)} has no commit latency: only the last nodes of a query have one"
     commit = found["commit"] or {}
     return {**found, **{f"commit_{figure}": value for figure, value in commit.items()}}, problem
 
 
 def _judge(figure: str, limit: int, figures: Mapping[str, Any]) -> dict[str, Any]:
-    value = figures.get(figure)
-    if value is not None and not figure.endswith("avg"):
-        value = int(value)
-    status = "unknown" if value is None else "met" if value <= limit else "missed"
-    return {"figure": figure.replace("_", "-"), "limit": limit, "value": value, "status": status}
+    found = figures.get(figure)
+    if found is not None and not figure.endswith("avg"):
+        found = int(found)
+    status = "unknown" if found is None else "met" if found <= limit else "missed"
+    return {"figure": figure.replace("_", "-"), "limit": limit, "value": found, "status": status}

@@ -9,8 +9,8 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sparklatency._gateway import PLUGIN, jvm_api
-from sparklatency._jar import is_ours, jar_path
+from sparklatency.binding.gateway import PLUGIN, jvm_api
+from sparklatency.binding.jars import is_ours, jar_path
 from sparklatency.errors import SparkLatencyError
 
 if TYPE_CHECKING:
@@ -40,9 +40,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     jars = _split(_in_force("spark.jars", jar, options))
     strangers = [entry for entry in jars if is_ours(entry) and Path(entry).name != Path(jar).name]
     if strangers:
-        raise SparkLatencyError(
-            f"spark.jars has {strangers[0]}, where {jar} is the one that fits: take it out."
-        )
+        raise SparkLatencyError(f"spark.jars has {strangers[0]}. It does not fit: take it out. {jar} does.")
     if not any(is_ours(entry) for entry in jars):
         jars.append(jar)
     plugins = _split(_in_force("spark.plugins", PLUGIN, options))
@@ -71,10 +69,9 @@ def _running_jvm_setting(key: str) -> str | None:
     SparkContext._ensure_initialized()
     if jvm_api(SparkContext._jvm) is None:
         raise SparkLatencyError(
-            "This process has a JVM already, started without the jar of sparklatency, and a running JVM "
-            "takes in no more. Under spark-submit or the pyspark shell start it with "
-            '--jars "$(sparklatency jar)"; otherwise restart the Python process (the kernel) '
-            "and call configure before the first session."
+            "This process has a JVM already, started without the jar of sparklatency. A JVM that runs cannot "
+            'load it any more. Under spark-submit or the pyspark shell, add --jars "$(sparklatency jar)". '
+            "Otherwise restart the Python process (the kernel). Call configure before the first session."
         )
     return SparkConf().get(key, "") or ""
 
@@ -97,8 +94,8 @@ def _submit_args() -> dict[str, str]:
 def _check_holds(ours: str, key: str, submitted: str) -> str:
     if Path(ours).name not in (Path(entry).name for entry in _split(submitted)):
         raise SparkLatencyError(
-            f"PYSPARK_SUBMIT_ARGS sets {key} to {submitted}, which Spark prefers to what the builder says. "
-            f"Append {ours} to it there, after a comma, or move the setting to the builder."
+            f"PYSPARK_SUBMIT_ARGS sets {key} to {submitted}, and Spark prefers that to the builder's. "
+            f"Append {ours} to it there, after a comma. Or move the setting to the builder."
         )
     return submitted
 

@@ -11,15 +11,20 @@ from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import urlopen
 
 from sparklatency.errors import NoFiguresError, SparkLatencyError
+from sparklatency.words import cut, name, names, value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _TIMEOUT_SECONDS = 30
 """The first question makes a driver start its REST service, which takes seconds on a busy machine."""
+_MOST_APPLICATIONS = 20
+"""A History Server may know thousands."""
 _STARTING = "Spark is starting up"
 _NO_FIGURES = "no figures of a query"
-_NONE_IS_KNOWN = "none is known, no batch of it with a marked node has ended, or newer runs took its place"
+"""How the answer begins that tells of a query; any other 404 tells of no sparklatency."""
+_NOT_IN_A_PATH = frozenset("%/;\\\x7f") | frozenset(map(chr, range(ord(" "))))
+"""Spark refuses these in a path, however they are written. Dots alone lead elsewhere."""
 
 
 class RestReader:
@@ -35,8 +40,8 @@ class RestReader:
 
     def __init__(self, url: str, app: str | None = None) -> None:
         parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.netloc:
-            raise ValueError(f"{url!r} is no URL of a Spark UI: write it like http://driver:4040")
+        if parts.scheme not in ("http", "https") or not parts.netloc or not url.isascii():
+            raise ValueError(f"{value(url)} is not the URL of a Spark UI. Write it like http://driver:4040.")
         self._ui = url.rstrip("/")
         self._app = app
         self._found: str | None = None
@@ -51,15 +56,9 @@ class RestReader:
         """
         if query is None:
             return self._latency("")
-        if _in_a_path(query):
+        if query.strip(".") and _NOT_IN_A_PATH.isdisjoint(query):
             return self._latency(f"/queries/{quote(query, safe='')}")
-        found = self._latency("")["queries"]
-        named = [one for one in found if query in (one["query"], one["id"], one["run"])]
-        if not named:
-            names = ", ".join(dict.fromkeys(f"'{one['query']}'" for one in found))
-            others = f"; there are figures of {names}" if names else ""
-            raise NoFiguresError(f"{_NO_FIGURES} '{query}': {_NONE_IS_KNOWN}{others}")
-        return {"queries": named[:1]}
+        return self._listed(query)
 
     def history(self, query: str, limit: int) -> Mapping[str, Any]:
         """Returns batches; raises the same."""
@@ -73,6 +72,18 @@ class RestReader:
         """Returns the settings of the application, secrets hidden; raises the same."""
         return dict(self._spark(f"{self._application()}/environment")["sparkProperties"])
 
+    def _listed(self, query: str) -> Mapping[str, Any]:
+        """Returns a query whose name cannot be in a path, from the list; an earlier run by its run id."""
+        everything = self._latency("")
+        for one in everything["queries"]:
+            if query in (one["query"], one["id"], one["run"]):
+                return {"queries": [one], "earlierRuns": []}
+        for run in everything["earlierRuns"]:
+            if query in (run["query"], run["id"]):
+                return self._latency(f"/queries/{quote(run['run'], safe='')}")
+        known = names(repr(one["query"]) for one in everything["queries"])
+        raise NoFiguresError(f"{_NO_FIGURES} {value(query)}; there are figures of {known}")
+
     def _latency(self, path: str) -> Mapping[str, Any]:
         try:
             document: Mapping[str, Any] = json.loads(self._get(f"{self._application()}/latency{path}"))
@@ -80,7 +91,7 @@ class RestReader:
             raise self._explained(refused) from refused
         except ValueError as unreadable:
             raise SparkLatencyError(
-                f"{self._ui} answers, but not with figures of sparklatency."
+                f"{self._ui} answers, but with no figures of sparklatency."
             ) from unreadable
         return document
 
@@ -102,19 +113,22 @@ class RestReader:
             if isinstance(other, HTTPError):
                 said = other.read().decode(errors="replace")
             if _STARTING in said:
-                raise SparkLatencyError(f"{self._ui} is still starting up: try again.") from other
+                raise SparkLatencyError(f"{self._ui} is still starting up. Try again.") from other
             raise SparkLatencyError(
-                f"What answers at {self._ui} is no Spark UI. Give the address of a driver's UI "
+                f"What answers at {self._ui} is not a Spark UI. Give the address of a driver's UI "
                 "(spark.ui.port, 4040 by default) or of a History Server (18080)."
             ) from other
 
     def _matching(self, applications: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        shown = "\n".join(f"  {app['id']}  {app['name']}" for app in applications) or "  none"
+        lines = [f"  {app['id']}  {name(app['name'])}" for app in applications[:_MOST_APPLICATIONS]]
+        more = len(applications) - len(lines)
+        shown = "\n".join(lines + ([f"  and {more:,} more"] if more else [])) or "  none"
         matching = [app for app in applications if self._app in (None, app["id"], app["name"])]
         if not matching:
-            raise SparkLatencyError(f"{self._ui} shows no application {self._app or ''}. It shows:\n{shown}")
+            which = f"no application {name(self._app)}" if self._app else "no application"
+            raise SparkLatencyError(f"{self._ui} shows {which}. It shows:\n{shown}")
         if len(matching) > 1:
-            raise SparkLatencyError(f"{self._ui} shows several applications; name one by its id:\n{shown}")
+            raise SparkLatencyError(f"{self._ui} shows several applications. Name one by its id:\n{shown}")
         return matching
 
     def _get(self, path: str) -> str:
@@ -130,23 +144,18 @@ class RestReader:
                     f"{self._ui} has not answered within {_TIMEOUT_SECONDS} s."
                 ) from failed
             raise SparkLatencyError(
-                f"Nothing answers at {self._ui}: {reason}. Does the application run, with its UI "
-                "(spark.ui.enabled) at that address (spark.ui.port, 4040 by default)?"
+                f"Nothing answers at {self._ui}: {reason}. Does the application run? "
+                "Is its UI on (spark.ui.enabled), at that address (spark.ui.port, 4040 by default)?"
             ) from failed
         return text
 
     def _explained(self, refused: HTTPError) -> SparkLatencyError:
         said = refused.read().decode(errors="replace").strip()
         if refused.code != HTTPStatus.NOT_FOUND:
-            return SparkLatencyError(f"{self._ui} answers {refused.code} {refused.reason}: {said}")
+            return SparkLatencyError(f"{self._ui} answers {refused.code} {refused.reason}: {cut(said, 300)}")
         if said.startswith(_NO_FIGURES):
             return NoFiguresError(said)
         return SparkLatencyError(
-            f"{self._ui} is a Spark UI without sparklatency. Start the application, or the History Server, "
-            'with --jars "$(sparklatency jar)" (the History Server: in SPARK_DAEMON_CLASSPATH).'
+            f"{self._ui} is a Spark UI without sparklatency. Start the application with "
+            '--jars "$(sparklatency jar)". A History Server takes the jar in SPARK_DAEMON_CLASSPATH.'
         )
-
-
-def _in_a_path(query: str) -> bool:
-    """Tells whether Spark takes a name in a path: it refuses some characters however they are written."""
-    return not set(query) & set("%/;\\")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sparklatency._jar import jar_path, pyspark_version, spark_line
 from sparklatency._version import __version__
+from sparklatency.binding.jars import jar_path, pyspark_version, spark_line
 from sparklatency.errors import SparkLatencyError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def session_api(session: SparkSession) -> Any:
         raise SparkLatencyError(
             "The jar of sparklatency is not in this Spark session. Start the session with it:\n"
             f"{_HOW_TO_START}\n"
-            "A running JVM cannot take it in any more: leave this Python process (restart the kernel) first."
+            "A JVM that runs cannot load it any more. Leave this Python process (restart the kernel) first."
         )
     _check_fit(api, session.version)
     return api
@@ -89,9 +89,9 @@ def check_connect_server(session: SparkSession) -> None:
     """
     if not session.catalog.functionExists("e2e_latency_version"):
         raise SparkLatencyError(
-            "The Spark Connect server does not have sparklatency, and a client cannot bring it. "
+            "The Spark Connect server does not have sparklatency. A client cannot bring it. "
             f'Start the server with --jars "$(sparklatency jar --spark {spark_line(session.version)})" '
-            f"--conf spark.plugins={PLUGIN}"
+            f"--conf spark.plugins={PLUGIN}."
         )
     [[version]] = session.sql("SELECT e2e_latency_version()").collect()
     if version != __version__:
@@ -105,8 +105,8 @@ def _check_fit(api: Any, spark_version: str) -> None:
     if line != spark_line(spark_version):
         raise SparkLatencyError(
             f"The session runs Spark {spark_version} with sparklatency's jar for Spark {line}. "
-            f'Give it the one that fits: "$(sparklatency jar --spark {spark_line(spark_version)})", '
-            "and look for the other in spark.jars, --jars, extraClassPath and $SPARK_HOME/jars."
+            f'Give it the one that fits: "$(sparklatency jar --spark {spark_line(spark_version)})". '
+            "Look for the other in spark.jars, --jars, extraClassPath and $SPARK_HOME/jars."
         )
 
 

@@ -1,27 +1,17 @@
-"""Where figures are read: in the JVM of this process, or in another's by its UI."""
+"""Reading the figures of this process's own JVM."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from sparklatency._gateway import session_api
+from sparklatency.binding.gateway import session_api
 from sparklatency.errors import NoFiguresError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyspark.sql import SparkSession
-
-
-class Reader(Protocol):
-    """Reads the documents of one application."""
-
-    def queries(self, query: str | None = None) -> Mapping[str, Any]:
-        """Returns the figures of one query, by its name, its id or that of a run; or of all queries."""
-
-    def history(self, query: str, limit: int) -> Mapping[str, Any]:
-        """Returns the last batches of one query, oldest first."""
 
 
 class JvmReader:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sparklatency._gateway import check_connect_server, is_connect, session_api
-from sparklatency.errors import check_type
+from sparklatency.arguments import check_text, check_type
+from sparklatency.binding.gateway import check_connect_server, is_connect, session_api
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -32,11 +32,12 @@ def with_e2e_latency(
 
     Raises:
         TypeError: an argument is of the wrong Python type.
+        ValueError: a string cannot be written as UTF-8 (it has a lone surrogate).
         pyspark.errors.IllegalArgumentException: an unknown column or one of another type, no timestamp to be
             found or several, an empty, oversized or duplicate node id, an unknown level.
         SparkLatencyError: the session has no jar of sparklatency, or one that does not fit.
     """
-    _check_types(df, node_id, timestamp, level)
+    _check(df, node_id, timestamp, level)
     if is_connect(df):
         return _by_hint(df, node_id, timestamp, level)
     from pyspark.sql import DataFrame
@@ -59,10 +60,12 @@ def _by_hint(df: DataFrame, node_id: str, timestamp: str | Column | None, level:
     return marked
 
 
-def _check_types(df: object, node_id: object, timestamp: object, level: object) -> None:
+def _check(df: object, node_id: object, timestamp: object, level: object) -> None:
     from pyspark.sql import Column, DataFrame
 
     check_type("with_e2e_latency", "df", df, DataFrame)
     check_type("with_e2e_latency", "node_id", node_id, str)
     check_type("with_e2e_latency", "timestamp", timestamp, str, Column, type(None))
     check_type("with_e2e_latency", "level", level, str)
+    for name, value in (("node_id", node_id), ("timestamp", timestamp), ("level", level)):
+        check_text("with_e2e_latency", name, value)

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from sparklatency._version import __version__
 from sparklatency.errors import SparkLatencyError
+from sparklatency.words import cut, value
 
-_FOLDER = Path(__file__).parent / "jars"
+_FOLDER = Path(__file__).parents[1] / "jars"
 _NAME = re.compile(r"sparklatency-spark_(?P<line>\d+\.\d+)_2\.13-(?P<version>.+)\.jar")
 
 
@@ -44,7 +45,7 @@ def spark_line(version: str) -> str:
     """Returns the line, ``"4.2"``, of a version such as ``"4.2.1"``, ``"4.2"`` or ``"4.2.0.dev1"``."""
     found = re.match(r"(\d+\.\d+)(?!\d)", version)
     if found is None:
-        raise SparkLatencyError(f"{version!r} is no version of Spark: write it like 4.2 or 4.2.1.")
+        raise SparkLatencyError(f"{value(version)} is not a version of Spark. Write it like 4.2 or 4.2.1.")
     return found[1]
 
 
@@ -54,9 +55,9 @@ def pyspark_version() -> str:
         import pyspark
     except ImportError as missing:
         raise SparkLatencyError(
-            "pyspark is not installed here, and sparklatency does not choose one for you: "
-            f"pip install 'pyspark=={(jar_lines() or ['<line>'])[0]}.*' "
-            "(or name the line: sparklatency jar --spark 4.2)."
+            "pyspark is not installed here. Install the one you want: "
+            f"pip install 'pyspark=={(jar_lines() or ['<line>'])[0]}.*'. "
+            "For the path of a jar alone, name the line: sparklatency jar --spark 4.2."
         ) from missing
     return pyspark.__version__
 
@@ -65,11 +66,11 @@ def _no_jar(asked: str, line: str) -> str:
     lines = jar_lines()
     if not lines:
         return (
-            f"This installation of sparklatency {__version__} carries no jar at all, as a checkout does "
-            "before its first build: run `make build`, or install the wheel."
+            f"This installation of sparklatency {__version__} has no jar. "
+            "In a checkout, run `make build` first. Otherwise install the wheel."
         )
     return (
-        f"sparklatency {__version__} has no jar for Spark {line} (asked for {asked}). "
-        f"It has one for Spark {' and '.join(lines)}: "
-        f"install pyspark of such a line, e.g. pip install 'pyspark=={lines[-1]}.*'."
+        f"sparklatency {__version__} has no jar for Spark {line} (asked for {cut(asked)}). "
+        f"It has one for Spark {' and '.join(lines)}. "
+        f"Install pyspark of such a line: pip install 'pyspark=={lines[-1]}.*'."
     )

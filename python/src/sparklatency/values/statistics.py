@@ -1,16 +1,12 @@
-"""What was measured at a node, as values of one moment: latencies in milliseconds, None where unknown."""
+"""What is known of many records at once: milliseconds, None where unknown."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True)
-class Ages:
+class Statistics:
     """How old records were."""
 
     min: int | None
@@ -21,7 +17,7 @@ class Ages:
 
 
 @dataclass(frozen=True)
-class BatchLatency(Ages):
+class BatchLatency(Statistics):
     """A node's latencies in the last batch that reached it."""
 
     records: int
@@ -100,66 +96,13 @@ class Delays:
 
 @dataclass(frozen=True)
 class LatencySplit:
-    """The age of records at the end of their way, in three parts."""
+    """The age of records at the end of their way, in three parts; of each node's last batch."""
 
-    queuing: Ages | None
+    queuing: Statistics | None
     """From a record's timestamp until the query first saw it; None without a node at the sources."""
     processing: ProcessingDelay | None
     """From there to the last nodes."""
     commit: ProcessingDelay | None
     """From there until the results of the batch could be seen."""
-    total: Ages | None
+    total: Statistics | None
     """All of it: the age at the commit."""
-
-
-@dataclass(frozen=True)
-class NodeFigures:
-    """What one node measured. Percentiles are at most 1 % too high; the rest is exact."""
-
-    node: str
-    records: int
-    min: int | None
-    avg: float | None
-    p50: int | None
-    p90: int | None
-    p95: int | None
-    p99: int | None
-    p999: int | None
-    max: int | None
-    without_timestamp: int
-    """Records that were not measured: no timestamp, or one before 1970."""
-    ahead_of_clock: int
-    """Records with a timestamp in the future, measured as a negative latency."""
-    max_lead: int | None
-    """How far the furthest of those was ahead."""
-    own: float | None
-    """The mean time between the slowest node upstream of this one and this one; at a source, the mean age
-    that records arrive with. Negative where fewer, or younger, records reach this node. Of the last batch
-    that reached each node where the query is ``silent``, and so is ``share``."""
-    share: float | None
-    """What part of all own times on the critical path this one is, between 0 and 1."""
-    upstream: tuple[str, ...]
-    """Ids of the nodes whose records come to this one next."""
-    commit: CommitLatency | None
-    """Of the last nodes of a query."""
-    staleness: Staleness | None
-    """Of a node at the end of an operator that keeps state, with automatic stateful nodes at level TRACE."""
-    lateness: Lateness | None
-    """Of the same."""
-
-    if TYPE_CHECKING:  # a strict mypy takes `"sink" in nodes` for a slip, unless a node may equal a string
-
-        def __eq__(self, other: object, /) -> bool: ...
-
-
-@dataclass(frozen=True)
-class NodeLatency(NodeFigures):
-    """One node's figures as the driver has them.
-
-    Latencies cover a sliding window, by default the last 60 to 90 seconds; counts of records cover everything
-    since the query started.
-    """
-
-    batch: BatchLatency
-    delays: Mapping[str, Delays]
-    """The delay from each node that is upstream of this one, nearest first."""

@@ -1,0 +1,1 @@
+"""What ties Python to Spark's JVM: jars, session, marks."""

@@ -1,0 +1,1 @@
+"""Where figures are read: in the JVM of this process, or in another's by its UI."""

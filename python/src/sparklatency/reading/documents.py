@@ -1,0 +1,164 @@
+"""From the JSON of the façade and of REST, which is the same, to values. Nothing is computed here."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import fields
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sparklatency._version import __version__
+from sparklatency.errors import SparkLatencyError
+from sparklatency.values.answer import Headline, Note, Part, Parts
+from sparklatency.values.batches import Batch, SourceWatermark
+from sparklatency.values.nodes import NodeLatencies, Nodes, NodeSnapshot
+from sparklatency.values.queries import EarlierRun, QueryLatency
+from sparklatency.values.statistics import (
+    BatchLatency,
+    CommitLatency,
+    Delays,
+    LatencySplit,
+    Lateness,
+    ProcessingDelay,
+    Staleness,
+    Statistics,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from sparklatency.values.queries import BatchReader
+
+    Json = Mapping[str, Any]
+
+T = TypeVar("T")
+
+
+def queries(document: Json, reader: BatchReader | None = None) -> tuple[QueryLatency, ...]:
+    """Makes values of the figures of queries; their history comes from the reader.
+
+    Raises:
+        SparkLatencyError: another version of sparklatency wrote the document, with other fields.
+    """
+    with _of_this_version():
+        return tuple(
+            _value(
+                QueryLatency,
+                query,
+                headline=_value(Headline, query["headline"]),
+                parts=_parts(query["parts"]),
+                notes=tuple(
+                    _value(Note, note, numbers=MappingProxyType(note["numbers"])) for note in query["notes"]
+                ),
+                critical_path=tuple(query["criticalPath"]),
+                split=_split(query["split"]),
+                nodes=Nodes(map(_node, query["nodes"])),
+                last_batch=None if query["lastBatch"] is None else _batch(query["lastBatch"]),
+                reader=reader,
+            )
+            for query in document["queries"]
+        )
+
+
+def earlier_runs(document: Json) -> tuple[EarlierRun, ...]:
+    """Makes values of the runs that newer ones have followed; raises the same."""
+    with _of_this_version():
+        return tuple(_value(EarlierRun, run) for run in document["earlierRuns"])
+
+
+def batches(document: Json) -> tuple[Batch, ...]:
+    """Makes values of the batches of a query; raises the same."""
+    with _of_this_version():
+        return tuple(_batch(batch) for batch in document["batches"])
+
+
+@contextmanager
+def _of_this_version() -> Iterator[None]:
+    try:
+        yield
+    except KeyError as missing:
+        raise SparkLatencyError(
+            f"The figures have no field {missing}. Another version of sparklatency wrote them. "
+            f"This is {__version__}."
+        ) from missing
+
+
+def _parts(parts: Json) -> Parts:
+    of = tuple(_value(Part, part, names=tuple(part["names"])) for part in parts["of"])
+    return Parts(parts["whole"], parts["text"], of)
+
+
+def _batch(batch: Json) -> Batch:
+    return _value(
+        Batch,
+        batch,
+        watermarks=tuple(_value(SourceWatermark, one) for one in batch["watermarks"]),
+        durations=MappingProxyType(batch["durations"]),
+        critical_path=tuple(batch["criticalPath"]),
+        split=_split(batch["split"]),
+        nodes=Nodes(_value(NodeLatencies, node, **_measures(node)) for node in batch["nodes"]),
+    )
+
+
+def _node(node: Json) -> NodeSnapshot:
+    delays = {
+        upstream: Delays(_value(ProcessingDelay, delay["window"]), _value(ProcessingDelay, delay["batch"]))
+        for upstream, delay in node["delays"].items()
+    }
+    batch = _value(BatchLatency, node["batch"])
+    return _value(NodeSnapshot, node, **_measures(node), batch=batch, delays=MappingProxyType(delays))
+
+
+def _measures(node: Json) -> dict[str, Any]:
+    return {
+        "upstream": tuple(node["upstream"]),
+        "commit": _known(CommitLatency, node["commit"]),
+        "staleness": _known(Staleness, node["staleness"]),
+        "lateness": _known(Lateness, node["lateness"]),
+    }
+
+
+def _split(split: Json) -> LatencySplit:
+    return LatencySplit(
+        queuing=_known(Statistics, split["queuing"]),
+        processing=_known(ProcessingDelay, split["processing"]),
+        commit=_known(ProcessingDelay, split["commit"]),
+        total=_known(Statistics, split["total"]),
+    )
+
+
+def _known(values: type[T], of: Json | None) -> T | None:
+    return None if of is None else _value(values, of)
+
+
+def _value(values: type[T], of: Json, **made: Any) -> T:
+    """Makes one dataclass: its fields are those of the same name in JSON, but for those made already."""
+    names = {one.name: one.type for one in fields(values) if one.name not in made}  # type: ignore[arg-type]
+    return values(**{name: _typed(str(type_), of[_camel(name)]) for name, type_ in names.items()}, **made)
+
+
+def _typed(annotation: str, value: Any) -> Any:
+    """Returns what JSON's one kind of number stands for: whole milliseconds, a mean or a time."""
+    if value is None:
+        return None
+    match annotation.removesuffix(" | None"):
+        case "int":
+            return int(value)
+        case "datetime":
+            return _time(value)
+        case _:
+            return value
+
+
+def _time(millis: int) -> datetime:
+    """Returns the time, or the last that Python knows: event times may be absurd, and are shown for it."""
+    try:
+        return datetime.fromtimestamp(millis / 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return datetime.max.replace(tzinfo=UTC) if millis > 0 else datetime.min.replace(tzinfo=UTC)
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)

@@ -1,0 +1,153 @@
+"""What the commands ``operators``, ``info`` and ``watermarks`` print, for a rich console."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from sparklatency.rendering import layout
+from sparklatency.words import UNKNOWN, counted, milliseconds, name, percent
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from sparklatency.values.batches import Batch
+    from sparklatency.values.queries import QueryLatency
+    from sparklatency.values.statistics import ProcessingDelay, Statistics
+
+_NONE_TAKEN_IN = f"{UNKNOWN} unknown: no record with a timestamp was taken in within the window"
+_NONE_DROPPED = f"{UNKNOWN} unknown: no dropped record had a usable timestamp within the window"
+
+
+def operators(query: QueryLatency) -> RenderableType:
+    """Returns the nodes of a query, upstream first, its critical path, and the staleness of what has one."""
+    rows = [
+        [
+            node.node,
+            f"{node.records:,}",
+            milliseconds(node.own),
+            percent(node.share),
+            *map(milliseconds, (shown.p50, shown.p90, shown.p95, shown.p99, shown.p999, shown.max)),
+        ]
+        for node in query.nodes
+        for shown in [layout.latest(query, node)]
+    ]
+    headings = ("node", "records", "own", "share", "p50", "p90", "p95", "p99", "p99.9", "max")
+    lines = [
+        *layout.answer(query),
+        _critical_path(query),
+        *layout.notes(query),
+        *layout.legend(rows),
+    ]
+    return Group(
+        layout.caption(layout.heading_of_nodes(query)),
+        layout.table_of_nodes(headings, rows),
+        *map(Text, lines),
+        *_staleness(query),
+    )
+
+
+def info(query: QueryLatency) -> RenderableType:
+    """Returns where the time of a query's records goes."""
+    split = query.split
+    parts = {
+        "queuing": split.queuing,
+        "processing": split.processing,
+        "commit": split.commit,
+        "total": split.total,
+    }
+    rows = [[part, *_statistics(figures)] for part, figures in parts.items()]
+    last = UNKNOWN if query.last_batch is None else _batch(query.last_batch)
+    lines = [
+        *layout.answer(query),
+        _critical_path(query),
+        f"Last batch: {last}",
+        *layout.notes(query),
+        *layout.legend(rows),
+    ]
+    return Group(
+        layout.caption(f"{layout.heading(query)} · latency in ms of each node's last batch"),
+        layout.table(("", "min", "avg", "p50", "p99", "max"), rows),
+        *map(Text, lines),
+    )
+
+
+def watermarks(query: QueryLatency) -> RenderableType:
+    """Returns the watermarks of the last batch, and what nodes have dropped."""
+    batch = query.last_batch
+    rows = [
+        [
+            name(one.source),
+            name(one.column),
+            "holds back" if one.holds_back else "",
+            milliseconds(one.delay),
+            _time(one.watermark),
+            milliseconds(one.lag),
+        ]
+        for one in (batch.watermarks if batch else ())
+    ]
+    moment = "" if batch is None else f", at the last commit, {_time(batch.committed)} UTC"
+    headings = ("source", "column", "", "delay", "watermark [UTC]", "lag")
+    known: list[RenderableType] = [layout.table(headings, rows, left=3)] if rows else []
+    return Group(
+        layout.caption(f"{layout.heading(query)} · in ms{moment}"),
+        *known,
+        Text(query.watermark_text),
+        *_dropped(query),
+    )
+
+
+def _staleness(query: QueryLatency) -> list[RenderableType]:
+    rows = [
+        [node.node, *map(milliseconds, (node.staleness.min, node.staleness.avg, node.staleness.max))]
+        for node in query.nodes
+        if node.staleness is not None
+    ]
+    if not rows:
+        return []
+    return [
+        Text(),
+        layout.caption("staleness: age when a stateful operator took a record in, in ms over the window"),
+        layout.table_of_nodes(("node", "min", "avg", "max"), rows),
+        *map(Text, layout.legend(rows, _NONE_TAKEN_IN)),
+    ]
+
+
+def _dropped(query: QueryLatency) -> list[RenderableType]:
+    rows = [
+        [node.node, f"{node.lateness.records:,}"]
+        + [milliseconds(figure) for figure in (node.lateness.p50, node.lateness.p99, node.lateness.max)]
+        for node in query.nodes
+        if node.lateness is not None
+    ]
+    if not rows:
+        return []
+    return [
+        Text(),
+        layout.caption("dropped late since the start · by how much, in ms over the window"),
+        layout.table_of_nodes(("node", "records", "p50", "p99", "max"), rows),
+        *map(Text, layout.legend(rows, _NONE_DROPPED)),
+    ]
+
+
+def _critical_path(query: QueryLatency) -> str:
+    return f"Critical path: {' → '.join(map(name, query.critical_path)) or UNKNOWN}"
+
+
+def _statistics(figures: Statistics | ProcessingDelay | None) -> list[str]:
+    if figures is None:
+        return [UNKNOWN] * 5
+    return [milliseconds(one) for one in (figures.min, figures.avg, figures.p50, figures.p99, figures.max)]
+
+
+def _batch(batch: Batch) -> str:
+    took = ", ".join(f"{part} {ms:,}" for part, ms in batch.durations.items() if ms)
+    rows = counted(batch.input_rows, "row", "rows")
+    ended = f"{batch.batch}, {rows}, committed {_time(batch.committed)} UTC"
+    return f"{ended}, ms: {took}" if took else ended
+
+
+def _time(time: datetime | None) -> str:
+    return UNKNOWN if time is None else time.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]

@@ -1,0 +1,96 @@
+"""What all tables have: headings, columns that keep their figures, and what they say of a query.
+
+A latency that is unknown is an en dash everywhere, and the legend that says so stands wherever there is one.
+A name or id never takes more than a line, nor so much of it that the figures are out of sight.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.cells import cell_len
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+from sparklatency.words import NAME_WIDTH, UNKNOWN, counted, name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rich.console import Console, ConsoleOptions
+
+    from sparklatency.values.nodes import NodeSnapshot
+    from sparklatency.values.queries import QueryLatency
+    from sparklatency.values.statistics import BatchLatency
+
+LEGEND = f"{UNKNOWN} unknown: no record to tell by"
+
+
+def heading(query: QueryLatency) -> str:
+    """Returns a query's name and size, and how it ended, if it has."""
+    ended = "" if query.status in (None, "RUNNING") else f" · {query.status.lower()}"
+    return f"{name(query.query)} · {counted(query.batches, 'batch', 'batches')}{ended}"
+
+
+def heading_of_nodes(query: QueryLatency) -> str:
+    """Returns the heading of a table of a query's nodes, which says whose figures :func:`latest` gives."""
+    span = "of each node's last batch" if query.silent else "over the window"
+    return f"{heading(query)} · latency in ms {span}, records since the start"
+
+
+def latest(query: QueryLatency, node: NodeSnapshot) -> NodeSnapshot | BatchLatency:
+    """Returns what a table shows of a node: the window, or in silence the last batch that reached it."""
+    return node.batch if query.silent else node
+
+
+def answer(query: QueryLatency) -> list[str]:
+    """Returns what is said of a query first, a line each, as the JVM has written it."""
+    return [query.headline.text] + ([] if query.parts.text is None else [query.parts.text])
+
+
+def notes(query: QueryLatency) -> list[str]:
+    """Returns what is said of a query last, a line each, as the JVM has written it."""
+    return [note.text for note in query.notes]
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> Table:
+    """Returns a table whose first columns are words, and the others numbers."""
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, show_header=any(headings))
+    for place, words in enumerate(headings):
+        made.add_column(words, justify="left" if place < left else "right", no_wrap=place >= left)
+    for row in rows:
+        made.add_row(*(Text(cell) for cell in row))
+    return made
+
+
+def table_of_nodes(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """Returns a table of node ids and numbers. In a narrow terminal the ids give way."""
+    made = table(headings, [])
+    for id_, *figures in rows:
+        made.add_row(_Name(id_), *map(Text, figures))
+    return made
+
+
+def caption(words: str) -> Text:
+    """Returns the line above a table."""
+    return Text(words, style="table.title")
+
+
+def legend(rows: Iterable[Sequence[str]], words: str = LEGEND) -> list[str]:
+    """Returns what an en dash means, where there is one."""
+    return [words] if any(cell == UNKNOWN for row in rows for cell in row) else []
+
+
+class _Name:
+    """A name that gives way to the figures beside it, in its middle, where a terminal is too narrow."""
+
+    def __init__(self, raw: str) -> None:
+        self._raw = raw
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(1, cell_len(name(self._raw)))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[Text]:
+        yield Text(name(self._raw, min(options.max_width, NAME_WIDTH)))

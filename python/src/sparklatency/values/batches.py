@@ -1,0 +1,55 @@
+"""Batches of a query, as values of one moment: times in UTC, durations in milliseconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from sparklatency.values.nodes import NodeLatencies, Nodes
+    from sparklatency.values.statistics import LatencySplit
+
+
+@dataclass(frozen=True)
+class SourceWatermark:
+    """The watermark of one watermarked column."""
+
+    source: str
+    """What it comes from, ``kafka[orders]`` say."""
+    column: str
+    delay: int
+    """The delay that ``withWatermark`` was given, in milliseconds."""
+    watermark: datetime | None
+    """The greatest event time seen by this run, less the delay, in UTC."""
+    lag: int | None
+    """How far that was behind the clock at the commit, in milliseconds."""
+    holds_back: bool
+    """Whether the query's watermark is this one."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One batch of a query, and what its nodes measured of its records alone. Times are in UTC."""
+
+    batch: int
+    start: datetime
+    """When it was triggered."""
+    committed: datetime
+    """When its results could be seen."""
+    input_rows: int
+    dropped_late: int
+    """Records that stateful operators dropped for the watermark, where Spark counts them."""
+    watermark: datetime | None
+    """The event-time watermark by which they did."""
+    watermark_lag: int | None
+    """How far that was behind the clock at the commit, in milliseconds."""
+    watermarks: tuple[SourceWatermark, ...]
+    durations: Mapping[str, int]
+    """Where the batch's own time went, in milliseconds, as Spark's progress has it."""
+    slowest_step: str | None
+    critical_path: tuple[str, ...]
+    split: LatencySplit
+    nodes: Nodes[NodeLatencies]

@@ -1,0 +1,110 @@
+"""Queries, as values of one moment: times in UTC, durations in milliseconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from sparklatency.arguments import check_type
+from sparklatency.errors import SparkLatencyError
+from sparklatency.values.history import History
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from matplotlib.axes import Axes
+
+    from sparklatency.values.answer import Headline, Note, Parts
+    from sparklatency.values.batches import Batch
+    from sparklatency.values.nodes import Nodes, NodeSnapshot
+    from sparklatency.values.statistics import LatencySplit
+
+_MOST_BATCHES = 2**31 - 1
+"""What the JVM can count. No history is that long."""
+
+
+class BatchReader(Protocol):
+    """Reads the batches of the application that figures came from."""
+
+    def batches(self, query: str, limit: int) -> tuple[Batch, ...]:
+        """Returns the last ones of a run, or of the newest run of a query, oldest first."""
+
+
+@dataclass(frozen=True)
+class EarlierRun:
+    """A run of a query that a newer one has followed. :func:`latency` reads it by its run id."""
+
+    query: str
+    id: str | None
+    run: str | None
+    status: str | None
+    batches: int
+    committed: datetime | None
+    """When the results of its last batch could be seen, in UTC."""
+
+
+@dataclass(frozen=True)
+class QueryLatency:
+    """The nodes of one query."""
+
+    query: str
+    """Name of the streaming query; its id where it has no name, or where another running query has the same
+    name; ``__batch__`` for batch executions."""
+    id: str | None
+    """Id of the streaming query, the same after a restart from its checkpoint."""
+    run: str | None
+    """Id of this run of it: figures begin anew with each run."""
+    status: str | None
+    """``RUNNING``, ``FINISHED``, or ``FAILED`` if an error ended it; None where no event tells, as in a
+    History Server of a driver that was killed, and of batch executions."""
+    batches: int
+    """Batches that were measured and committed."""
+    folded: int
+    """Nodes and tasks that were beyond ``spark.sparklatency.nodes.max`` and are in ``__other__``."""
+    silent: bool
+    """Whether no record with a timestamp came within the window. The headline, the slowest step, the critical
+    path and every node's ``own`` and ``share`` are then of the last batch that reached each node."""
+    headline: Headline
+    parts: Parts
+    notes: tuple[Note, ...]
+    watermark_text: str
+    """Where the query's watermark stood at the last commit, in a sentence."""
+    slowest_step: str | None
+    """The node of the critical path with the greatest own time."""
+    critical_path: tuple[str, ...]
+    """From the slowest of the last nodes back along the slowest upstream node: ids, upstream first."""
+    split: LatencySplit
+    nodes: Nodes[NodeSnapshot]
+    last_batch: Batch | None
+    """The last one whose results were committed."""
+    oldest_uncommitted: int | None = None
+    """Age in milliseconds of the oldest record that was read and not committed, as far as tasks have told."""
+    reader: BatchReader | None = field(default=None, repr=False, compare=False)
+    """Where these figures come from, and their history can be had."""
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether an error ended this run."""
+        return self.status == "FAILED"
+
+    def history(self, limit: int = 100) -> History:
+        """Reads the last batches of this run, oldest first.
+
+        Args:
+            limit: how many at the most; ``spark.sparklatency.history.batches`` of each run are kept.
+
+        Raises:
+            TypeError: the limit is no number.
+            ValueError: the limit is less than 1.
+            SparkLatencyError: the application has ended or is out of reach.
+        """
+        check_type("history", "limit", limit, int)
+        if limit < 1:
+            raise ValueError(f"history: limit is {limit}. Give a whole number from 1.")
+        if self.reader is None:
+            raise SparkLatencyError("These figures came from no application, so there is no history of them.")
+        return History(self.query, self.reader.batches(self.run or self.query, min(limit, _MOST_BATCHES)))
+
+    def plot(self, limit: int = 100, ax: Axes | None = None) -> Axes:
+        """Draws the history: see :meth:`History.plot`."""
+        return self.history(limit).plot(ax)

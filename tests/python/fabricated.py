@@ -1,0 +1,92 @@
+"""Documents as the JVM writes them, with figures that a test has made up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sparklatency.reading import documents
+from sparklatency.view import Latency
+
+NEVER = dict.fromkeys(("min", "avg", "p50", "p90", "p95", "p99", "p999", "max"))
+NO_SPLIT = dict.fromkeys(("queuing", "processing", "commit", "total"))
+NO_PARTS: dict[str, Any] = {"whole": None, "text": None, "of": []}
+UNKNOWN: dict[str, Any] = {
+    **dict.fromkeys(("node", "own", "whole", "share")),
+    "code": "unknown",
+    "text": "No record with a timestamp has been measured yet.",
+}
+
+
+def node(name: str, **changed: Any) -> dict[str, Any]:
+    known = {
+        "min": 3.0,
+        "avg": 1017.25,
+        "p50": 612.0,
+        "p90": 2007.0,
+        "p95": 2079.0,
+        "p99": 3007.0,
+        "p999": 3023.0,
+    }
+    counts = {"records": 12_000, "withoutTimestamp": 0, "aheadOfClock": 0, "maxLead": None}
+    batch = {"batch": {**known, "max": 3019.0, "records": 500}}
+    measures = dict.fromkeys(("own", "share", "commit", "staleness", "lateness"))
+    others: dict[str, Any] = {"upstream": [], "delays": {}, **measures}
+    return {"node": name, **known, "max": 3019.0, **counts, **batch, **others, **changed}
+
+
+def unknown(name: str, **changed: Any) -> dict[str, Any]:
+    return node(name, **NEVER, **changed)
+
+
+def one_node(name: str) -> dict[str, Any]:
+    """The headline of a query with one node."""
+    text = f"Records are 1.0 s old at {name} on average. Mark another node to see which step takes the time."
+    return {**UNKNOWN, "code": "one-node", "node": name, "own": 1017.25, "text": text}
+
+
+def slowest(name: str, own: float, whole: float, text: str) -> dict[str, Any]:
+    """The headline of any other query."""
+    figures = {"own": own, "whole": whole, "share": own / whole}
+    return {"code": "slowest-step", "node": name, **figures, "text": text}
+
+
+def part(names: list[str], ms: float, share: float, text: str) -> dict[str, Any]:
+    return {"names": names, "ms": ms, "share": share, "text": text}
+
+
+def note(code: str, level: str, text: str, node: str | None = None, **numbers: float) -> dict[str, Any]:
+    return {"code": code, "level": level, "node": node, "numbers": numbers, "text": text}
+
+
+def query(name: str, *nodes: dict[str, Any], **changed: Any) -> dict[str, Any]:
+    return {
+        "query": name,
+        "id": "4ad9f4b1-27b8-4e3c-9b0a-b9ea2bb4a0e2",
+        "run": None,
+        "status": "RUNNING",
+        "batches": 1_234,
+        "nodes": list(nodes),
+        "folded": 0,
+        "headline": one_node(nodes[0]["node"]) if len(nodes) == 1 else UNKNOWN,
+        "parts": NO_PARTS,
+        "notes": [],
+        "watermarkText": "The query has no watermark.",
+        "slowestStep": None,
+        "criticalPath": [],
+        "split": NO_SPLIT,
+        "lastBatch": None,
+        "oldestUncommitted": None,
+        "silent": False,
+        **changed,
+    }
+
+
+def earlier(name: str, run: str, **changed: Any) -> dict[str, Any]:
+    id_ = "4ad9f4b1-27b8-4e3c-9b0a-b9ea2bb4a0e2"
+    ended = {"status": "FINISHED", "batches": 3, "committed": 1_700_000_000_000}
+    return {"query": name, "id": id_, "run": run, **ended, **changed}
+
+
+def figures(*queries: dict[str, Any], earlier: tuple[dict[str, Any], ...] = ()) -> Latency:
+    document = {"queries": queries, "earlierRuns": earlier}
+    return Latency(documents.queries(document), documents.earlier_runs(document))

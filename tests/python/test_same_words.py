@@ -1,0 +1,117 @@
+"""One document, and every surface that Python has: each shows the same headline, parts and notes."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+
+from fabricated import NO_PARTS, figures, node, note, part, query, slowest
+from sparklatency import latency
+from sparklatency.cli import main
+from sparklatency.demo import summary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ui import UI
+
+HEADLINE = "Slowest step: [b]sink</b>, 2.6 s of 4.2 s (62 %)"
+PARTS = "source queuing 1.2 s, processing 3.0 s, commit 40 ms: 4.2 s on average in the last batch"
+NOTES = [
+    "An error ended this run.",
+    "The whole is more than the mean age at the end, 3.1 s: records that leave [b]sink</b> are younger on "
+    "average than those that come to it.",
+    "The oldest record that waits for its commit is 3.2 s old.",
+    "source & more: 12 of 40 records have no timestamp and are not measured.",
+    "The query is shown by its id: it has no name, or another running query has the same. "
+    "Name it by .queryName(…) to find it again.",
+]
+DOCUMENT = query(
+    "orders",
+    node("source & more", own=1_600.0, share=0.38),
+    node("[b]sink</b>", own=2_600.0, share=0.62),
+    headline=slowest("[b]sink</b>", 2_600.0, 4_200.0, HEADLINE),
+    parts={
+        "whole": 4_240.0,
+        "text": PARTS,
+        "of": [part(["source queuing", "processing"], 4_240.0, 1.0, "source queuing and processing 4.2 s")],
+    },
+    notes=[note(f"code-{place}", level, text) for place, (level, text) in enumerate(
+        zip(["wrong", "info", "info", "warn", "warn"], NOTES, strict=True)
+    )],
+)  # fmt: skip
+
+
+def of_a_notebook(_: UI, document: dict[str, Any]) -> str:
+    return html.unescape(figures(document)._repr_html_().replace("<div>", "\n").replace("</div>", "\n"))
+
+
+def of_print(_: UI, document: dict[str, Any]) -> str:
+    return str(figures(document))
+
+
+def of_the_ui(ui: UI, document: dict[str, Any]) -> str:
+    ui.queries = [document]
+    return repr(latency("orders", url=ui.url))
+
+
+def of_the_demo(_: UI, document: dict[str, Any]) -> str:
+    return summary(figures(document))
+
+
+def of_the_command(name: str) -> Callable[[UI, dict[str, Any]], str]:
+    def printed(ui: UI, document: dict[str, Any]) -> str:
+        ui.queries = [document]
+        done = CliRunner().invoke(main, [name, "--url", ui.url])
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    return printed
+
+
+each_surface = pytest.mark.parametrize(
+    "surface",
+    [
+        pytest.param(of_a_notebook, id="a notebook"),
+        pytest.param(of_print, id="print"),
+        pytest.param(of_the_ui, id="latency(q)"),
+        pytest.param(of_the_demo, id="demo"),
+        *(pytest.param(of_the_command(name), id=name) for name in ("top", "operators", "info")),
+    ],
+)
+
+
+@each_surface
+def test_the_same_words_stand_in(ui: UI, surface: Callable[[UI, dict[str, Any]], str]) -> None:
+    said = [HEADLINE, PARTS, *NOTES]
+    lines = [line.strip() for line in surface(ui, DOCUMENT).splitlines()]
+    assert [line for line in lines if line in said][: len(said)] == said
+
+
+@each_surface
+def test_parts_of_which_nothing_is_known_take_no_line_in(
+    ui: UI, surface: Callable[[UI, dict[str, Any]], str]
+) -> None:
+    shown = surface(ui, {**DOCUMENT, "parts": NO_PARTS})
+    assert HEADLINE in shown
+    assert "on average in the last batch" not in shown
+    assert "None" not in shown
+
+
+def test_the_demo_ends_with_the_headline() -> None:
+    assert summary(figures(DOCUMENT)).splitlines()[-1] == HEADLINE
+
+
+def test_check_passes_on_what_is_wrong(ui: UI) -> None:
+    ui.queries = [DOCUMENT]
+    done = CliRunner().invoke(main, ["check", "--url", ui.url])
+    assert done.exit_code == 3
+    found = [line.rstrip().split(maxsplit=2) for line in done.stdout.splitlines() if "code-" in line]
+    assert found == [
+        ["wrong", "code-0", f"orders: {NOTES[0]}"],
+        ["warn", "code-3", f"orders: {NOTES[3]}"],
+        ["warn", "code-4", f"orders: {NOTES[4]}"],
+    ]
