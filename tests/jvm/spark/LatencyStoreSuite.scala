@@ -131,26 +131,32 @@ class LatencyStoreSuite extends StreamingTest {
     } finally query.stop()
   }
 
-  test("of two watermarked columns the one that is behind holds the query back") {
-    val (orders, clicks) = (stream, stream)
-    def side(input: org.apache.spark.sql.execution.streaming.runtime.MemoryStream[Timestamp], name: String) =
-      input.toDF().toDF(name).withWatermark(name, "1 second")
-    val joined = side(
-      orders,
-      "ordered"
-    ).withE2ELatency("orders").join(side(clicks, "clicked"), expr("ordered = clicked"))
-    val query = start(joined, "two_watermarks")
-    try {
+  for (oneBatch <- Seq(true, false))
+    test(s"of two watermarked columns the one that is behind holds the query back, ${
+        if (oneBatch) "in the batch that reads both" else "though another batch reads the other"
+      }") {
+      val (orders, clicks) = (stream, stream)
+      def side(
+          input: org.apache.spark.sql.execution.streaming.runtime.MemoryStream[Timestamp],
+          name: String
+      ) = input.toDF().toDF(name).withWatermark(name, "1 second")
+      val joined = side(orders, "ordered").withE2ELatency("orders")
+        .join(side(clicks, "clicked"), expr("ordered = clicked"))
       orders.addData(ago(9000))
-      clicks.addData(ago(100))
-      processAll(query)
-      val batch = live.history(live.query("two_watermarks").get).filter(_.inputRows > 0).last
-      assert(batch.watermarks.map(w => (w.column, w.watermarkMs, w.holdsBack)) === Seq(
-        ("ordered", Some(Start - 10000), true),
-        ("clicked", Some(Start - 1100), false)
-      ))
-    } finally query.stop()
-  }
+      if (oneBatch) clicks.addData(ago(100))
+      val name = s"two_watermarks_$oneBatch"
+      val query = start(joined, name)
+      try {
+        processAll(query)
+        if (!oneBatch) clicks.addData(ago(100))
+        processAll(query)
+        val batch = live.history(live.query(name).get).filter(_.inputRows > 0).last
+        assert(batch.watermarks.map(w => (w.column, w.watermarkMs, w.holdsBack)) === Seq(
+          ("ordered", Some(Start - 10000), true),
+          ("clicked", Some(Start - 1100), false)
+        ))
+      } finally query.stop()
+    }
 
   /** A batch in whose plan these nodes follow one another. */
   private def batch(
@@ -210,6 +216,15 @@ class LatencyStoreSuite extends StreamingTest {
     assert(all.queries.map(_.runId) === Seq(Some(s"run-${runs - 1}")))
     assert(all.all.earlier.size === BatchArchive.RunsKept - 1)
     assert(kv.count(classOf[StoredBatch]) === BatchArchive.RunsKept * 5)
+  }
+
+  test("a run that begins after the clock was set back is no oldest run") {
+    val kv = new InMemoryStore
+    val stored = new BatchArchive(kv, kept = 50)
+    for (run <- 1 to BatchArchive.RunsKept) stored.onOtherEvent(batch(s"run-$run", 1000L + run))
+    stored.onOtherEvent(batch("set-back", 1))
+    val all = store(kv, live = false)
+    assert(all.query("set-back").exists(all.history(_).size === 1) && all.query("run-1") === None)
   }
 
   test("all queries are the newest run of each, and the others are its earlier runs, newest first") {

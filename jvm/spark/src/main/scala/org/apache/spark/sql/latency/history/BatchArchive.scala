@@ -13,7 +13,6 @@ import org.apache.spark.scheduler.SparkListenerEnvironmentUpdate
 import org.apache.spark.scheduler.SparkListenerEvent
 import org.apache.spark.sql.latency.SparkListenerLatencyBatch
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
-import org.apache.spark.status.KVUtils
 import org.apache.spark.util.kvstore.KVStore
 
 /**
@@ -33,6 +32,7 @@ import org.apache.spark.util.kvstore.KVStore
 private[spark] final class BatchArchive(store: KVStore, kept: Int, default: WindowSettings = WindowSettings())
     extends SparkListener with Logging {
   private val runs = new RunsOfEvents
+  private val byLastBatch = mutable.LinkedHashSet.empty[String] // the keys of stored runs, the one heard of last at the end
   private var window = default
   private val endedWithoutBatch = mutable.LinkedHashSet.empty[String]
   private var hasSkipped = false
@@ -66,6 +66,8 @@ private[spark] final class BatchArchive(store: KVStore, kept: Int, default: Wind
     store.write(new StoredBatch(StoredBatch.key(key, number), batch))
     store.write(run)
     if (number >= kept) store.delete(classOf[StoredBatch], StoredBatch.key(key, number - kept))
+    byLastBatch -= key
+    byLastBatch += key
     if (before.isEmpty) {
       endedWithoutBatch -= key
       forgetOldest()
@@ -92,8 +94,9 @@ private[spark] final class BatchArchive(store: KVStore, kept: Int, default: Wind
   private def isOfApplication(error: String): Boolean =
     error.contains("stopped SparkContext") || error.contains("SparkContext was shut down")
 
+  /** Goes by the order of events. By the clock, which may be set back, the run that has just begun could be the oldest. */
   private def forgetOldest(): Unit = {
-    val newestFirst = KVUtils.viewToSeq(store.view(classOf[StoredRun])).sortBy(-_.committedMs)
+    val newestFirst = byLastBatch.toSeq.reverse.flatMap(known)
     val batchesTo = newestFirst.scanLeft(0L)((sum, query) => sum + math.min(query.batches, kept.toLong)).tail
     newestFirst.zip(batchesTo).zipWithIndex
       .collect { case ((query, sum), i) if i >= BatchArchive.RunsKept || sum > 10L * kept => query }
@@ -103,6 +106,7 @@ private[spark] final class BatchArchive(store: KVStore, kept: Int, default: Wind
         store.delete(classOf[StoredRun], query.key)
         store.delete(classOf[StoredEnd], query.key)
         runs.forget(query.key)
+        byLastBatch -= query.key
       }
   }
 }
