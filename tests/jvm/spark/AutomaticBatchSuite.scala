@@ -5,7 +5,6 @@ import java.nio.file.Files
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.JsonNode
-import com.fasterxml.jackson.databind.ObjectMapper
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
@@ -35,7 +34,7 @@ class AutomaticBatchSuite extends StreamingTest {
 
   private def nodes: Map[String, JsonNode] = {
     ListenerBus.awaitEmpty(spark.sparkContext)
-    new ObjectMapper().readTree(PythonApi.latencyJson(spark, null)).get("queries").elements.asScala
+    latencyOf(null).get("queries").elements.asScala
       .filter(_.get("query").asText == "__batch__").flatMap(_.get("nodes").elements.asScala).map(node =>
         node.get("node").asText -> node
       ).toMap

@@ -5,7 +5,6 @@ import java.util.concurrent.atomic.AtomicInteger
 
 import scala.jdk.CollectionConverters._
 
-import com.fasterxml.jackson.databind.ObjectMapper
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
@@ -135,7 +134,7 @@ class CommitLatencySuite extends StreamingTest {
       .withE2ELatency(id, "ts").cache()
     def batches: Int = {
       node(id)
-      new ObjectMapper().readTree(PythonApi.latencyJson(spark, "__batch__")).at("/queries/0/batches").asInt
+      latencyOf("__batch__").at("/queries/0/batches").asInt
     }
     try {
       run(cached)
@@ -150,8 +149,7 @@ class CommitLatencySuite extends StreamingTest {
     val input = stream
     var seen = Seq.empty[Option[Long]]
     def oldest(): Unit = {
-      val json = new ObjectMapper().readTree(PythonApi.latencyJson(spark, null))
-      val query = json.get("queries").elements.asScala.find(_.get("query").asText == "hanging")
+      val query = latencyOf(null).get("queries").elements.asScala.find(_.get("query").asText == "hanging")
       seen :+= query.map(_.get("oldestUncommitted")).filterNot(_.isNull).map(_.asLong)
     }
     val query = marked(input).writeStream.queryName("hanging").foreachBatch { (batch: DataFrame, id: Long) =>

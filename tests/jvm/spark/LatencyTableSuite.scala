@@ -1,6 +1,5 @@
 package io.sparklatency.spark
 
-import com.fasterxml.jackson.databind.ObjectMapper
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.latency.ListenerBus
 
@@ -53,7 +52,7 @@ class LatencyTableSuite extends StreamingTest {
   }
 
   private def json(query: String) =
-    new ObjectMapper().readTree(PythonApi.latencyJson(spark, query)).get("queries").get(0)
+    latencyOf(query).get("queries").get(0)
 
   test("its columns are the metrics") {
     val columns = spark.sql("SELECT * FROM e2e_latency()").columns.toSet

@@ -4,7 +4,6 @@ import java.sql.Timestamp
 
 import scala.jdk.CollectionConverters._
 
-import com.fasterxml.jackson.databind.ObjectMapper
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.ForeachWriter
 import org.apache.spark.sql.Row
@@ -57,9 +56,7 @@ class LongTasksSuite extends StreamingTest with Eventually {
     val query = marked.writeStream.queryName("told_late").outputMode("update").foreach(DropSlowly)
       .trigger(Trigger.RealTime("10 minutes")).start()
     def oldest = {
-      val shown =
-        new ObjectMapper().readTree(PythonApi.latencyJson(spark, null)).get("queries").elements.asScala
-      shown.find(_.get("query").asText == "told_late").map(_.get("oldestUncommitted").asLong)
+      latencyOf(null).get("queries").elements.asScala.find(_.get("query").asText == "told_late").map(_.get("oldestUncommitted").asLong)
     }
     try {
       input.addData(ago(7, 2))

@@ -3,7 +3,6 @@ package io.sparklatency.spark
 import scala.util.Random
 
 import com.fasterxml.jackson.databind.JsonNode
-import com.fasterxml.jackson.databind.ObjectMapper
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
@@ -13,7 +12,7 @@ class ProcessingDelaySuite extends StreamingTest {
 
   private def delay(query: String, from: String, to: String, over: String = "window"): JsonNode = {
     val nodes =
-      new ObjectMapper().readTree(PythonApi.latencyJson(spark, query)).get("queries").get(0).get("nodes")
+      latencyOf(query).get("queries").get(0).get("nodes")
     val node = (0 until nodes.size).map(nodes.get).find(_.get("node").asText == to).get
     node.get("delays").path(from).path(over)
   }

@@ -65,19 +65,25 @@ trait SparkTest extends AnyFunSuite with BeforeAndAfterAll with BeforeAndAfterEa
   protected def node(id: String, query: String = "__batch__"): ShownNode =
     findNode(id, query).getOrElse(fail(s"there are no figures of node '$id' in query '$query'"))
 
-  protected def findNode(id: String, query: String = "__batch__"): Option[ShownNode] = {
+  /** What a user reads of one query or of all, once all that has happened is in it. */
+  protected def latencyOf(query: String): JsonNode = {
     LatencyApplication.of(spark.sparkContext)
     ListenerBus.awaitEmpty(spark.sparkContext)
-    val json = new ObjectMapper().readTree(PythonApi.latencyJson(spark, null))
-    json.get("queries").elements.asScala.filter(_.get("query").asText == query)
+    new ObjectMapper().readTree(PythonApi.latencyJson(spark, query))
+  }
+
+  protected def findNode(id: String, query: String = "__batch__"): Option[ShownNode] = {
+    latencyOf(null).get("queries").elements.asScala.filter(_.get("query").asText == query)
       .flatMap(_.get("nodes").elements.asScala).find(_.get("node").asText == id).map(new ShownNode(_))
   }
 
   /** Every gauge of ours in Spark's metrics system, by its name without application and process. */
-  protected def gauges: Map[String, Any] =
+  protected def gauges: Map[String, Any] = {
+    ListenerBus.awaitEmpty(spark.sparkContext)
     SparkEnv.get.metricsSystem.getSourcesByName("sparklatency").flatMap { source =>
       source.metricRegistry.getGauges.asScala.map { case (name, gauge) => name -> gauge.getValue }
     }.toMap
+  }
 }
 
 final class ShownNode(json: JsonNode) {

@@ -128,7 +128,7 @@ class StreamMatrixSuite extends MatrixTest {
     ).writeStream.queryName(freshNode()).format("noop").trigger(Trigger.AvailableNow()).start()
     query.awaitTermination()
     assertAges("source", ages(1 to 20), query.name)
-    assert(PythonApi.latencyJson(spark, query.name).contains("\"batches\":4,"))
+    assert(latencyOf(query.name).at("/queries/0/batches").asInt === 4)
   }
 
   private object Drop extends ForeachWriter[Row] {

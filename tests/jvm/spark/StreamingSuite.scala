@@ -148,7 +148,7 @@ class StreamingSuite extends StreamingTest {
         query.processAllAvailable()
       }
       ListenerBus.awaitEmpty(spark.sparkContext)
-      assert(PythonApi.latencyJson(spark, "batches").contains("\"batches\":3,"))
+      assert(latencyOf("batches").at("/queries/0/batches").asInt === 3)
     } finally query.stop()
   }
 
@@ -196,7 +196,7 @@ class StreamingSuite extends StreamingTest {
         query.processAllAvailable()
       }
       assert(Seq("source", "inside").map(node(_, "inside").records) === Seq(2, 2))
-      assert(PythonApi.latencyJson(spark, "inside").contains("\"batches\":2,"))
+      assert(latencyOf("inside").at("/queries/0/batches").asInt === 2)
     } finally query.stop()
   }
 

@@ -4,7 +4,6 @@ import java.sql.Timestamp
 
 import scala.jdk.CollectionConverters._
 
-import com.fasterxml.jackson.databind.ObjectMapper
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.Encoder
@@ -55,8 +54,7 @@ trait StreamingTest extends SparkTest {
     start(newestOfEachSecond(marked(input)).withE2ELatency("sink", "last"), name, "update")
 
   protected def nodesOf(query: String): Seq[String] = {
-    val json = new ObjectMapper().readTree(PythonApi.latencyJson(spark, query))
-    json.get("queries").elements.asScala.flatMap(_.get("nodes").elements.asScala)
+    latencyOf(query).get("queries").elements.asScala.flatMap(_.get("nodes").elements.asScala)
       .map(_.get("node").asText).toSeq
   }
 
