@@ -21,11 +21,17 @@ SBT_VERSION := $(shell sed -n 's/^sbt.version=//p' project/build.properties)
 SBT_LAUNCHER := .tools/sbt-launch-$(SBT_VERSION).jar
 HISTOGRAM := .tools/HdrHistogram-$(shell sed -n 's/^val histogram = "\(.*\)"/\1/p' build.sbt).jar
 SBT := java -Xmx3g -XX:+UseParallelGC -jar $(SBT_LAUNCHER) -Dsbt.color=false -Dsbt.supershell=false
+RESULTS := $(CURDIR)/tests/bench/results
+SBT_LINT := scalafmtCheckAll e2e/scalafmtCheckAll scalafmtSbtCheck "scalafixAll --check" "e2e/scalafixAll --check"
 
 jar = dist/sparklatency-spark_$(1)_2.13-$(VERSION).jar
-venv = .venv/$(1)/ready
+bridge = bridge$(subst .,,$(1))
+BRIDGES := $(foreach line,$(LINES),$(call bridge,$(line)))
 JARS := $(foreach line,$(LINES),$(call jar,$(line)))
-VENVS := $(foreach line,$(LINES),$(call venv,$(line)))
+SPARKS := $(LINES:%=.venv/%/spark)
+VENVS := $(LINES:%=.venv/%/ready)
+HOME_JAR := $(call jar,$(HOME_LINE))
+HOME_BRIDGE := $(call bridge,$(HOME_LINE))
 WHEEL := dist/sparklatency-$(VERSION)-py3-none-any.whl
 
 BUILD_SOURCES := build.sbt $(wildcard project/*.scala project/*.sbt project/build.properties)
@@ -34,30 +40,38 @@ JVM_SOURCES := $(BUILD_SOURCES) $(shell find jvm/core/src jvm/spark/src -type f)
 PAGES := $(filter-out %/automatic.md,README.md $(wildcard python/docs/*.md)) python/docs/automatic.md
 PYTHON_SOURCES := python/pyproject.toml $(shell find python/src -type f -not -path '*/jars/*' -not -name '*.pyc')
 
+define copy_jars
+mkdir -p dist python/src/sparklatency/jars
+$(foreach line,$(LINES),cp jvm/spark/target/$(line)/scala-2.13/$(notdir $(call jar,$(line))) dist/ &&) true
+cp $(JARS) python/src/sparklatency/jars/
+endef
+
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
 build: $(JARS) $(WHEEL) ## the jars and the wheel, in dist/
 
-demo: build ## half a minute of a live pipeline, its figures and its slow step
+demo: ## half a minute of a live pipeline, its figures and its slow step
+	@$(MAKE) --no-print-directory SPARK=$(HOME_LINE) $(HOME_JAR)
 	.venv/$(HOME_LINE)/bin/sparklatency demo
 
-test: lint test-core $(foreach line,$(LINES),test-spark-$(line) test-python-$(line)) test-e2e ## everything, lint included
+test: test-jvm lint-python ## all tests, lint included, but for those that are long by nature
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target $(LINES:%=test-python-%)
+	@$(MAKE) --no-print-directory test-e2e
 
-test-core: $(SBT_LAUNCHER)
-	$(SBT) core/test
-
-$(ALL_LINES:%=test-spark-%): test-spark-%: $(SBT_LAUNCHER) .venv/%/ready
-	SPARK=$* $(SBT) bridge/test
+test-jvm: $(SBT_LAUNCHER) $(VENVS) # one session of sbt for all that the tests want of it; two lines' suites run side by side
+	$(SBT) $(SBT_LINT) core/test "all $(BRIDGES:%=%/test)" $(BRIDGES:%=%/assembly) e2e/classpaths
+	$(copy_jars)
+	touch tests/e2e/target/classpaths
 
 $(ALL_LINES:%=test-python-%): test-python-%: build
-	.venv/$*/bin/python -m pytest -c python/pyproject.toml tests/python
+	.venv/$*/bin/python -m pytest -c python/pyproject.toml --junitxml target/reports/python-$*.xml tests/python
 
 test-e2e: build tests/e2e/target/classpaths
 	SPARK_LINES="$(LINES)" .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml tests/e2e
 
 tests/e2e/target/classpaths: $(BUILD_SOURCES) $(wildcard tests/e2e/jvm/*) | $(SBT_LAUNCHER) $(VENVS)
-	SPARK=$(HOME_LINE) $(SBT) e2e/classpaths
+	$(SBT) e2e/classpaths
 	touch $@
 
 pages: build tests/e2e/target/classpaths ## outputs and pictures in README and python/docs, from pipelines that run; wants Chromium, pngquant, jq
@@ -67,20 +81,23 @@ pages: build tests/e2e/target/classpaths ## outputs and pictures in README and p
 	pngquant --force --ext .png 64 python/docs/*.png
 
 reference: $(SBT_LAUNCHER) .venv/$(HOME_LINE)/ready ## what the code's tables of metrics and settings say: python/docs/reference.md and metrics.json
-	REFERENCE_WRITE=1 SPARK=$(HOME_LINE) $(SBT) "bridge/testOnly *ReferenceSuite"
+	REFERENCE_WRITE=1 $(SBT) "$(HOME_BRIDGE)/testOnly *ReferenceSuite"
 
-bench: build $(HISTOGRAM) ## what a mark costs, for python/docs/cost.md
-	$(SBT) "bench/Jmh/run -rf text -rff $(CURDIR)/tests/bench/results/jmh.txt" "bench/Jmh/runMain io.sparklatency.bench.ClockAccuracy" "bench/runMain io.sparklatency.bench.DriverLoad"
-	$(foreach line,$(LINES),.venv/$(line)/bin/python tests/bench/pipelines.py --jar $(call jar,$(line)) --histogram $(HISTOGRAM) && \
-		.venv/$(line)/bin/python tests/bench/automatic.py --jar $(call jar,$(line)) &&) true
+bench: build $(HISTOGRAM) ## what a mark costs: half an hour, on a machine that does nothing else
+	$(foreach line,$(LINES),.venv/$(line)/bin/python tests/bench/pipelines.py --jar $(call jar,$(line)) --histogram $(HISTOGRAM) &&) true
+	$(SBT) "bench/Jmh/run -rf text -rff $(RESULTS)/jmh.txt" "bench/Jmh/runMain io.sparklatency.bench.ClockAccuracy $(RESULTS)/clock.md" "bench/runMain io.sparklatency.bench.DriverLoad"
+	.venv/$(HOME_LINE)/bin/python tests/bench/automatic.py --jar $(HOME_JAR)
+	.venv/$(HOME_LINE)/bin/python tests/bench/pages.py
 
 format: $(SBT_LAUNCHER) $(VENVS) ## rewrite sources in the house style
-	SPARK=$(HOME_LINE) $(SBT) scalafixAll e2e/scalafixAll scalafmtAll e2e/scalafmtAll scalafmtSbt
+	$(SBT) scalafixAll e2e/scalafixAll scalafmtAll e2e/scalafmtAll scalafmtSbt
 	.venv/$(HOME_LINE)/bin/ruff check --fix --config python/pyproject.toml python tests
 	.venv/$(HOME_LINE)/bin/ruff format --config python/pyproject.toml python tests
 
-lint: $(SBT_LAUNCHER) $(VENVS) ## scalafmt, scalafix, ruff, mypy
-	SPARK=$(HOME_LINE) $(SBT) scalafmtCheckAll e2e/scalafmtCheckAll scalafmtSbtCheck "scalafixAll --check" "e2e/scalafixAll --check"
+lint: $(SBT_LAUNCHER) $(VENVS) lint-python ## scalafmt, scalafix, ruff, mypy
+	$(SBT) $(SBT_LINT)
+
+lint-python: $(VENVS)
 	.venv/$(HOME_LINE)/bin/ruff check --config python/pyproject.toml python tests
 	.venv/$(HOME_LINE)/bin/ruff format --check --config python/pyproject.toml python tests
 	set -e; for part in python/src python/docs tests/python tests/e2e tests/bench; do .venv/$(HOME_LINE)/bin/mypy --config-file python/pyproject.toml $$part; done
@@ -96,21 +113,25 @@ $(SBT_LAUNCHER):
 $(HISTOGRAM):
 	mvn -q -B dependency:copy -Dartifact=org.hdrhistogram:HdrHistogram:$(patsubst HdrHistogram-%.jar,%,$(@F)) -DoutputDirectory=$(@D)
 
-dist/sparklatency-spark_%_2.13-$(VERSION).jar: $(JVM_SOURCES) | $(SBT_LAUNCHER) .venv/%/ready
-	SPARK=$* $(SBT) bridge/assembly
-	mkdir -p dist python/src/sparklatency/jars
-	cp jvm/spark/target/$*/scala-2.13/$(@F) python/src/sparklatency/jars/
-	cp jvm/spark/target/$*/scala-2.13/$(@F) dist/
+$(JARS) &: $(JVM_SOURCES) | $(SBT_LAUNCHER) $(SPARKS)
+	@echo "Building the jar for Spark $(LINES). The first time this downloads the compiler and takes two minutes."
+	$(SBT) $(BRIDGES:%=%/assembly)
+	$(copy_jars)
 
 $(WHEEL): $(PYTHON_SOURCES) $(JARS) | $(VENVS)
 	.venv/$(HOME_LINE)/bin/pip wheel --quiet --no-deps --wheel-dir dist ./python
 	touch $@
 
-.venv/%/ready: python/pyproject.toml
+# What the demo needs comes first, so that it starts soon.
+.venv/%/spark: python/pyproject.toml
+	@echo "Installing pyspark $(RELEASE_$*) into .venv/$*. It has 400 MB, which takes about a minute."
 	$(PYTHON) -m venv .venv/$*
-	.venv/$*/bin/pip install --quiet pyspark==$(RELEASE_$*) --editable 'python[test,lint,docs]'
+	.venv/$*/bin/pip install --disable-pip-version-check pyspark==$(RELEASE_$*) --editable python
+	touch $@
+
+.venv/%/ready: .venv/%/spark
+	.venv/$*/bin/pip install --disable-pip-version-check --quiet --editable 'python[test,lint,docs]'
 	touch $@
 
 .SECONDARY:
-.PHONY: help build demo test test-core test-e2e pages reference bench format lint venv clean \
-	$(ALL_LINES:%=test-spark-%) $(ALL_LINES:%=test-python-%)
+.PHONY: help build demo test test-jvm test-e2e pages reference bench format lint lint-python venv clean $(ALL_LINES:%=test-python-%)

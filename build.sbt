@@ -4,7 +4,6 @@ ThisBuild / scalaVersion := "2.13.18"
 ThisBuild / scalacOptions ++= Seq("-deprecation", "-feature", "-Xlint", "-Wunused", "-Werror", "-release:17")
 ThisBuild / semanticdbEnabled := true
 
-val spark = SparkLine.current
 val histogram = "2.2.2"
 
 /** Tests live beside one another in `tests/jvm`, not inside the modules. */
@@ -19,9 +18,6 @@ def testsIn(folder: String) = Seq(
   Test / parallelExecution := false,
   Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oD")
 )
-
-/** Output of each Spark line in a folder of its own, so that switching lines rebuilds nothing. */
-val perLine = Seq(target := baseDirectory.value / "target" / spark.name)
 
 /** What Spark's own launcher passes to a JVM of 17 or newer. */
 val sparkJvm = Seq(
@@ -44,7 +40,18 @@ val sparkJvm = Seq(
   "-Djdk.reflect.useDirectMethodHandle=false"
 )
 
-lazy val root = project.in(file(".")).aggregate(core, bridge, bench).settings(publish / skip := true)
+/** Two forked JVMs at a time: the suites of two Spark lines run side by side. */
+Global / concurrentRestrictions := Seq(
+  Tags.limitAll(java.lang.Runtime.getRuntime.availableProcessors),
+  Tags.limit(Tags.ForkedTestGroup, 2),
+  Tags.exclusiveGroup(Tags.Clean)
+)
+
+lazy val root = project
+  .in(file("."))
+  .aggregate(core, bench)
+  .aggregate(bridges.componentProjects.map(_.project: ProjectReference): _*)
+  .settings(publish / skip := true)
 
 /** Pure Scala: clock, recorder, summaries, names. Spark is not on its class path. */
 lazy val core = project
@@ -58,29 +65,34 @@ lazy val core = project
     )
   )
 
-/** The extension of Spark: façades and bridge, one jar for each Spark line. */
-lazy val bridge = project
-  .in(file("jvm/spark"))
-  .dependsOn(core)
-  .settings(perLine, testsIn("spark"), spark.settings)
-  .settings(
-    name := s"sparklatency-spark_${spark.name}",
-    Compile / unmanagedSourceDirectories ++= spark.shims(baseDirectory.value / "src" / "shims"),
-    Test / javaOptions ++= sparkJvm,
-    libraryDependencies += "com.tngtech.archunit" % "archunit" % "1.3.0" % Test,
-    assembly / assemblyJarName := s"sparklatency-spark_${spark.name}_${scalaBinaryVersion.value}-${version.value}.jar",
-    assemblyPackageScala / assembleArtifact := false,
-    assembly / assemblyExcludedJars := (Compile / unmanagedJars).value,
-    assembly / assemblyShadeRules := Seq(
-      ShadeRule.rename("io.prometheus.**" -> "io.sparklatency.shaded.prometheus.@1").inAll
-    ),
-    assembly / test := {},
-    Compile / resourceGenerators += Def.task {
-      val file = (Compile / resourceManaged).value / "io" / "sparklatency" / "build.properties"
-      IO.write(file, s"version=${version.value}\nspark=${spark.name}\n")
-      Seq(file)
-    }
-  )
+/** The extension of Spark: façades and bridge. Each Spark line has a project and a jar, `bridge42` for Spark 4.2. */
+lazy val bridges = new CompositeProject {
+  val componentProjects: Seq[Project] = SparkLine.all.map(bridge)
+}
+
+def bridge(spark: SparkLine): Project =
+  Project(s"bridge${spark.name.replace(".", "")}", file("jvm/spark"))
+    .dependsOn(core)
+    .settings(testsIn("spark"), spark.settings)
+    .settings(
+      name := s"sparklatency-spark_${spark.name}",
+      target := baseDirectory.value / "target" / spark.name,
+      Compile / unmanagedSourceDirectories ++= spark.shims(baseDirectory.value / "src" / "shims"),
+      Test / javaOptions ++= sparkJvm,
+      libraryDependencies += "com.tngtech.archunit" % "archunit" % "1.3.0" % Test,
+      assembly / assemblyJarName := s"sparklatency-spark_${spark.name}_${scalaBinaryVersion.value}-${version.value}.jar",
+      assemblyPackageScala / assembleArtifact := false,
+      assembly / assemblyExcludedJars := (Compile / unmanagedJars).value,
+      assembly / assemblyShadeRules := Seq(
+        ShadeRule.rename("io.prometheus.**" -> "io.sparklatency.shaded.prometheus.@1").inAll
+      ),
+      assembly / test := {},
+      Compile / resourceGenerators += Def.task {
+        val file = (Compile / resourceManaged).value / "io" / "sparklatency" / "build.properties"
+        IO.write(file, s"version=${version.value}\nspark=${spark.name}\n")
+        Seq(file)
+      }
+    )
 
 /** JMH: the cost of the recorder and the clock. Never published. */
 lazy val bench = project

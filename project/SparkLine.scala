@@ -13,15 +13,8 @@ sealed abstract class SparkLine(val name: String, val release: String) {
 
 object SparkLine {
 
-  /** Every line that a jar is built for; the first is the default. */
+  /** Every line that a jar is built for; the first is the home line. */
   val all: Seq[SparkLine] = Seq(FromMaven("4.2", "4.2.0"), FromPyspark("4.3", "4.3.0"))
-
-  /** The line this build serves, named by the environment variable `SPARK`. */
-  lazy val current: SparkLine = sys.env.get("SPARK").filter(_.nonEmpty).fold(all.head) { name =>
-    all.find(_.name == name).getOrElse(
-      sys.error(s"SPARK=$name: no such line; there are ${all.map(_.name).mkString(", ")}")
-    )
-  }
 
   private case class FromMaven(line: String, version: String) extends SparkLine(line, version) {
     def settings: Seq[Setting[_]] =

@@ -1,10 +1,12 @@
 """What every test of the suite stands on: one broker, a cluster for each Spark line, and room for figures."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from broker import Broker, running_broker
 from cluster import LINES, Cluster, Spark, running_cluster
+from slowest import slowest
 
 _FIGURES = pytest.StashKey[list[str]]()
 
@@ -32,3 +34,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.section("driver against observer")
         for line in lines:
             terminalreporter.line(line)
+    reports = [report for all_of in terminalreporter.stats.values() for report in all_of]
+    own = [(f"e2e {Path(r.fspath).stem}", r.duration) for r in reports if isinstance(r, pytest.TestReport)]
+    terminalreporter.section("slowest suites")
+    for name, seconds in slowest(own):
+        terminalreporter.line(f"{seconds:6.0f} s  {name}")
