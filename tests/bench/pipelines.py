@@ -1,8 +1,10 @@
 """What a mark costs in a running query, beside the other ways to measure latency there.
 
-One JVM and one task thread. In every round each variant runs once, in an order drawn anew, and is compared
-with the plain query of the same round. `plain again` is the plain query a second time: what it differs by is
-noise. Writes the table (Markdown) and every single run (JSON lines) into the folder of results.
+One JVM is no evidence: the same code is compiled well in one and badly in another. So each of several processes
+measures all variants, with one task thread. In every round of a process each variant runs once, in an order
+drawn anew, and is compared with the plain query of the same round; the CPU time of the task counts. The
+process's figure is the median of its rounds. `plain again` is the plain query a second time: what it differs
+by is noise. Writes a table (Markdown) and every single run (JSON lines) into the folder of results.
 """
 
 from __future__ import annotations
@@ -12,38 +14,28 @@ import os
 import random
 import re
 import subprocess
+import sys
 import tempfile
-import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any, cast
 
-from measuring import (
-    HERE,
-    PLAIN,
-    TimedRun,
-    arguments,
-    as_json,
-    from_json,
-    in_windows,
-    local_session,
-    made_events,
-    over_plain,
-    timed,
-    write_results,
-)
+from measuring import HERE, PLAIN, TimedRun, arguments, estimate, in_windows, local_session, timed
 from pyspark.find_spark_home import _find_spark_home
-from pyspark.sql import Column, SparkSession
+from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812  as all of Spark's documentation has it
 
 from sparklatency import with_e2e_latency
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from pyspark.sql import DataFrame
 
 MARKS = 10
+WARM_UPS = 2
+"""Rounds of each process that count for nothing."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +44,31 @@ class Workload:
 
     name: str
     title: str
-    rows: int
-    source: Callable[[int], DataFrame]
-    """Makes the records that a run is fed, as many as it is told."""
+    spread: str
+    """Of the records' ages, as Stamps knows them."""
+    source: Callable[[DataFrame], DataFrame]
+    """Makes records of ids."""
     rest: Callable[[DataFrame], DataFrame]
+    share: int = 1
+    """The part of the records that is enough for a query that takes so long a record."""
+    beside: tuple[str, ...] = ()
+    """What else is measured, beside marks and `observe`."""
+
+
+@dataclass(frozen=True)
+class MarkRun(TimedRun):
+    """One run in one of the processes."""
+
+    process: int
+
+
+def stamped(ids: DataFrame) -> DataFrame:
+    return ids.select("id", F.expr("stamp(id)").alias("ts"))
+
+
+def sold(ids: DataFrame) -> DataFrame:
+    user = F.concat(F.lit("user-"), F.col("id") % 100)
+    return stamped(ids).select("ts", user.alias("user"), (F.col("id") % 10000 / 100).alias("amount"))
 
 
 def latency() -> Column:
@@ -95,54 +108,51 @@ def histogram_udf(df: DataFrame) -> DataFrame:
     return df.filter("record_latency(unix_micros(ts))")
 
 
+AGAIN = "plain again"
+ONE = "one mark"
+TEN = f"{MARKS} marks"
+OBSERVE = "`observe(min, max, avg, count)`"
 CLOCK_UDF = "clock UDF and `observe(avg, max, p99, p50)`"
+HISTOGRAM_UDF = "UDF with clock and HdrHistogram"
 FEWER = {CLOCK_UDF: 20}
 """Variants that take so long a record that this part of the records will do. Their plain query
 has as few, or what a query costs however few its records would count as theirs."""
 
 VARIANTS: dict[str, Callable[[DataFrame], DataFrame]] = {
     PLAIN: lambda df: df,
-    "plain again": lambda df: df,
-    "one mark": mark,
-    f"{MARKS} marks": lambda df: mark(df, MARKS),
-    "`observe(min, max, avg, count)`": observe,
+    AGAIN: lambda df: df,
+    ONE: mark,
+    TEN: lambda df: mark(df, MARKS),
+    OBSERVE: observe,
     CLOCK_UDF: clock_udf_and_observe,
-    "UDF with clock and HdrHistogram": histogram_udf,
+    HISTOGRAM_UDF: histogram_udf,
 }
+MARKED = {ONE: 1, TEN: MARKS}
+
+WORKLOADS = [
+    Workload(
+        "random",
+        "ages log-uniform, 1 ms to 10 s, in random order",
+        "random",
+        stamped,
+        lambda df: df,
+        beside=(CLOCK_UDF, HISTOGRAM_UDF),
+    ),
+    Workload("constant", "all records of one age", "constant", stamped, lambda df: df),
+    Workload("sorted", "log-uniform ages, oldest first", "sorted", stamped, lambda df: df),
+    Workload("windows", "a window aggregate behind the mark", "random", sold, in_windows, share=20),
+]
 
 
-def numbers(spark: SparkSession, rows: int) -> Workload:
-    now = time.time_ns() // 1000
-    jitter = (F.col("id") * 40503).bitwiseAND(4095)  # ms, in no order to speak of
-
-    def source(rows: int) -> DataFrame:
-        ids = spark.range(0, rows, 1, 1)
-        return ids.select("id", F.timestamp_micros(F.lit(now) - jitter * 1000).alias("ts"))
-
-    return Workload("numbers", "range, project, noop", rows, source, lambda df: df)
-
-
-def events(spark: SparkSession, rows: int, folder: Path) -> Workload:
-    def path(rows: int) -> str:
-        return str(folder / f"events-{rows}")
-
-    for size in {rows, *(rows // part for part in FEWER.values())}:
-        as_json(made_events(spark, size, partitions=1)).write.text(path(size))
-
-    def source(rows: int) -> DataFrame:
-        return from_json(spark.read.text(path(rows))).filter("amount >= 10")
-
-    def rest(df: DataFrame) -> DataFrame:
-        return in_windows(df)
-
-    return Workload("events", "JSON file, from_json, filter, window aggregate, noop", rows, source, rest)
+def variants(workload: Workload) -> list[str]:
+    return [PLAIN, AGAIN, *MARKED, OBSERVE, *workload.beside]
 
 
 class Bench:
     """Runs workloads in a session of its own."""
 
-    def __init__(self, jar: Path, histogram: Path, classes: Path) -> None:
-        compile_scala(f"{jar}{os.pathsep}{histogram}", classes)
+    def __init__(self, jar: Path, histogram: Path, classes: Path, rows: int) -> None:
+        self.rows = rows
         self.spark = local_session(
             jar,
             {
@@ -155,28 +165,35 @@ class Bench:
         self.jvm = cast("Any", self.spark._jvm)
         self.jvm.sparklatency.bench.Alternatives.register(self.spark._jsparkSession)
 
-    def rounds(self, workload: Workload, rounds: int) -> Iterable[TimedRun]:
-        order = random.Random(1)  # noqa: S311  not a secret
-        for number in range(rounds + 1):
-            for variant in order.sample(list(VARIANTS), len(VARIANTS)):
-                rows = workload.rows // FEWER.get(variant, 1)
+    def runs(self, workload: Workload, process: int, rounds: int) -> Iterable[MarkRun]:
+        plain = self.operators(workload, PLAIN)
+        for variant in MARKED:
+            if (marked := self.operators(workload, variant)) != plain:
+                raise SystemExit(f"{workload.name}: with {variant} the plan is {marked}, not {plain}")
+        order = random.Random(process)  # noqa: S311  not a secret
+        for number in range(1 - WARM_UPS, rounds + 1):
+            for variant in order.sample(variants(workload), len(variants(workload))):
+                rows = self.rows // workload.share // FEWER.get(variant, 1)
                 if variant in FEWER:
-                    yield self.run(workload, PLAIN, number, rows)
-                yield self.run(workload, variant, number, rows)
+                    yield self.run(workload, PLAIN, process, number, rows)
+                yield self.run(workload, variant, process, number, rows)
 
-    def run(self, workload: Workload, variant: str, number: int, rows: int) -> TimedRun:
-        query = self.query(workload, variant, rows)
-        writer = query.write.format("noop").mode("overwrite")
+    def run(self, workload: Workload, variant: str, process: int, number: int, rows: int) -> MarkRun:
+        writer = self.query(workload, variant, rows).write.format("noop").mode("overwrite")
+        self.jvm.sparklatency.bench.Stamps.begin(workload.spread, rows)
         cost = timed(self.spark, writer.save)
-        return TimedRun(workload.name, variant, number, rows, **asdict(cost), load=os.getloadavg()[0])
+        load = os.getloadavg()[0]
+        return MarkRun(workload.name, variant, number, rows, load=load, process=process, **asdict(cost))
 
-    def codegen_stages(self, workload: Workload, variant: str) -> int:
-        execution = self.query(workload, variant, workload.rows)._jdf.queryExecution()
-        text = self.jvm.PythonSQLUtils.explainString(execution, "codegen")
-        return int(re.findall(r"Found (\d+) WholeStageCodegen", text)[0])
+    def operators(self, workload: Workload, variant: str) -> list[str]:
+        """Lists the operators of the plan without the marks."""
+        execution = self.query(workload, variant, self.rows)._jdf.queryExecution()
+        lines = execution.executedPlan().toString().splitlines()
+        unmarked = [line for line in lines if "record_e2e_latency(" not in line]
+        return re.findall(r"^[ :+*-]*(?:\(\d+\) )?(\w+)", "\n".join(unmarked), re.MULTILINE)
 
     def query(self, workload: Workload, variant: str, rows: int) -> DataFrame:
-        return workload.rest(VARIANTS[variant](workload.source(rows)))
+        return workload.rest(VARIANTS[variant](workload.source(self.spark.range(0, rows, 1, 1))))
 
 
 def compile_scala(classpath: str, classes: Path) -> None:
@@ -186,52 +203,82 @@ def compile_scala(classpath: str, classes: Path) -> None:
     subprocess.run([*scalac, "-d", str(classes), str(HERE / "Alternatives.scala")], check=True)
 
 
-def table(workload: Workload, runs: list[TimedRun], stages: dict[str, int]) -> str:
+def over_plain(runs: Sequence[MarkRun], workload: str, variant: str) -> list[float]:
+    """Returns each process's median of what the variant takes more than the plain query, in ns a record."""
+    own = [run for run in runs if run.workload == workload]
+    plain = {
+        (run.process, run.rows, run.round): run.task_ns / run.rows for run in own if run.variant == PLAIN
+    }
+    more: dict[int, list[float]] = {}
+    for run in own:
+        if run.variant == variant and run.round > 0:
+            same = plain[run.process, run.rows, run.round]
+            more.setdefault(run.process, []).append(run.task_ns / run.rows - same)
+    return [median(rounds) for rounds in more.values()]
+
+
+def table(workload: Workload, runs: Sequence[MarkRun], processes: int) -> str:
+    own = [run for run in runs if run.workload == workload.name]
+    plain = [run.task_ns / run.rows for run in own if run.variant == PLAIN and run.round > 0]
+    observed = median(over_plain(runs, workload.name, OBSERVE))
     lines = [
-        f"**{workload.title}**, {workload.rows:,} records",
+        f"**{workload.title}**: {max(run.rows for run in own):,} records a run, {processes} processes, "
+        f"{median(plain):.1f} ns a record without a mark",
         "",
-        "| | codegen stages | wall ns a record | over plain: wall ns | CPU ns | CPU % |",
-        "|---|---:|---:|---:|---:|---:|",
+        "| | CPU ns a record over plain: minimum | median, with 95 % interval | a mark | part of `observe` |",
+        "|---|---:|---:|---:|---:|",
     ]
-    for variant in VARIANTS:
-        wall = over_plain(runs, variant, lambda run: run.wall_ns, lambda own, _: own)
-        more_wall = over_plain(runs, variant, lambda run: run.wall_ns, lambda own, plain: own - plain)
-        more_cpu = over_plain(runs, variant, lambda run: run.cpu_ns, lambda own, plain: own - plain)
-        share = over_plain(runs, variant, lambda run: run.cpu_ns, lambda own, plain: 100 * (own / plain - 1))
-        cells = [variant, str(stages[variant]), f"{wall.value:.1f}"]
-        cells += (
-            ["-"] * 3
-            if variant == PLAIN
-            else [more_wall.text("+.1f"), more_cpu.text("+.1f"), share.text("+.1f")]
-        )
+    for variant in variants(workload)[1:]:
+        more = over_plain(runs, workload.name, variant)
+        each = median(more) / MARKED.get(variant, 1)
+        cells = [variant, f"{min(more):.1f}", estimate(more).text(".1f")]
+        cells += [f"{each:.1f}", f"1/{observed / each:.0f}"] if variant in MARKED else ["", ""]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
+def measure(options: Any, process: int) -> None:
+    """Measures all in this process, and prints each run as a line of JSON."""
+    bench = Bench(options.jar, options.histogram, options.classes, options.rows)
+    print(json.dumps({"version": bench.spark.version}), flush=True)
+    for workload in WORKLOADS:
+        for run in bench.runs(workload, process, options.rounds):
+            print(json.dumps(asdict(run)), flush=True)
+    bench.spark.stop()
+
+
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--numbers", type=int, default=10_000_000, help="records of the first workload")
-    parser.add_argument("--events", type=int, default=50_000, help="records of the second")
+    parser.add_argument("--rows", type=int, default=4_000_000, help="records of a run")
     parser.add_argument("--histogram", type=Path, required=True, help="the jar of HdrHistogram")
+    parser.add_argument("--processes", type=int, default=10, help="how many measure, one after another")
+    parser.add_argument("--process", type=int, help="measure here, as the process of this number")
+    parser.add_argument("--classes", type=Path, help="where Alternatives.scala is compiled already")
+    parser.set_defaults(rounds=4)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        classes = Path(folder, "classes")
-        classes.mkdir()
-        bench = Bench(options.jar, options.histogram, classes)
-        workloads = [numbers(bench.spark, options.numbers), events(bench.spark, options.events, Path(folder))]
-        runs: list[TimedRun] = []
-        tables = []
-        for workload in workloads:
-            stages = {variant: bench.codegen_stages(workload, variant) for variant in VARIANTS}
-            own = []
-            for run in bench.rounds(workload, options.rounds):
-                own.append(run)
-                print(json.dumps(asdict(run)), flush=True)
-            runs += own
-            tables.append(table(workload, own, stages))
-        version = bench.spark.version
-        bench.spark.stop()
-    write_results(options, "spark", version, "", tables, runs)
+    if options.process is not None:
+        measure(options, options.process)
+        return
+    runs: list[MarkRun] = []
+    version = ""
+    with tempfile.TemporaryDirectory() as classes:
+        compile_scala(f"{options.jar}{os.pathsep}{options.histogram}", Path(classes))
+        for process in range(1, options.processes + 1):
+            print(f"process {process} of {options.processes}", file=sys.stderr, flush=True)
+            again = [sys.executable, *sys.argv, "--classes", classes, "--process", str(process)]
+            done = subprocess.run(again, check=True, stdout=subprocess.PIPE, text=True)
+            first, *rest = done.stdout.splitlines()
+            version = json.loads(first)["version"]
+            runs += [MarkRun(**json.loads(line)) for line in rest]
+    loads = [run.load for run in runs]
+    header = f"Spark {version}, load average {min(loads):.1f} to {max(loads):.1f}"
+    tables = [table(workload, runs, options.processes) for workload in WORKLOADS]
+    line = ".".join(version.split(".")[:2])
+    options.out.mkdir(parents=True, exist_ok=True)
+    report = "\n\n".join([header, *tables]) + "\n"
+    (options.out / f"marks-{line}.md").write_text(report)
+    (options.out / f"marks-{line}.jsonl").write_text("".join(json.dumps(asdict(run)) + "\n" for run in runs))
+    print(report)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,3 +106,9 @@ def test_links_lead_somewhere_and_pictures_are_there(page: Path) -> None:
 def test_every_page_is_reached_from_readme() -> None:
     reached = set(re.findall(r"\]\(python/docs/([\w-]+\.md)", text(PAGES[0])))
     assert reached == {page.name for page in PAGES[1:]}
+
+
+def test_costs_are_those_of_the_results() -> None:
+    check = [sys.executable, ROOT / "tests" / "bench" / "pages.py", "--check"]
+    done = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,70 @@
+"""Puts what the benchmarks found into README and the page on costs, so that no figure there is written by hand.
+
+`python tests/bench/pages.py` rewrites what stands between the comments `bench NAME` and `end of bench`;
+with `--check` it fails where that is not what the results say.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from statistics import median
+
+from measuring import HERE
+from pipelines import MARKS, OBSERVE, ONE, TEN, MarkRun, over_plain
+
+RESULTS = HERE / "results"
+ROOT = HERE.parents[1]
+PAGES = [ROOT / "README.md", ROOT / "python" / "docs" / "cost.md"]
+LINES = ["4.2", "4.3"]
+BLOCK = re.compile(r"(<!-- bench (\S+) -->\n).*?(<!-- end of bench -->)", re.DOTALL)
+
+
+def summary() -> str:
+    """A table of what a mark costs where ages are spread most widely, a column for each Spark line."""
+    runs = {line: _runs(line) for line in LINES}
+    rows = {
+        "one mark": [_more(runs[line], ONE) for line in LINES],
+        f"each of {MARKS} marks": [_more(runs[line], TEN) / MARKS for line in LINES],
+        OBSERVE: [_more(runs[line], OBSERVE) for line in LINES],
+    }
+    head = f"| ns a record | {' | '.join(f'Spark {line}' for line in LINES)} |\n|---|{'---:|' * len(LINES)}\n"
+    return head + "".join(
+        f"| {name} | {' | '.join(f'{value:.1f}' for value in values)} |\n" for name, values in rows.items()
+    )
+
+
+def _runs(line: str) -> list[MarkRun]:
+    return [MarkRun(**json.loads(run)) for run in (RESULTS / f"marks-{line}.jsonl").read_text().splitlines()]
+
+
+def _more(runs: list[MarkRun], variant: str) -> float:
+    return median(over_plain(runs, "random", variant))
+
+
+def filled(page: str) -> str:
+    """Returns the page with what the results say."""
+
+    def block(found: re.Match[str]) -> str:
+        name = found[2]
+        content = summary() if name == "summary" else (RESULTS / f"{name}.md").read_text()
+        return f"{found[1]}\n{content}\n{found[3]}"
+
+    return BLOCK.sub(block, page)
+
+
+def main() -> None:
+    old = [page for page in PAGES if filled(page.read_text()) != page.read_text()]
+    if sys.argv[1:] == ["--check"]:
+        if old:
+            names = ", ".join(page.name for page in old)
+            sys.exit(f"not what tests/bench/results say: {names}; python tests/bench/pages.py writes it")
+    else:
+        for page in old:
+            page.write_text(filled(page.read_text()))
+
+
+if __name__ == "__main__":
+    main()
