@@ -18,7 +18,7 @@ from pipelines import MARKS, OBSERVE, ONE, TEN, MarkRun, over_plain
 RESULTS = HERE / "results"
 ROOT = HERE.parents[1]
 PAGES = [ROOT / "README.md", ROOT / "python" / "docs" / "cost.md"]
-LINES = ["4.2", "4.3"]
+LINES = [file.stem.removeprefix("marks-") for file in sorted(RESULTS.glob("marks-*.jsonl"))]
 BLOCK = re.compile(r"(<!-- bench (\S+) -->\n).*?(<!-- end of bench -->)", re.DOTALL)
 
 
