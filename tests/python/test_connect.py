@@ -41,7 +41,19 @@ def test_a_server_without_sparklatency_is_told_from_one_that_drops_a_hint() -> N
 
 
 def test_a_server_with_sparklatency_measures_and_answers_mistakes_at_the_call() -> None:
-    by_name, by_column, watermarked, unknown, none, level, twice, figures, history = said(
+    (
+        by_name,
+        by_column,
+        watermarked,
+        unknown,
+        several,
+        quoting,
+        none,
+        level,
+        twice,
+        figures,
+        history,
+    ) = said(
         """
     spark = configure(builder).getOrCreate()
     df = spark.range(3).select("id", F.current_timestamp().alias("ts"))
@@ -54,6 +66,8 @@ def test_a_server_with_sparklatency_measures_and_answers_mistakes_at_the_call() 
     rate = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
     say(lambda: with_e2e_latency(rate, "watermarked", level="DEBUG").schema.simpleString())
     say(lambda: with_e2e_latency(df, "node", "when"))
+    say(lambda: with_e2e_latency(df.select("id", "ts", F.col("ts").alias("ts")), "node", "ts"))
+    say(lambda: with_e2e_latency(df, "node", "`ts"))
     say(lambda: with_e2e_latency(df, "node"))
     say(lambda: with_e2e_latency(df, "node", "ts", level="LOUD"))
     say(lambda: with_e2e_latency(with_e2e_latency(df, "node", "ts"), "node", "ts"))
@@ -76,6 +90,8 @@ def test_a_server_with_sparklatency_measures_and_answers_mistakes_at_the_call() 
     assert unknown.startswith(
         "IllegalArgumentException node 'node': there is no column 'when' among 'id', 'ts'; name"
     )
+    assert several.startswith("IllegalArgumentException node 'node': there are several columns 'ts'; rename")
+    assert quoting.startswith("IllegalArgumentException node 'node': '`ts' cannot be read as the name of a")
     assert none.startswith(
         "IllegalArgumentException node 'node': no timestamp was given, and a batch query has no"
     )

@@ -10,7 +10,7 @@ import pytest
 from pyspark.errors import IllegalArgumentException
 from pyspark.sql import functions as F  # noqa: N812
 
-from sparklatency import latency, with_e2e_latency
+from sparklatency import NoFiguresError, latency, with_e2e_latency
 from support import aged
 
 if TYPE_CHECKING:
@@ -114,6 +114,62 @@ def test_text_that_utf_8_does_not_have_is_refused_in_a_sentence(
     said = rf"with_e2e_latency: {name} '\ud800' cannot be written as UTF-8."
     with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
         with_e2e_latency(df, *arguments)
+
+
+LONG = "x" * 1_000_000
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (LONG, "ts"),
+        ("n", LONG),
+        ("n", f"`{LONG}"),
+        ("n", "ts", LONG),
+        ([1] * 1_000_000, "ts"),
+        ("n", [LONG]),
+        ("n", pd.DataFrame({"a": range(1_000_000)})),
+        ("n", "ts", {LONG: 1}),
+    ],
+)
+def test_what_is_said_of_a_mistake_is_short(df: DataFrame, arguments: tuple[Any, ...]) -> None:
+    with pytest.raises((IllegalArgumentException, TypeError)) as said:
+        with_e2e_latency(df, *arguments)
+    assert len(str(said.value)) < 1_500
+    assert "\n" not in str(said.value)
+
+
+@pytest.mark.usefixtures("spark")
+def test_what_is_said_of_a_query_is_short() -> None:
+    with pytest.raises(NoFiguresError) as said:
+        latency(LONG)
+    assert len(str(said.value)) < 1_500
+
+
+def test_of_many_columns_the_nearest_are_named(spark: SparkSession) -> None:
+    wide = aged(spark, 1).select(*(F.col("ts").alias(f"event_{i}") for i in range(2_000)))
+    nearest = ["event_77", *(f"event_77{i}" for i in range(9))]
+    ten = f"{', '.join(map(repr, nearest))} and 1,990 more"
+    problem = f"there is no column 'event_77x' among {ten}"
+    message = f"node 'n': {problem}; name a timestamp; columns that hold one: {ten}"
+    with pytest.raises(IllegalArgumentException, match=f"^{re.escape(message)}$"):
+        with_e2e_latency(wide, "n", "event_77x")
+
+
+def test_a_name_that_two_columns_have_or_that_is_not_well_quoted(df: DataFrame) -> None:
+    several = "there are several columns 'ts'; rename all but one, or give the one as a Column"
+    unread = "cannot be read as the name of a column; a dot leads into a struct; a name that has a dot in it"
+    with pytest.raises(IllegalArgumentException, match=f"^node 'n': {several}$"):
+        with_e2e_latency(df.toDF("ts", "ts", "amount", "text"), "n", "ts")
+    with pytest.raises(IllegalArgumentException, match=f"^node 'n': '`ts' {unread}"):
+        with_e2e_latency(df, "n", "`ts")
+
+
+def test_a_column_of_another_data_frame_is_named_without_a_plan(df: DataFrame, spark: SparkSession) -> None:
+    other = aged(spark, 2).withColumnRenamed("ts", "when")
+    message = f"node 'n': column 'when' is of another DataFrame, or no longer in this one; {CANDIDATES}"
+    with pytest.raises(IllegalArgumentException, match=f"^{re.escape(message)}$"):
+        with_e2e_latency(df, "n", other.when)
 
 
 @pytest.mark.parametrize("url", [None, "http://127.0.0.1:1"])

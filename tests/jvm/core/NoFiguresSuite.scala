@@ -16,4 +16,13 @@ class NoFiguresSuite extends AnyFunSuite {
     assert(NoFigures.of("q", Nil) === why)
     assert(NoFigures.of("q", Seq("a", "b")) === s"$why; there are figures of 'a', 'b'")
   }
+
+  test("what is said is short, however long the name is and however many queries there are") {
+    val known = (1 to 1000).map(i => s"query_$i" * 1000)
+    assert(NoFigures.of("q" * 1000000, known).length < 800)
+    assert(NoFigures.of(
+      "orders",
+      "sink" +: (1 to 30).map(_.toString) :+ "order"
+    ).contains("figures of 'order', "))
+  }
 }

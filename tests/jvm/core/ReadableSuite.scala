@@ -55,4 +55,31 @@ class ReadableSuite extends AnyFunSuite {
     assert(Seq(Seq("a"), Seq("a", "b"), Seq("a", "b", "c")).map(Readable.all) ===
       Seq("a", "a and b", "a, b and c"))
   }
+
+  test("of a very long name only the ends are looked at") {
+    assert(Readable.name("a" * 1000000 + "b" * 1000000) === "a" * 24 + "…" + "b" * 23)
+    assert(Readable.name("🙂" * 100000) === "🙂" * 24 + "…" + "🙂" * 23)
+    assert(Readable.name("\n" * 100000) === "\\n" * 12 + "…" + "\\n" * 11)
+  }
+
+  test("a text is cut at its end, and stays on one line") {
+    assert(Readable.cut("a\nb") === "a\\nb")
+    assert(Readable.cut("a" * 200) === "a" * 200)
+    assert(Readable.cut("a" * 1000000) === "a" * 199 + "…")
+    assert(Readable.cut("🙂" * 1000000, 4) === "🙂" * 3 + "…")
+  }
+
+  test("up to ten names are told in their order, of more the first ten and how many more there are") {
+    assert(Readable.names(Nil) === "")
+    assert(Readable.names(Seq("b", "a"), Some("a")) === "'b', 'a'")
+    val many = (1 to 1012).map(i => s"column_$i")
+    assert(Readable.names(many) === (1 to 10).map(i => s"'column_$i'").mkString(", ") + " and 1,002 more")
+  }
+
+  test("of many names those are told that are nearest to the one that was asked for") {
+    val many = (1 to 20).map(i => s"amount_$i") ++ Seq("order_time", "ordertime", "other_time", "Order_Tim")
+    val told = Readable.names(many, Some("order_tme"))
+    assert(told.startsWith("'order_time', 'ordertime', 'Order_Tim', 'other_time', 'amount_1', "), told)
+    assert(told.endsWith(" and 14 more"))
+  }
 }

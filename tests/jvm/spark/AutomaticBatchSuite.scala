@@ -96,7 +96,7 @@ class AutomaticBatchSuite extends StreamingTest {
         }
       }
       assert(log.filter(_.contains("left out")) === Seq(
-        "query '__batch__': node 'sink' is left out: no column there holds a record timestamp: value, times"
+        "query '__batch__': node 'sink' is left out: no column there holds a record timestamp: 'value', 'times'"
       ))
     }
   }

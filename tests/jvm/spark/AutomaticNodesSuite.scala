@@ -295,7 +295,7 @@ class AutomaticNodesSuite extends StreamingTest {
         }
         assert(nodesOf("auto_none") === Seq("source-0-memory"))
         assert(log.filter(_.contains("left out")) === Seq(
-          "query 'auto_none': node 'sink' is left out: no column there holds a record timestamp: one"
+          "query 'auto_none': node 'sink' is left out: no column there holds a record timestamp: 'one'"
         ))
       } finally query.stop()
     }

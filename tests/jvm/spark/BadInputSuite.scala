@@ -48,6 +48,51 @@ class BadInputSuite extends SparkTest {
     run(dotted.withE2ELatency(freshNode(), "`event.ts`"))
   }
 
+  test("two columns of one name") {
+    val twice = rows.toDF("id", "ts", "ts")
+    val expected =
+      "node 'n': there are several columns 'ts'; rename all but one, or give the one as a Column"
+    assert(message(twice.withE2ELatency("n", "ts")) === expected)
+    assert(message(twice.withE2ELatency("n", col("ts"))) === expected)
+    assert(message(twice.hint("E2E_LATENCY", "n", "ts")) === expected)
+    val (left, right) = (rows, rows)
+    assert(left.crossJoin(right).withE2ELatency(freshNode(), left("ts")).count() === 9)
+  }
+
+  test("a name that is not well quoted") {
+    for (name <- Seq("`ts", "ts`", "a..b", "a."))
+      assert(message(rows.withE2ELatency(
+        "n",
+        name
+      )) === s"node 'n': '$name' cannot be read as the name of a " +
+        "column; a dot leads into a struct; a name that has a dot in it stands between two backticks")
+  }
+
+  test("a field of what is no struct") {
+    assert(message(rows.withE2ELatency(
+      "n",
+      "ts.at"
+    )).startsWith("node 'n': column 'ts.at' cannot be read: ["))
+  }
+
+  test("a column of another DataFrame, or of an earlier step, is named without Spark's plan") {
+    val other = spark.range(3).select(timestamp_millis(col("id")).as("when"))
+    val expected =
+      "node 'n': column 'when' is of another DataFrame, or no longer in this one; name a timestamp; " +
+        "columns that hold one: 'ts', 'read_at'"
+    assert(message(rows.withE2ELatency("n", other("when"))) === expected)
+    assert(message(rows.withE2ELatency("n", other("when") + expr("INTERVAL 1 SECOND"))) === expected)
+    val earlier = rows
+    assert(message(earlier.select("id", "read_at").withE2ELatency("n", earlier("ts"))) ===
+      expected.replace("'when'", "'ts'").replace("one: 'ts', ", "one: "))
+  }
+
+  test("an expression over a column that there is not, in Spark's words") {
+    val text = message(rows.withE2ELatency("n", expr("nope + INTERVAL 1 SECOND")))
+    assert(text.startsWith("node 'n': the timestamp cannot be resolved: [UNRESOLVED_COLUMN"))
+    assert(!text.contains("\n") && text.endsWith("columns that hold one: 'ts', 'read_at'"))
+  }
+
   test("no timestamp and two columns with a watermark") {
     def stream(column: String) = spark.readStream.format("rate").load().withColumnRenamed("timestamp", column)
       .withWatermark(column, "1 second")

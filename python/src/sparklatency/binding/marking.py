@@ -33,8 +33,9 @@ def with_e2e_latency(
     Raises:
         TypeError: an argument is of the wrong Python type.
         ValueError: a string cannot be written as UTF-8 (it has a lone surrogate).
-        pyspark.errors.IllegalArgumentException: an unknown column or one of another type, no timestamp to be
-            found or several, an empty, oversized or duplicate node id, an unknown level.
+        pyspark.errors.IllegalArgumentException: an unknown column, one of another type or DataFrame, two of
+            that name, no timestamp to be found or several, an empty, oversized or duplicate node id, an
+            unknown level.
         SparkLatencyError: the session has no jar of sparklatency, or one that does not fit.
     """
     _check(df, node_id, timestamp, level)
@@ -49,11 +50,10 @@ def with_e2e_latency(
 
 
 def _by_hint(df: DataFrame, node_id: str, timestamp: str | Column | None, level: str) -> DataFrame:
-    from pyspark.sql.connect.functions import col, lit
+    from pyspark.sql.connect.functions import lit
 
     check_connect_server(df.sparkSession)
-    column = col(timestamp) if isinstance(timestamp, str) else lit(None) if timestamp is None else timestamp
-    marked = df.hint("E2E_LATENCY", node_id, column, level)
+    marked = df.hint("E2E_LATENCY", node_id, lit(None) if timestamp is None else timestamp, level)
     # A question that only an analysed plan answers, so that a mistake shows here, not at the first action.
     # (The schema would not do: the client takes it over from the DataFrame below a hint.)
     marked.isStreaming  # noqa: B018

@@ -11,7 +11,7 @@ object NoFigures {
 
   /** @param known the names of the queries that there are figures of */
   def of(query: String, known: Seq[String]): String = {
-    val others = if (known.isEmpty) "" else known.mkString("; there are figures of '", "', '", "'")
-    s"no figures of a query '$query': $why$others"
+    val others = if (known.isEmpty) "" else s"; there are figures of ${Readable.names(known, Some(query))}"
+    s"no figures of a query '${Readable.name(query)}': $why$others"
   }
 }

@@ -51,7 +51,7 @@ object Readable {
 
   /** A name or id within a sentence: on one line, of at most so many characters, the rest gone from its middle. */
   def name(raw: String): String = {
-    val pieces = raw.codePoints.toArray.toSeq.map(printable)
+    val pieces = ends(raw).codePoints.toArray.toSeq.map(printable)
     if (pieces.map(length).sum <= NameLength) pieces.mkString
     else {
       val tail = fitting(pieces.reverse, (NameLength - 1) / 2).reverse.mkString
@@ -59,7 +59,39 @@ object Readable {
     }
   }
 
+  /**
+   * Names in a sentence, in their order. Of many only some, and how many more there are: the nearest to the one that was asked
+   * for, else the first.
+   */
+  def names(raw: Seq[String], asked: Option[String] = None): String =
+    if (raw.size <= Names) quoted(raw)
+    else {
+      val nearest = asked.fold(raw)(Nearest.sorted(_, raw)).take(Names)
+      s"${quoted(nearest)} and ${count(raw.size.toLong - Names)} more"
+    }
+
+  private def quoted(names: Seq[String]): String = names.map(one => s"'${name(one)}'").mkString(", ")
+
+  /** The beginning of a text, on one line. */
+  def cut(raw: String, length: Int = TextLength): String = {
+    val pieces = raw.take(
+      2 * (length + 1)
+    ).codePoints.toArray.toSeq.map(printable) // the rest may be as long as it likes
+    if (pieces.map(this.length).sum <= length) pieces.mkString
+    else fitting(pieces, length - 1).mkString + "…"
+  }
+
   private val NameLength = 48
+  private val TextLength = 200
+
+  /** How many names a sentence can hold. */
+  private val Names = 10
+
+  /** Both ends of a text, as much of each as may be seen: the middle may be as long as it likes. */
+  private def ends(raw: String): String = {
+    val most = 2 * (NameLength + 1) // a character may be two of Java's
+    if (raw.length <= 2 * most) raw else raw.take(most) + raw.takeRight(most)
+  }
 
   /** The first of the pieces that have this length together. */
   private def fitting(pieces: Seq[String], together: Int): Seq[String] =

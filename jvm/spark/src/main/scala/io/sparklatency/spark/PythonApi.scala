@@ -1,6 +1,7 @@
 package io.sparklatency.spark
 
 import io.sparklatency.answer.NoFigures
+import io.sparklatency.answer.Readable
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.spark.base.RecordTimestamp
 import io.sparklatency.spark.base.Version
@@ -28,7 +29,7 @@ object PythonApi {
       case name: String => RecordTimestamp.Named(name)
       case column: Column => RecordTimestamp.Given(column)
       case other => throw new IllegalArgumentException(
-          s"node '$nodeId': a timestamp is a column name or a Column, not ${other.getClass.getName}"
+          s"node '${Readable.name(String.valueOf(nodeId))}': a timestamp is a column name or a Column, not ${other.getClass.getName}"
         )
     }
     DatasetMarks.mark(df, nodeId, recordTimestamp, level)

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.latency.application
 
+import io.sparklatency.answer.Readable
 import io.sparklatency.spark.base.RecordTimestamp
 import org.apache.spark.sql.latency.compat.Dataset
 import org.apache.spark.sql.latency.marking.Marking
@@ -33,9 +34,11 @@ object DatasetMarks {
         val child = classic.queryExecution.analyzed
         val marked = Marking.mark(session, child, node, _.resolve(timestamp), level)
         if (marked eq child) dataset else Dataset.ofRows(session, marked).as(classic.encoder)
-      case _ => throw new IllegalArgumentException(
-          s"node '$node': ${dataset.getClass.getName} has no plan to mark here; under Spark Connect use " +
-            s"dataset.hint(\"E2E_LATENCY\", \"$node\") on a server whose class path has sparklatency"
+      case _ =>
+        val id = Readable.name(String.valueOf(node))
+        throw new IllegalArgumentException(
+          s"node '$id': ${dataset.getClass.getName} has no plan to mark here; under Spark Connect use " +
+            s"dataset.hint(\"E2E_LATENCY\", \"$id\") on a server whose class path has sparklatency"
         )
     }
 }

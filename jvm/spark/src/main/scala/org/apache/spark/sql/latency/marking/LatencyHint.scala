@@ -1,5 +1,6 @@
 package org.apache.spark.sql.latency.marking
 
+import io.sparklatency.answer.Readable
 import io.sparklatency.spark.base.RecordTimestamp
 import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.expressions.Expression
@@ -28,7 +29,7 @@ private[latency] final case class LatencyHint(session: SparkSession) extends Rul
         case Seq(Text(node), Timestamp(timestamp), Text(level)) =>
           Marking.mark(session, child, node, timestamp, level)
         case other => throw new IllegalArgumentException(
-            s"$Name(${other.map(shown).mkString(", ")}): a node id and a timestamp column are expected; $usage"
+            s"$Name(${Readable.cut(other.take(10).map(shown).mkString(", "))}): a node id and a timestamp column are expected; $usage"
           )
       }
   }

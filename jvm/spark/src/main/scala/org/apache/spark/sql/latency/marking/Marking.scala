@@ -1,5 +1,6 @@
 package org.apache.spark.sql.latency.marking
 
+import io.sparklatency.answer.Readable
 import io.sparklatency.recording.RecordingLevel
 import io.sparklatency.spark.base.LatencyConf
 import org.apache.spark.sql.catalyst.expressions.Expression
@@ -29,6 +30,6 @@ private[latency] object Marking {
 
   private def levelOf(node: String, level: String): RecordingLevel =
     RecordingLevel.ofNodes.find(_.name.equalsIgnoreCase(level)).getOrElse(throw new IllegalArgumentException(
-      s"node '$node': there is no recording level '$level'; use one of ${RecordingLevel.ofNodes.mkString(", ")}"
+      s"node '$node': there is no recording level '${Readable.name(level)}'; use one of ${RecordingLevel.ofNodes.mkString(", ")}"
     ))
 }

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.latency.marking
 
+import io.sparklatency.answer.Readable
 import io.sparklatency.spark.base.RecordTimestamp
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
@@ -17,7 +18,7 @@ import org.apache.spark.sql.latency.compat.SparkSession
 
 /**
  * Finds a node's record timestamp among the columns of `plan`. If there is none, the error names the node, the problem and
- * the remedy.
+ * the remedy. It stays short, however long names are and however many columns there are.
  *
  * A column costs a look-up by name, an expression that is not resolved yet one more analysis. Runs where a mark is made: in
  * the user's thread, or in the thread that analyzes a hint.
@@ -31,39 +32,61 @@ private[latency] final class RecordTimestampResolution(
   /** An expression of TIMESTAMP type over the output of `plan`. */
   def resolve(timestamp: RecordTimestamp): Expression = timestamp match {
     case RecordTimestamp.Watermarked => asTimestamp(watermarked, "the watermarked column")
-    case RecordTimestamp.Named(name) =>
-      resolve(UnresolvedAttribute(UnresolvedAttribute.parseAttributeName(name)))
+    case RecordTimestamp.Named(name) => resolve(UnresolvedAttribute(parsed(name)))
     case RecordTimestamp.Given(column) => resolve(ColumnNodeToExpressionConverter(column.node))
   }
 
   def resolve(expression: Expression): Expression = expression match {
-    case column: UnresolvedAttribute => asTimestamp(named(column), s"column '${column.name}'")
-    case other => asTimestamp(analyzed(other), s"timestamp '${other.sql}'")
+    case column: UnresolvedAttribute =>
+      asTimestamp(named(column), s"column '${Readable.name(column.name)}'", Some(column.name))
+    case other => asTimestamp(analyzed(other), s"timestamp '${Readable.cut(other.sql)}'")
   }
+
+  private def parsed(name: String): Seq[String] =
+    try UnresolvedAttribute.parseAttributeName(name)
+    catch {
+      case _: AnalysisException => fail(
+          s"'${Readable.name(name)}' cannot be read as the name of a column",
+          "a dot leads into a struct; a name that has a dot in it stands between two backticks"
+        )
+    }
 
   private def watermarked: Expression =
     plan.output.filter(_.metadata.contains(EventTimeWatermark.delayKey)) match {
       case Seq(one) => one
       case Seq() if !plan.isStreaming =>
-        fail("no timestamp was given, and a batch query has no watermark", remedy)
-      case Seq() => fail("no timestamp was given, and no column here has a watermark", remedy)
+        fail("no timestamp was given, and a batch query has no watermark", remedy())
+      case Seq() => fail("no timestamp was given, and no column here has a watermark", remedy())
       case several =>
         fail(
-          s"no timestamp was given, and several columns have a watermark: ${names(several)}",
+          s"no timestamp was given, and several columns have a watermark: ${names(several, None)}",
           "name one of them"
         )
     }
 
-  private def named(column: UnresolvedAttribute): Expression =
-    plan.resolve(column.nameParts, session.sessionState.conf.resolver) match {
+  private def named(column: UnresolvedAttribute): Expression = {
+    val name = Readable.name(column.name)
+    lookUp(column) match {
       case Some(Alias(nested, _)) => nested
       case Some(found) => found
       case None if plan.output.exists(_.name == column.name) =>
+        fail(s"the name of column '$name' has a dot in it", s"write it in backticks: `$name`")
+      case None =>
         fail(
-          s"the name of column '${column.name}' has a dot in it",
-          s"write it in backticks: `${column.name}`"
+          s"there is no column '$name' among ${names(plan.output, Some(column.name))}",
+          remedy(Some(column.name))
         )
-      case None => fail(s"there is no column '${column.name}' among ${names(plan.output)}", remedy)
+    }
+  }
+
+  private def lookUp(column: UnresolvedAttribute): Option[Expression] =
+    try plan.resolve(column.nameParts, session.sessionState.conf.resolver)
+    catch {
+      case e: AnalysisException =>
+        val name = Readable.name(column.name)
+        if (Option(e.getCondition).exists(_.startsWith("AMBIGUOUS")))
+          fail(s"there are several columns '$name'", "rename all but one, or give the one as a Column")
+        else fail(s"column '$name' cannot be read: ${words(e)}", remedy(Some(column.name)))
     }
 
   /** A resolved expression stays as it is: a hint's plan is part of a query and cannot be analyzed alone. */
@@ -74,33 +97,51 @@ private[latency] final class RecordTimestampResolution(
       val resolved =
         try session.sessionState.executePlan(project).analyzed
         catch {
-          case e: AnalysisException => fail(s"the timestamp cannot be resolved: ${e.getMessage}", remedy)
+          case e: AnalysisException => failUnresolved(expression, e)
         }
       resolved match {
         case Project(Seq(Alias(timestamp, _)), _) if isOfTheRow(timestamp) => timestamp
         case _ =>
           fail(
-            s"the timestamp '${expression.sql}' is not a deterministic expression over the columns of the row",
+            s"the timestamp '${Readable.cut(expression.sql)}' is not a deterministic expression over the columns of the row",
             "compute it in a column of its own and name that"
           )
       }
     }
 
+  /** Spark's own words would hold two plans where a column is another DataFrame's. */
+  private def failUnresolved(expression: Expression, e: AnalysisException): Nothing =
+    expression.collectFirst {
+      case stranger: Attribute if stranger.resolved && !plan.outputSet.contains(stranger) => stranger
+    } match {
+      case Some(stranger) =>
+        val name = Readable.name(stranger.name)
+        fail(s"column '$name' is of another DataFrame, or no longer in this one", remedy(Some(stranger.name)))
+      case None => fail(s"the timestamp cannot be resolved: ${words(e)}", remedy())
+    }
+
+  /** What Spark says, without the plan that it may add. */
+  private def words(e: AnalysisException): String = Readable.cut(e.getSimpleMessage)
+
   private def isOfTheRow(timestamp: Expression): Boolean =
     timestamp.deterministic && timestamp.references.subsetOf(plan.outputSet) &&
       !timestamp.containsAnyPattern(PLAN_EXPRESSION, PYTHON_UDF, CURRENT_LIKE)
 
-  private def asTimestamp(expression: Expression, what: String): Expression =
-    TimestampColumn.read(expression, session.sessionState.conf.sessionLocalTimeZone).getOrElse(
-      fail(s"$what is of type ${expression.dataType.sql}, and a timestamp or a window is needed", remedy)
-    )
+  private def asTimestamp(expression: Expression, what: String, asked: Option[String] = None): Expression =
+    TimestampColumn.read(expression, session.sessionState.conf.sessionLocalTimeZone).getOrElse {
+      val found = Readable.cut(expression.dataType.sql)
+      fail(s"$what is of type $found, and a timestamp or a window is needed", remedy(asked))
+    }
 
-  private def remedy: String = plan.output.filter(column => TimestampColumn.fits(column.dataType)) match {
-    case Seq() => "no column here holds a timestamp: keep one through the steps before this node"
-    case candidates => s"name a timestamp; columns that hold one: ${names(candidates)}"
-  }
+  /** @param asked the column that was asked for */
+  private def remedy(asked: Option[String] = None): String =
+    plan.output.filter(column => TimestampColumn.fits(column.dataType)) match {
+      case Seq() => "no column here holds a timestamp: keep one through the steps before this node"
+      case candidates => s"name a timestamp; columns that hold one: ${names(candidates, asked)}"
+    }
 
-  private def names(columns: Seq[Attribute]): String = columns.map(c => s"'${c.name}'").mkString(", ")
+  private def names(columns: Seq[Attribute], asked: Option[String]): String =
+    Readable.names(columns.map(_.name), asked)
 
   private def fail(problem: String, remedy: String): Nothing =
     throw new IllegalArgumentException(s"node '$node': $problem; $remedy")

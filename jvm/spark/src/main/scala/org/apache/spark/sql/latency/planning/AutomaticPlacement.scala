@@ -1,5 +1,6 @@
 package org.apache.spark.sql.latency.planning
 
+import io.sparklatency.answer.Readable
 import io.sparklatency.figures.Measure
 import io.sparklatency.spark.base.LatencyConf
 import io.sparklatency.spark.base.NodeRole
@@ -113,7 +114,7 @@ private final class AutomaticPlacement(
       case Some(timestamp) =>
         Some(RecordE2ELatency(timestamp, work, id)(accumulators.make(id)))
       case None =>
-        leaveOut(id, s"no column there holds a record timestamp: ${node.output.map(_.name).mkString(", ")}")
+        leaveOut(id, s"no column there holds a record timestamp: ${Readable.names(node.output.map(_.name))}")
         None
     }
 
