@@ -6,8 +6,11 @@ Most of it is decided before there is a JVM, so those cases are processes of the
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
@@ -137,3 +140,54 @@ def test_the_builder_wins_over_what_the_jvm_was_started_with(tmp_path: Path) -> 
     other = empty_jar(tmp_path / "other.jar")
     options = configure(SparkSession.Builder().config("spark.jars", other))._options
     assert options["spark.jars"] == f"{other},{JAR}"
+
+
+LEVEL = "spark.sparklatency.recording.level"
+
+
+@pytest.mark.usefixtures("spark")
+def test_levels_of_single_queries_are_settings_of_the_session() -> None:
+    options = configure(SparkSession.Builder(), levels={"orders": "TRACE", "a b": "none"})._options
+    levels = {key: level for key, level in options.items() if key.startswith(LEVEL)}
+    assert levels == {f"{LEVEL}.orders": "TRACE", f"{LEVEL}.a b": "none"}
+    elsewhere = SparkSession.Builder()
+    elsewhere._options["spark.remote"] = "sc://elsewhere"
+    assert set(configure(elsewhere, levels={"orders": "TRACE"})._options) == {
+        "spark.remote",
+        f"{LEVEL}.orders",
+    }
+
+
+@pytest.mark.parametrize(
+    ("levels", "error", "message"),
+    [
+        (["orders"], TypeError, "levels takes collections.abc.Mapping, not ['orders'] (list)."),
+        ({7: "INFO"}, TypeError, "a query in levels takes str, not 7 (int)."),
+        ({"orders": 1}, TypeError, "the level of 'orders' takes str, not 1 (int)."),
+        (
+            {"orders": "LOUD"},
+            ValueError,
+            "the level of 'orders' is 'LOUD'; use one of NONE, INFO, DEBUG, TRACE.",
+        ),
+        ({"": "INFO"}, ValueError, "a query in levels has no name."),
+        ({"\ud800": "INFO"}, ValueError, r"a query in levels '\ud800' cannot be written as UTF-8."),
+    ],
+)
+def test_levels_that_will_not_do(levels: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=f"^{re.escape(f'configure: {message}')}$"):
+        configure(SparkSession.Builder(), levels=levels)
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [
+        {"q" * 1_000_000: "LOUD"},
+        {"orders": "L" * 1_000_000},
+        [1] * 1_000_000,
+        pd.DataFrame({"a": range(1_000_000)}),
+    ],
+)
+def test_what_is_said_of_levels_is_short(levels: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"^configure: ") as said:
+        configure(SparkSession.Builder(), levels=levels)
+    assert len(str(said.value)) < 400

@@ -52,4 +52,53 @@ class LatencyConfSuite extends AnyFunSuite {
       assert(error.getMessage.startsWith(s"spark.sparklatency.$key=$value is not valid: "))
     }
   }
+
+  test("a query has the level of its own name, else that of all") {
+    val set = conf(
+      "spark.sparklatency.recording.level" -> "DEBUG",
+      "spark.sparklatency.recording.level.orders" -> "none",
+      "spark.sparklatency.recording.level.a.b c" -> "TRACE"
+    )
+    set.validate()
+    assert(Seq("orders", "a.b c", "a", "order").map(set.levelOf) ===
+      Seq(Some(RecordingLevel.None), Some(RecordingLevel.Trace), None, None))
+    assert(set.recordingLevel === RecordingLevel.Debug)
+    assert(set.levelsOfQueries.toSet === Set(RecordingLevel.None, RecordingLevel.Trace))
+  }
+
+  test("a level of a query that does not exist fails with the key, the value and what is allowed") {
+    val key = "spark.sparklatency.recording.level.orders"
+    for (read <- Seq[LatencyConf => Any](_.validate(), _.levelOf("orders"), _.levelsOfQueries))
+      assert(intercept[IllegalArgumentException](read(conf(key -> "LOUD"))).getMessage ===
+        s"$key=LOUD is not valid: NONE, INFO, DEBUG, TRACE is allowed")
+  }
+
+  test("a level of a query is no unknown setting") {
+    val prefix = "spark.sparklatency.recording.level"
+    val log = Logged.during {
+      LatencyConf.warnOfUnknownKeys(
+        new SparkConf(false).set(
+          s"$prefix.orders",
+          "INFO"
+        ).set(s"$prefix.", "INFO").set(s"${prefix}s", "INFO")
+      )
+    }
+    val unknown = log.filter(_.contains("is not a setting of sparklatency"))
+    assert(unknown.map(_.takeWhile(_ != ' ')).toSet === Set(s"$prefix.", s"${prefix}s"))
+    assert(unknown.forall(_.contains(s"$prefix.<query>")))
+  }
+
+  test("what is said of a key and a value is short, however long they are") {
+    val long = "x" * 1000000
+    for (key <- Seq("recording.level", s"recording.level.$long")) {
+      val error =
+        intercept[IllegalArgumentException](conf(s"spark.sparklatency.$key" -> long).validate())
+      assert(
+        error.getMessage.length < 600 && error.getMessage.contains("NONE, INFO, DEBUG, TRACE is allowed")
+      )
+    }
+    val log =
+      Logged.during(LatencyConf.warnOfUnknownKeys(new SparkConf(false).set(s"spark.sparklatency.$long", "")))
+    assert(log.exists(_.contains("xxx…")) && log.forall(_.length < 2000))
+  }
 }

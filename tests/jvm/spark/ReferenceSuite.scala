@@ -69,7 +69,7 @@ class ReferenceSuite extends AnyFunSuite {
       "",
       "| key | default | allowed | |",
       "|---|---|---|---|"
-    ) ++ LatencyConf.keys.map(row) ++ Seq(
+    ) ++ LatencyConf.documented.map(row) ++ Seq(
       "",
       "Figures are not part of a checkpoint. You may change levels, marks and settings between restarts of a query.",
       ""

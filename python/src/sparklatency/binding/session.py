@@ -6,33 +6,46 @@ import argparse
 import os
 import re
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sparklatency import words
+from sparklatency.arguments import check_text, check_type
 from sparklatency.binding.gateway import PLUGIN, jvm_api
 from sparklatency.binding.jars import is_ours, jar_path
 from sparklatency.errors import SparkLatencyError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pyspark.sql import SparkSession
 
+_LEVEL = "spark.sparklatency.recording.level"
+_LEVELS = ("NONE", "INFO", "DEBUG", "TRACE")
 
-def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
+
+def configure(
+    builder: SparkSession.Builder, *, levels: Mapping[str, str] | None = None
+) -> SparkSession.Builder:
     """Adds the jar for the installed pyspark to ``spark.jars``, and the plugin to ``spark.plugins``.
 
     Whatever these hold already stays, whether it was set on the builder, on ``spark-submit`` or in
     ``spark-defaults.conf``. Calling it twice adds nothing. A builder for a Spark Connect server elsewhere
-    (``sc://…``) is left alone: what that server loads is its own affair.
+    (``sc://…``) gets only the levels: what that server loads is its own affair.
 
     Args:
         builder: before ``getOrCreate()``; the same object is returned.
+        levels: recording levels of single queries, by their names: ``{"orders": "TRACE"}``. Each sets
+            ``spark.sparklatency.recording.level.<query>``.
 
     Raises:
+        TypeError: ``levels`` does not map names to levels.
+        ValueError: a level is not NONE, INFO, DEBUG or TRACE; or a name is empty, or cannot be written as
+            UTF-8.
         SparkLatencyError: no jar fits the installed pyspark; or this process has a JVM that was started
             without it, or will start one with options that Spark prefers to the builder's.
     """
+    for query, level in _checked({} if levels is None else levels).items():
+        builder.config(f"{_LEVEL}.{query}", level)
     options: Mapping[str, str] = builder._options
     if options.get("spark.remote", os.environ.get("SPARK_REMOTE", "")).startswith("sc://"):
         return builder
@@ -47,6 +60,21 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     if PLUGIN not in plugins:
         plugins.append(PLUGIN)
     return builder.config("spark.jars", ",".join(jars)).config("spark.plugins", ",".join(plugins))
+
+
+def _checked(levels: Mapping[str, str]) -> Mapping[str, str]:
+    check_type("configure", "levels", levels, Mapping)
+    for query, level in levels.items():
+        check_type("configure", "a query in levels", query, str)
+        check_text("configure", "a query in levels", query)
+        name = words.value(query)
+        check_type("configure", f"the level of {name}", level, str)
+        if not query:
+            raise ValueError("configure: a query in levels has no name.")
+        if level.upper() not in _LEVELS:
+            allowed = ", ".join(_LEVELS)
+            raise ValueError(f"configure: the level of {name} is {words.value(level)}; use one of {allowed}.")
+    return levels
 
 
 def _in_force(key: str, ours: str, builder_options: Mapping[str, str]) -> str:

@@ -4,6 +4,7 @@ import java.util.Locale
 
 import scala.util.Try
 
+import io.sparklatency.answer.Readable
 import io.sparklatency.figures.FiguresSettings
 import io.sparklatency.figures.Granularity
 import io.sparklatency.figures.WindowSettings
@@ -20,10 +21,23 @@ import org.apache.spark.sql.SparkSession
  * Reads and parses at each call, and keeps nothing. Callers ask once for a plan or an application, never for a record. Any
  * thread may ask.
  */
-final class LatencyConf(read: String => Option[String]) {
+final class LatencyConf(read: String => Option[String], all: => Iterable[(String, String)]) {
   import LatencyConf._
 
+  /** The level of queries that have none of their own. */
   def recordingLevel: RecordingLevel = get(RecordingLevelKey)
+
+  /** The level that is set for the query of this name, if one is. */
+  def levelOf(query: String): Option[RecordingLevel] = {
+    val key = QueryLevels + query
+    read(key).map(parsed(key, QueryLevelKey, _))
+  }
+
+  /** All levels that are set for single queries. */
+  def levelsOfQueries: Iterable[RecordingLevel] = all.collect {
+    case (key, value) if isOfQuery(key) => parsed(key, QueryLevelKey, value)
+  }
+
   def auto: Set[NodeRole] = get(Auto)
   def autoBatch: Boolean = get(AutoBatch)
   def publishAfter: Long = get(PublishAfter)
@@ -32,14 +46,17 @@ final class LatencyConf(read: String => Option[String]) {
     FiguresSettings(WindowSettings(get(NumSamples), get(SampleWindow)), get(GranularityKey), get(MaxNodes))
 
   /** Reads every key, so that a mistake shows at once. */
-  def validate(): Unit = keys.foreach(get(_))
-
-  private def get[A](key: Key[A]): A = {
-    val value = read(key.name).getOrElse(key.default)
-    key.parse(value).getOrElse(throw new IllegalArgumentException(
-      s"${key.name}=$value is not valid: ${key.allowed} is allowed"
-    ))
+  def validate(): Unit = {
+    keys.foreach(get(_))
+    levelsOfQueries.foreach(_ => ())
   }
+
+  private def get[A](key: Key[A]): A = parsed(key.name, key, read(key.name).getOrElse(key.default))
+
+  private def parsed[A](name: String, key: Key[A], value: String): A =
+    key.parse(value).getOrElse(throw new IllegalArgumentException(
+      s"${Readable.cut(name)}=${Readable.cut(value)} is not valid: ${key.allowed} is allowed"
+    ))
 }
 
 /** All keys, each declared once with its default and its words. The reference is made from them. */
@@ -64,6 +81,18 @@ object LatencyConf extends Logging {
     RecordingLevel.all.mkString(", "),
     "Nodes up to this level are recorded. `NONE` leaves every plan as if it had no node. Read when a mark is made; for " +
       "automatic nodes, from the session when the query starts."
+  )(RecordingLevel.find)
+
+  private val QueryLevels = s"${RecordingLevelKey.name}."
+
+  /** One for each query: its name stands at the end of the key. */
+  val QueryLevelKey: Key[RecordingLevel] = new Key(
+    s"$QueryLevels<query>",
+    "",
+    RecordingLevelKey.allowed,
+    s"The same for the query of this name, whatever `${RecordingLevelKey.name}` says; `__batch__` is all batch queries. Lower " +
+      "or higher. A mark of a higher level is kept only if this is set before the mark is made. A name that no query has " +
+      "changes nothing. Read when the query plans a batch, from the session as it was when the query started."
   )(RecordingLevel.find)
 
   val Auto: Key[Set[NodeRole]] = new Key(
@@ -137,6 +166,12 @@ object LatencyConf extends Logging {
       SampleWindow
     )
 
+  /** What the reference lists. */
+  val documented: Seq[Key[_]] =
+    keys.flatMap(key => if (key == RecordingLevelKey) Seq(key, QueryLevelKey) else Seq(key))
+
+  private def isOfQuery(key: String): Boolean = key.startsWith(QueryLevels) && key.length > QueryLevels.length
+
   private def whole(from: Int, to: Int)(value: String): Option[Int] =
     value.trim.toIntOption.filter(n => n >= from && n <= to)
 
@@ -149,20 +184,22 @@ object LatencyConf extends Logging {
     Option.when(roles.length == names.length)(roles.toSet)
   }
 
-  def apply(conf: SparkConf): LatencyConf = new LatencyConf(conf.getOption)
+  def apply(conf: SparkConf): LatencyConf = new LatencyConf(conf.getOption, conf.getAll)
 
   /** For a reader who did not set the values, such as the History Server: the default stands in for a bad value. */
-  def orDefaults(conf: SparkConf): LatencyConf = new LatencyConf(name =>
-    conf.getOption(name).filter(value => keys.exists(key => key.name == name && key.parse(value).nonEmpty))
+  def orDefaults(conf: SparkConf): LatencyConf = new LatencyConf(
+    name =>
+      conf.getOption(name).filter(value => keys.exists(key => key.name == name && key.parse(value).nonEmpty)),
+    Nil
   )
 
-  def apply(session: SparkSession): LatencyConf = new LatencyConf(session.conf.getOption)
+  def apply(session: SparkSession): LatencyConf = new LatencyConf(session.conf.getOption, session.conf.getAll)
 
   def warnOfUnknownKeys(conf: SparkConf): Unit =
-    conf.getAll.map { case (name, _) => name }.filter(_.startsWith(Prefix)).filterNot(name =>
-      keys.exists(_.name == name)
+    for {
+      (name, _) <- conf.getAll if name.startsWith(Prefix)
+      if !isOfQuery(name) && !keys.exists(_.name == name)
+    } logWarning(
+      s"${Readable.cut(name)} is not a setting of sparklatency; there are ${documented.map(_.name).mkString(", ")}"
     )
-      .foreach(name =>
-        logWarning(s"$name is not a setting of sparklatency; there are ${keys.map(_.name).mkString(", ")}")
-      )
 }

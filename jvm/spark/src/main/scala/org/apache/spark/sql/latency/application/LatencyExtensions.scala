@@ -13,6 +13,7 @@ import org.apache.spark.sql.latency.marking.NodeIds
 import org.apache.spark.sql.latency.planning.AutomaticNodes
 import org.apache.spark.sql.latency.planning.LatencyMarkStrategy
 import org.apache.spark.sql.latency.planning.TerminalNodes
+import org.apache.spark.sql.latency.planning.UnrecordedMarks
 import org.apache.spark.sql.latency.sql.LatencyTable
 
 /**
@@ -31,6 +32,9 @@ final class LatencyExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit = {
     extensions.injectResolutionRule(session => LatencyHint(session.asInstanceOf[SparkSession]))
     extensions.injectCheckRule(_ => NodeIds.Unique)
+    extensions.injectOptimizerRule(session =>
+      UnrecordedMarks(session.asInstanceOf[SparkSession], LatencyApplication)
+    )
     extensions.injectPlannerStrategy(_ => LatencyMarkStrategy(LatencyApplication))
     extensions.injectColumnar(session =>
       AutomaticNodes(session.asInstanceOf[SparkSession], LatencyApplication)

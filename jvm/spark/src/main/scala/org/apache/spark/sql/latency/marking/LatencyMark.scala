@@ -1,5 +1,6 @@
 package org.apache.spark.sql.latency.marking
 
+import io.sparklatency.recording.RecordingLevel
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.ExprId
 import org.apache.spark.sql.catalyst.expressions.Expression
@@ -13,12 +14,20 @@ import org.apache.spark.sql.catalyst.plans.logical.UnaryNode
  * Immutable. Spark's analyzer, optimizer and planner handle it in their thread, and `LatencyMarkStrategy` plans it as a
  * filter. So a filter above a mark no longer reaches the source; what a record costs, see `RecordE2ELatency`.
  *
- * @param timestamp deterministic, of TIMESTAMP type. (Spark would move a nondeterministic expression into a Project below.)
- * @param markId    the same for one mark in two branches of a plan (a self-join), different for two marks with one name (a
- *                  mistake)
+ * @param timestamp  deterministic, of TIMESTAMP type. (Spark would move a nondeterministic expression into a Project below.)
+ * @param markId     the same for one mark in two branches of a plan (a self-join), different for two marks with one name (a
+ *                   mistake)
+ * @param level      of the node
+ * @param isRecorded whether the node is recorded in a query that has no level of its own, as the settings were at the call
  */
-case class LatencyMark(node: String, timestamp: Expression, markId: ExprId, child: LogicalPlan)
-    extends UnaryNode {
+case class LatencyMark(
+    node: String,
+    timestamp: Expression,
+    markId: ExprId,
+    level: RecordingLevel,
+    isRecorded: Boolean,
+    child: LogicalPlan
+) extends UnaryNode {
   override def output: Seq[Attribute] = child.output
   override def maxRows: Option[Long] = child.maxRows
   override def maxRowsPerPartition: Option[Long] = child.maxRowsPerPartition

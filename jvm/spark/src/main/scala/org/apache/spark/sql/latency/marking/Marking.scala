@@ -14,7 +14,7 @@ import org.apache.spark.sql.latency.compat.SparkSession
  */
 private[latency] object Marking {
 
-  /** `child` with the mark on top, or `child` itself if the level excludes the node. */
+  /** `child` with the mark on top, or `child` itself if every level that is set excludes the node. */
   def mark(
       session: SparkSession,
       child: LogicalPlan,
@@ -24,8 +24,13 @@ private[latency] object Marking {
   ): LogicalPlan = {
     NodeIds.check(node, child)
     val resolved = timestamp(new RecordTimestampResolution(session, child, node))
-    val recorded = LatencyConf(session).recordingLevel.records(levelOf(node, level))
-    if (recorded) LatencyMark(node, resolved, NamedExpression.newExprId, child) else child
+    val nodeLevel = levelOf(node, level)
+    val settings = LatencyConf(session)
+    val levels = settings.levelsOfQueries // read in any case: a bad one fails here
+    val isRecorded = settings.recordingLevel.records(nodeLevel)
+    if (isRecorded || levels.exists(_.records(nodeLevel)))
+      LatencyMark(node, resolved, NamedExpression.newExprId, nodeLevel, isRecorded, child)
+    else child
   }
 
   private def levelOf(node: String, level: String): RecordingLevel =

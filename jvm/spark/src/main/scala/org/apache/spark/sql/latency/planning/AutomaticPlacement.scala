@@ -40,6 +40,7 @@ private final class AutomaticPlacement(
   private val timestamps = new TimestampLineage(plan, sources, conf.sessionLocalTimeZone)
   private val accumulators = new MarkAccumulators(session, application)
   private val query = accumulators.queryName
+  private val level = settings.levelOf(query).getOrElse(settings.recordingLevel)
   private val writtenByHand = collectWithSubqueries(plan)(Function.unlift(idByHand)).toSet
   private var sourcesSeen = 0
 
@@ -132,7 +133,7 @@ private final class AutomaticPlacement(
     application.tellOnce(query, s"node '$id' is left out: $reason")
 
   private def records(role: NodeRole): Boolean =
-    settings.auto.contains(role) && settings.recordingLevel.records(role.level)
+    settings.auto.contains(role) && level.records(role.level)
 
   private def endingByHand(node: SparkPlan, above: List[SparkPlan]): Seq[(StateStoreWriter, String)] =
     node.children.flatMap(endingByHand(_, node :: above)) ++

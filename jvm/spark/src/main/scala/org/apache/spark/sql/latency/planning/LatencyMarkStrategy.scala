@@ -18,11 +18,19 @@ import org.apache.spark.sql.latency.recording.RecordE2ELatency
  */
 final case class LatencyMarkStrategy(applications: MarkedApplication.Finder) extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case LatencyMark(node, timestamp, _, child) =>
-      val session = SparkSession.active
-      val figures = new MarkAccumulators(session, applications.of(session.sparkContext)).make(node)
-      val record = RecordE2ELatency(timestamp, child.output, node)(figures)
-      FilterExec(OfPartition(record), planLater(child)) :: Nil
+    case mark: LatencyMark =>
+      val child = planLater(mark.child)
+      recorded(mark).fold(child)(record => FilterExec(OfPartition(record), child)) :: Nil
     case _ => Nil
+  }
+
+  /** None where the query does not record the node. */
+  private def recorded(mark: LatencyMark): Option[RecordE2ELatency] = {
+    val session = SparkSession.active
+    val accumulators = new MarkAccumulators(session, applications.of(session.sparkContext))
+    // In a session that has the jar without its rules, a mark that is not recorded is still here.
+    Option.when(accumulators.isRecorded(mark))(
+      RecordE2ELatency(mark.timestamp, mark.child.output, mark.node)(accumulators.make(mark.node))
+    )
   }
 }

@@ -8,6 +8,7 @@ import io.sparklatency.figures.NodeKey
 import io.sparklatency.recording.LatencyRecorder
 import io.sparklatency.spark.base.LatencyConf
 import org.apache.spark.sql.latency.compat.SparkSession
+import org.apache.spark.sql.latency.marking.LatencyMark
 import org.apache.spark.sql.latency.recording.LatencyAccumulator
 
 /**
@@ -43,6 +44,10 @@ private[latency] final class MarkAccumulators(session: SparkSession, application
 
   /** The name under which the query is shown. */
   def queryName: String = ownerOf("").key.query
+
+  /** Whether the query records the node: by the query's own level, else by the level when the mark was made. */
+  def isRecorded(mark: LatencyMark): Boolean =
+    LatencyConf(session).levelOf(queryName).fold(mark.isRecorded)(_.records(mark.level))
 
   private def ownerOf(node: String): MarkOwner = CurrentQuery.id(session) match {
     case None => MarkOwner(NodeKey(BatchQueries, node), None, None)

@@ -1,0 +1,25 @@
+package org.apache.spark.sql.latency.planning
+
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.latency.compat.SparkSession
+import org.apache.spark.sql.latency.marking.LatencyMark
+
+/**
+ * Takes out the marks that the level of their query excludes. A mark does not know its query when it is made, and once it is
+ * in the optimizer it is a fence: so it goes before the optimizer moves anything, and the plan is that of the query without it.
+ *
+ * Runs with the optimizer, in the thread that plans the query. A plan without a mark costs one walk.
+ */
+private[latency] final case class UnrecordedMarks(
+    session: SparkSession,
+    applications: MarkedApplication.Finder
+) extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!plan.exists(_.isInstanceOf[LatencyMark])) plan
+    else {
+      val query = new MarkAccumulators(session, applications.of(session.sparkContext))
+      plan.transformUp { case mark: LatencyMark if !query.isRecorded(mark) => mark.child }
+    }
+}
