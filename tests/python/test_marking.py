@@ -65,6 +65,18 @@ def test_a_timestamp_in_the_future_gives_a_negative_latency(spark: SparkSession)
     assert (early.min, early.avg, early.p50, early.max) == (-500, -170, 0, 10)
 
 
+def test_if_all_records_of_the_window_are_from_the_future_each_percentile_is_their_maximum(
+    spark: SparkSession,
+) -> None:
+    run(with_e2e_latency(aged(spark, -500, -20, -30), "all early", "ts"))
+    early = figures("all early", records=3)
+    assert (early.min, early.max, early.ahead_of_clock) == (-500, -20, 3)
+    assert {early.p50, early.p90, early.p95, early.p99, early.p999} == {-20}
+    run(with_e2e_latency(aged(spark, 0), "all early", "ts"))
+    early = figures("all early", records=4)
+    assert {early.p50, early.p90, early.p95, early.p99, early.p999, early.max} == {0}
+
+
 @pytest.mark.parametrize(
     ("node", "timestamp", "age"),
     [

@@ -68,6 +68,15 @@ class LatencyRecorderSuite extends AnyFunSuite {
     assert((summary.percentile(50), summary.percentile(100)) === ((Some(0), Some(10))))
   }
 
+  test("if all timestamps are in the future, each percentile is the maximum, which is below 0") {
+    clock.set(1000)
+    val ahead = recorded(1700, 1030, 1030, 1020)
+    val percents = Seq(0, 50, 90, 99, 99.9, 100)
+    assert((ahead.min, ahead.max) === ((Some(-700), Some(-20))))
+    assert(ahead.percentiles(percents) === percents.map(_ => Some(-20)))
+    assert((ahead + recorded(1000)).percentiles(percents) === percents.map(_ => Some(0)))
+  }
+
   test("timestamps at the ends of time overflow nothing") {
     clock.set(0)
     val recorder = new LatencyRecorder(clock)

@@ -4,7 +4,8 @@ package io.sparklatency.recording
  * What is known of a number of records: immutable, mergeable, serializable, a few hundred bytes. Latencies in milliseconds.
  *
  * `count`, `min`, `max` and `sum` are exact and keep their sign: a timestamp ahead of the clock gives a negative latency. The
- * histogram, from which percentiles come, takes such a record as 0. Without a measured record there is no minimum, maximum,
+ * histogram, from which percentiles come, takes such a record as 0; and percentiles lie within minimum and maximum, so if all
+ * records are ahead of the clock each percentile is the maximum. Without a measured record there is no minimum, maximum,
  * average or percentile: those are `None`, never 0.
  *
  * @param count            records that were measured
