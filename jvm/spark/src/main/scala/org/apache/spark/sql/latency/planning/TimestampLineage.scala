@@ -4,7 +4,7 @@ import java.util.IdentityHashMap
 
 import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.expressions.ExprId
+import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.Greatest
 import org.apache.spark.sql.catalyst.expressions.NamedExpression
@@ -18,12 +18,13 @@ import org.apache.spark.sql.execution.adaptive.QueryStageExec
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.latency.compat.EventTimeWatermarkExec
+import org.apache.spark.sql.latency.compat.UpdateEventTimeColumnExec
 import org.apache.spark.sql.latency.marking.TimestampColumn
 import org.apache.spark.sql.types.TimestampType
 
 /**
  * Follows record timestamps through a physical plan: watermarked columns, and the `timestamp` of Kafka and of the rate
- * source. It follows them through renames, windows and `max`.
+ * source. It follows them through renames, windows and `max`, and through functions of the user's by name.
  *
  * Remembers what it found at each operator, so it walks a plan once. Not thread-safe: one planning thread uses it.
  */
@@ -33,7 +34,7 @@ private[latency] final class TimestampLineage(plan: SparkPlan, sources: RecordSo
   private val watermarked = plan.collect { case watermark: EventTimeWatermarkExec =>
     watermark.eventTime.exprId
   }.toSet
-  private val known = new IdentityHashMap[SparkPlan, Set[ExprId]]
+  private val known = new IdentityHashMap[SparkPlan, AttributeSet]
 
   /**
    * The record timestamp at `node`, if one is left there. First choice is the watermarked column, then the source's own, then a
@@ -44,7 +45,7 @@ private[latency] final class TimestampLineage(plan: SparkPlan, sources: RecordSo
     val known = knownAt(node)
     val candidates = node.output.filter(isTimestamp(_, known))
     val (windows, plain) = candidates.partition(column => TimestampColumn.isWindow(column.dataType))
-    val (carried, derived) = plain.partition(column => known.contains(column.exprId))
+    val (carried, derived) = plain.partition(known.contains)
     val chosen = Seq(carried.filter(isWatermarked), carried, derived, windows).find(_.nonEmpty).getOrElse(Nil)
     chosen.flatMap(TimestampColumn.read(_, timeZone)) match {
       case Seq() => None
@@ -56,54 +57,65 @@ private[latency] final class TimestampLineage(plan: SparkPlan, sources: RecordSo
   private def isWatermarked(column: Attribute): Boolean =
     column.metadata.contains(EventTimeWatermark.delayKey) || watermarked.contains(column.exprId)
 
-  private def isTimestamp(column: Attribute, known: Set[ExprId]): Boolean =
-    TimestampColumn.fits(column.dataType) && (isWatermarked(column) || known.contains(column.exprId))
+  private def isTimestamp(column: Attribute, known: AttributeSet): Boolean =
+    TimestampColumn.fits(column.dataType) && (isWatermarked(column) || known.contains(column))
 
   /** Includes columns that are not in the node's output: an aggregation's last piece names columns that its first piece read. */
-  private def knownAt(node: SparkPlan): Set[ExprId] = {
+  private def knownAt(node: SparkPlan): AttributeSet = {
     if (!known.containsKey(node)) known.put(node, find(node))
     known.get(node)
   }
 
-  private def find(node: SparkPlan): Set[ExprId] = node match {
+  private def find(node: SparkPlan): AttributeSet = node match {
     case stage: QueryStageExec => renamed(stage.plan, stage)
     case reused: ReusedExchangeExec => renamed(reused.child, reused)
-    case union: UnionExec => union.output.zipWithIndex.collect {
+    case union: UnionExec => AttributeSet(union.output.zipWithIndex.collect {
         case (column, i) if union.children.forall(child => isTimestamp(child.output(i), knownAt(child))) =>
-          column.exprId
-      }.toSet
+          column
+      })
     case leaf if leaf.children.isEmpty =>
-      leaf.output.filter(column => watermarked.contains(column.exprId) || isOfSource(leaf, column)).map(
-        _.exprId
-      ).toSet
+      AttributeSet(leaf.output.filter(column =>
+        watermarked.contains(column.exprId) || isOfSource(leaf, column)
+      ))
     case other =>
       val below = other.children.map(knownAt).reduce(_ ++ _)
       other match {
-        case watermark: EventTimeWatermarkExec => below + watermark.eventTime.exprId
+        case watermark: EventTimeWatermarkExec => below + watermark.eventTime
+        case watermark: UpdateEventTimeColumnExec =>
+          below ++ AttributeSet(watermark.output.filter(isWatermarked))
         case project: ProjectExec => below ++ derived(project.projectList, below)
         case aggregate: BaseAggregateExec =>
-          val newest = below ++ aggregate.aggregateExpressions.collect {
+          val newest = below ++ AttributeSet(aggregate.aggregateExpressions.collect {
             case one @ AggregateExpression(Max(column: Attribute), _, _, _, _)
                 if isTimestamp(column, below) =>
-              one.resultAttribute.exprId
-          }
+              one.resultAttribute
+          })
           newest ++ derived(aggregate.resultExpressions, newest)
+        case UserFunction() => below ++ namesakes(other, below)
         case _ => below
       }
   }
 
-  private def renamed(from: SparkPlan, to: SparkPlan): Set[ExprId] =
-    from.output.zip(to.output).collect {
-      case (column, other) if isTimestamp(column, knownAt(from)) => other.exprId
-    }
-      .toSet ++ knownAt(from)
-
-  private def derived(columns: Seq[NamedExpression], known: Set[ExprId]): Seq[ExprId] = columns.collect {
-    case renamed @ Alias(column: Attribute, _) if isTimestamp(column, known) => renamed.exprId
-    case window @ Alias(struct, _)
-        if TimestampColumn.isWindow(struct.dataType) && struct.references.exists(isTimestamp(_, known)) =>
-      window.exprId
+  /** Nobody can see where a function's columns come from. What has the name and type of a timestamp that went in is taken for it. */
+  private def namesakes(function: SparkPlan, below: AttributeSet): AttributeSet = {
+    val wentIn = below.map(column => column.name -> column.dataType).toSet
+    AttributeSet(function.output.filter(column =>
+      TimestampColumn.fits(column.dataType) && wentIn(column.name -> column.dataType)
+    ))
   }
+
+  private def renamed(from: SparkPlan, to: SparkPlan): AttributeSet =
+    knownAt(from) ++ AttributeSet(from.output.zip(to.output).collect {
+      case (column, other) if isTimestamp(column, knownAt(from)) => other
+    })
+
+  private def derived(columns: Seq[NamedExpression], known: AttributeSet): AttributeSet =
+    AttributeSet(columns.collect {
+      case renamed @ Alias(column: Attribute, _) if isTimestamp(column, known) => renamed.toAttribute
+      case window @ Alias(struct, _)
+          if TimestampColumn.isWindow(struct.dataType) && struct.references.exists(isTimestamp(_, known)) =>
+        window.toAttribute
+    })
 
   private def isOfSource(leaf: SparkPlan, column: Attribute): Boolean =
     column.name == "timestamp" && column.dataType == TimestampType &&

@@ -33,6 +33,9 @@ package object compat {
   type WriteFilesExecBase = execution.datasources.WriteFilesExecBase
   type WriteToContinuousDataSourceExec = execution.streaming.continuous.WriteToContinuousDataSourceExec
 
+  type FlatMapGroupsInPandasWithStateExec = execution.python.streaming.FlatMapGroupsInPandasWithStateExec
+  type TransformWithStateInPySparkExec = execution.python.streaming.TransformWithStateInPySparkExec
+
   type EventTimeWatermarkExec = stateful.EventTimeWatermarkExec
   type SessionWindowStateStoreRestoreExec = stateful.SessionWindowStateStoreRestoreExec
   type SessionWindowStateStoreSaveExec = stateful.SessionWindowStateStoreSaveExec
