@@ -51,6 +51,7 @@ def test_a_server_with_sparklatency_measures_and_answers_mistakes_at_the_call() 
         none,
         level,
         twice,
+        dropped,
         figures,
         history,
     ) = said(
@@ -71,6 +72,10 @@ def test_a_server_with_sparklatency_measures_and_answers_mistakes_at_the_call() 
     say(lambda: with_e2e_latency(df, "node"))
     say(lambda: with_e2e_latency(df, "node", "ts", level="LOUD"))
     say(lambda: with_e2e_latency(with_e2e_latency(df, "node", "ts"), "node", "ts"))
+
+    spark.conf.set("spark.sql.optimizer.disableHints", True)
+    say(lambda: with_e2e_latency(df, "dropped", "ts"))
+    spark.conf.set("spark.sql.optimizer.disableHints", False)
 
     from pyspark import SparkContext
     server = SparkContext._jvm.org.apache.spark.sql.classic.SparkSession.builder().getOrCreate()
@@ -99,5 +104,8 @@ def test_a_server_with_sparklatency_measures_and_answers_mistakes_at_the_call() 
         "IllegalArgumentException node 'node': there is no recording level 'LOUD'; use one of"
     )
     assert twice.startswith("IllegalArgumentException node 'node' is in this plan already")
+    assert dropped.startswith(
+        "SparkLatencyError spark.sql.optimizer.disableHints is true in this session. Under"
+    )
     assert figures == "{'by name': 3, 'by column': 3}"
     assert history == "['streamed']"

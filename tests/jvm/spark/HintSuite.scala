@@ -1,5 +1,6 @@
 package io.sparklatency.spark
 
+import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.functions.timestamp_millis
@@ -57,5 +58,22 @@ class HintSuite extends SparkTest {
 
   test("a client can ask which release the server has") {
     assert(spark.sql("SELECT e2e_latency_version()").head().getString(0) === PythonApi.version())
+  }
+
+  test("where the session drops all hints the statement runs without its node, and the log says so once") {
+    val id = freshNode()
+    withSettings("spark.sql.optimizer.disableHints" -> "true") {
+      val log = Logged.during {
+        for (_ <- 1 to 2) run(spark.sql(s"SELECT /*+ COALESCE(1), e2e_latency('$id', ts) */ * FROM events"))
+        run(spark.sql("SELECT 'E2E_LATENCY' AS text, * FROM events"))
+      }
+      assert(log.filter(_.contains("E2E_LATENCY")) === Seq(
+        "spark.sql.optimizer.disableHints is true: Spark drops the hint E2E_LATENCY, and its node is not measured"
+      ))
+      assert(findNode(id).isEmpty)
+      // A mark that is no hint does not mind.
+      run(spark.table("events").withE2ELatency(id, "ts"))
+      assert(node(id).records === 10)
+    }
   }
 }

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PLUGIN = "io.sparklatency.LatencyPlugin"
+_DISABLE_HINTS = "spark.sql.optimizer.disableHints"
 
 _HOW_TO_START = f"""\
   from Python:       spark = configure(SparkSession.builder).getOrCreate()
@@ -85,7 +86,8 @@ def check_connect_server(session: SparkSession) -> None:
     """Makes sure that a Spark Connect server knows the hint; one that does not would drop it in silence.
 
     Raises:
-        SparkLatencyError: the server has no sparklatency, or another version of it.
+        SparkLatencyError: the server has no sparklatency, or another version of it; or it drops the hints of
+            this session.
     """
     if not session.catalog.functionExists("e2e_latency_version"):
         raise SparkLatencyError(
@@ -96,6 +98,11 @@ def check_connect_server(session: SparkSession) -> None:
     [[version]] = session.sql("SELECT e2e_latency_version()").collect()
     if version != __version__:
         raise SparkLatencyError(_other_version(version))
+    if session.conf.get(_DISABLE_HINTS, "false") == "true":
+        raise SparkLatencyError(
+            f"{_DISABLE_HINTS} is true in this session. Under Spark Connect a mark is a hint, and the server "
+            f'would drop it. Allow hints first: spark.conf.set("{_DISABLE_HINTS}", False).'
+        )
 
 
 def _check_fit(api: Any, spark_version: str) -> None:
