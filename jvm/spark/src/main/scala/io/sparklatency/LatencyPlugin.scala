@@ -3,9 +3,8 @@ package io.sparklatency
 import java.util.Collections
 import java.util.{Map => JMap}
 
-import scala.util.control.NonFatal
-
 import io.sparklatency.spark.base.LatencyConf
+import io.sparklatency.spark.base.OurFailure
 import org.apache.spark.SparkContext
 import org.apache.spark.api.plugin.DriverPlugin
 import org.apache.spark.api.plugin.ExecutorPlugin
@@ -46,7 +45,7 @@ final class LatencyPlugin extends SparkPlugin {
     override def receive(message: AnyRef): AnyRef = {
       try LatencyApplication.receive(message)
       catch {
-        case NonFatal(e) => LoggerFactory.getLogger(getClass).warn("figures of a running task are lost", e)
+        case OurFailure(e) => LoggerFactory.getLogger(getClass).warn("figures of a running task are lost", e)
       }
       null
     }

@@ -1,9 +1,8 @@
 package org.apache.spark.sql.latency.planning
 
-import scala.util.control.NonFatal
-
 import io.sparklatency.spark.base.LatencyConf
 import io.sparklatency.spark.base.NodeRole
+import io.sparklatency.spark.base.OurFailure
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.ColumnarRule
 import org.apache.spark.sql.execution.QueryExecution
@@ -32,14 +31,21 @@ private[latency] final case class AutomaticNodes(
     override def apply(plan: SparkPlan): SparkPlan =
       try marked(plan)
       catch {
-        case NonFatal(e) =>
-          tellOnce(s"not marked automatically: $e")
+        case OurFailure(e) =>
+          tell(e)
           plan
       }
   }
 
   private def settings = LatencyConf(session)
   private def application = applications.of(session.sparkContext)
+
+  /** What has failed may also be what tells. */
+  private def tell(failure: Throwable): Unit = {
+    val what = "not marked automatically"
+    try tellOnce(s"$what: $failure")
+    catch { case OurFailure(_) => PlanningFailure.tellOnce(what, failure) }
+  }
 
   private def tellOnce(problem: String): Unit =
     application.tellOnce(new MarkAccumulators(session, application).queryName, problem)

@@ -24,13 +24,19 @@ final case class LatencyMarkStrategy(applications: MarkedApplication.Finder) ext
     case _ => Nil
   }
 
-  /** None where the query does not record the node. */
-  private def recorded(mark: LatencyMark): Option[RecordE2ELatency] = {
-    val session = SparkSession.active
-    val accumulators = new MarkAccumulators(session, applications.of(session.sparkContext))
-    // In a session that has the jar without its rules, a mark that is not recorded is still here.
-    Option.when(accumulators.isRecorded(mark))(
-      RecordE2ELatency(mark.timestamp, mark.child.output, mark.node)(accumulators.make(mark.node))
-    )
-  }
+  /** None where the query does not record the node, or where we are broken: then the query runs without it. */
+  private def recorded(mark: LatencyMark): Option[RecordE2ELatency] =
+    try {
+      val session = SparkSession.active
+      val accumulators = new MarkAccumulators(session, applications.of(session.sparkContext))
+      // In a session that has the jar without its rules, a mark that is not recorded is still here.
+      Option.when(accumulators.isRecorded(mark))(
+        RecordE2ELatency(mark.timestamp, mark.child.output, mark.node)(accumulators.make(mark.node))
+      )
+    } catch {
+      // A bad setting is the user's mistake, and stops the query.
+      case missing: LinkageError =>
+        PlanningFailure.tellOnce(s"node '${mark.node}' is not measured", missing)
+        None
+    }
 }

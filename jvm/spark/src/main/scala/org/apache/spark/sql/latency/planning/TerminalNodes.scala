@@ -1,7 +1,6 @@
 package org.apache.spark.sql.latency.planning
 
-import scala.util.control.NonFatal
-
+import io.sparklatency.spark.base.OurFailure
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.ColumnarRule
 import org.apache.spark.sql.execution.SparkPlan
@@ -31,7 +30,7 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends C
       val isWhole = !plan.isInstanceOf[Exchange]
       // Every plan of the session passes here, and none may fail because of us.
       try if (isWhole && CurrentQuery.hasCommits(session)) lastMarks(plan).foreach(_.figures.takeAges())
-      catch { case NonFatal(_) => } // no commit latency then
+      catch { case OurFailure(_) => } // no commit latency then
       plan
     }
   }

@@ -1,0 +1,61 @@
+package org.apache.spark.sql.latency
+
+import java.sql.Timestamp
+
+import io.sparklatency.spark.Logged
+import io.sparklatency.spark.StreamingTest
+import io.sparklatency.spark.syntax._
+import org.apache.spark.SparkContext
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.latency.planning.AutomaticNodes
+import org.apache.spark.sql.latency.planning.LatencyMarkStrategy
+import org.apache.spark.sql.latency.planning.MarkedApplication
+import org.apache.spark.sql.latency.planning.UnrecordedMarks
+
+/** A class that is missing, as where the jar is another Spark line's, does not fail the queries of the session. */
+class PlanningFailureSuite extends StreamingTest {
+
+  private object Broken extends MarkedApplication.Finder {
+    override def of(context: SparkContext): MarkedApplication =
+      throw new NoClassDefFoundError("org/apache/spark/Moved")
+  }
+
+  private val missing = "java.lang.NoClassDefFoundError: org/apache/spark/Moved"
+
+  test("a query that is marked by hand runs without its nodes, and the log says so once") {
+    val id = freshNode()
+    val rows = spark.range(3).select(col("id"), timestamp_millis(col("id")).as("ts"))
+    spark.experimental.extraStrategies = Seq(LatencyMarkStrategy(Broken))
+    try {
+      val log = Logged.during {
+        for (_ <- 1 to 2)
+          assert(rows.withE2ELatency(id, "ts").collect().map(_.getLong(0)).sorted === Array(0, 1, 2))
+      }
+      assert(log.filter(_.contains("Moved")) === Seq(s"node '$id' is not measured: $missing"))
+      assert(findNode(id).isEmpty)
+    } finally spark.experimental.extraStrategies = Nil
+  }
+
+  test("a plan in which marks are looked for stays as it is") {
+    val marked = spark.range(3).select(timestamp_millis(col("id")).as("ts")).withE2ELatency(freshNode(), "ts")
+    val plan = marked.queryExecution.analyzed
+    assert(UnrecordedMarks(spark, Broken)(plan) eq plan)
+  }
+
+  test("a plan that is to be marked automatically stays as it is, and the log says so once") {
+    val input = stream
+    val query = start(watermarked(input).dropDuplicates("value"), "broken_plan")
+    val plan =
+      try {
+        input.addData(Seq(new Timestamp(Start)))
+        query.processAllAvailable()
+        Plans.executed(query)
+      } finally query.stop()
+    withSettings(everything: _*) {
+      val log = Logged.during {
+        for (_ <- 1 to 2) assert(AutomaticNodes(spark, Broken).preColumnarTransitions(plan) eq plan)
+      }
+      assert(log.filter(_.contains("Moved")) === Seq(s"not marked automatically: $missing"))
+    }
+  }
+}
