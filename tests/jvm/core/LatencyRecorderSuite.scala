@@ -114,6 +114,24 @@ class LatencyRecorderSuite extends AnyFunSuite {
     assert(Figures(read.asInstanceOf[LatencySummary]) === Figures(summary))
   }
 
+  test("what has passed is handed over with the first row that comes more than half a second later") {
+    clock.set(1000000)
+    var published = Seq.empty[(Long, Option[Long])]
+    val recorder = new LatencyRecorder(clock, (part, oldest) => published :+= ((part.records, oldest)))
+    recorder.record(999990000)
+    clock.advance(500)
+    recorder.record(1000400000)
+    assert(published === Nil)
+    clock.advance(1)
+    recorder.record(1000500000)
+    assert(published === Seq((2, Some(999990))))
+    for (second <- 1 to 3) {
+      clock.advance(1000)
+      recorder.record((1000500 + second * 1000) * 1000L)
+    }
+    assert(published.map(_._1) === Seq(2, 1, 1, 1), "of rows a second apart each is handed over by the next")
+  }
+
   /** Its readings serve for many rows, as the system's do. */
   private final class SharedClock extends Clock {
     var (now, readings) = (1790000000000L, 0)

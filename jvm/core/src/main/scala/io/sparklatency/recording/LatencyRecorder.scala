@@ -15,8 +15,9 @@ import io.sparklatency.time.Clock
  *   val summary = recorder.summary()
  * }}}
  * A writer that goes on for long publishes as it goes: whenever it reads the clock and `publishNanos` have passed, it hands what
- * came in since to `publish`, with the timestamp of the oldest of these records, and begins anew. Where no row comes for as long,
- * another thread, the poller, does it in its stead. Each record is published once, whatever the two do at the same time.
+ * came in since to `publish`, with the timestamp of the oldest of these records, and begins anew. Either clock tells that: the time
+ * of day, or `System.nanoTime`, which stands still while a machine is suspended. Where no row comes for as long, another thread,
+ * the poller, does it in its stead. Each record is published once, whatever the two do at the same time.
  *
  * '''Who writes what.''' The writer alone writes what it has taken since the clock showed another time, and numbers its rows: see
  * [[WriterTally]]. All else is written under the lock of this object: by the writer
@@ -62,6 +63,9 @@ final class LatencyRecorder(
   private[this] var isSealed = false
   @volatile private[this] var taken = Option.empty[InstantTally]
   @volatile private[this] var publishedAtNanos = System.nanoTime()
+  // No shorter span shows on a clock of milliseconds.
+  private[this] val publishMs = if (publishNanos < 1000000) Long.MaxValue else publishNanos / 1000000
+  private[this] var publishedAtMs = 0L // by the writer
 
   /** Takes a record whose timestamp is `micros` microseconds after the epoch; before the epoch counts as none. */
   def record(micros: Long): Unit = {
@@ -127,7 +131,10 @@ final class LatencyRecorder(
     if (reading != readMs || taken.nonEmpty || isDue(readAtNanos)) synchronized {
       settle()
       readMs = reading
-      if (isDue(readAtNanos)) publishNow()
+      if (isDue(readAtNanos) || reading - publishedAtMs > publishMs) {
+        publishedAtMs = reading
+        publishNow()
+      }
     }
   }
 
