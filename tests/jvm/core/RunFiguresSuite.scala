@@ -9,10 +9,13 @@ import io.sparklatency.figures.MarkOwner
 import io.sparklatency.figures.MarkReadings
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeKey
+import io.sparklatency.figures.PublishedPart
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.Reading
 import io.sparklatency.figures.ReadingPlace
 import io.sparklatency.figures.TaskAttempt
+import io.sparklatency.figures.TaskId
+import io.sparklatency.figures.TaskPlace
 import io.sparklatency.recording.LatencyRecorder
 import io.sparklatency.time.ManualClock
 import org.scalatest.funsuite.AnyFunSuite
@@ -38,10 +41,15 @@ class RunFiguresSuite extends AnyFunSuite {
 
   /** The tasks that were shown. */
   private final class Tasks extends FiguresListener {
-    var shown = Set.empty[String]
+    var figures = Map.empty[String, LiveFigures]
+    def shown: Set[String] = figures.keySet
+
+    /** How many records each has in all, where it has any. */
+    def records: Map[String, Long] =
+      figures.view.mapValues(_.snapshot().total.records).filter(_._2 > 0).toMap
     override def added(key: NodeKey, measure: Measure, figures: LiveFigures): Unit = ()
     override def addedTask(query: String, task: String, node: Option[String], figures: LiveFigures): Unit =
-      shown += s"$task ${node.orNull}"
+      this.figures += s"$task ${node.orNull}" -> figures
     override def removed(query: String, nodes: Map[String, collection.Set[Measure]]): Unit = ()
   }
 
@@ -79,6 +87,51 @@ class RunFiguresSuite extends AnyFunSuite {
     val nodes = Seq("0_0", "0_1").flatMap(task => Seq(s"$task source", s"$task middle", s"$task null"))
     val ends = Seq("1_0", "1_1", "1_2").flatMap(task => Seq(s"$task sink", s"$task null"))
     assert(beans === (nodes ++ ends).toSet)
+  }
+
+  /** What a task publishes while it runs, and what it gives when it has ended: two records, one of them not published. */
+  private def running(task: Long, node: String, place: TaskPlace): (PublishedPart, MarkReadings) = {
+    val mark = this.mark(node, place.id.subtopology)(1)
+    val (of, reading) = mark.readings.head
+    val part =
+      PublishedPart(owner(node), reading.id.copy(task = task), false, reading.summary, None, Some(place))
+    val attempt = TaskAttempt(0, place.id.partition, task)
+    val whole =
+      reading.copy(attempt = attempt, summary = reading.summary + reading.summary, rest = reading.summary)
+    (part, mark.copy(readings = Map(of -> whole)))
+  }
+
+  test("what a running task publishes is in its bean, and counts once when it has ended") {
+    val tasks = new Tasks
+    val runs = new LiveRuns(clock, FiguresSettings(granularity = Granularity.Subtask), tasks)(_.stopped)
+    val (part, whole) = running(7, "only", TaskPlace(TaskId(2, 5), isLast = true))
+    runs.publish(part)
+    assert(tasks.records === Map("2_5 only" -> 1, "2_5 null" -> 1))
+    runs.update(owner("any"))(query => query.add(Seq(whole), query.batch(0)))
+    runs.executionEnded(Set(0))
+    assert(tasks.records === Map("2_5 only" -> 2, "2_5 null" -> 2))
+  }
+
+  test("what a task has published leaves its bean when it fails, and when another stands in its place") {
+    val tasks = new Tasks
+    val runs = new LiveRuns(clock, FiguresSettings(granularity = Granularity.Subtask), tasks)(_.stopped)
+    val place = TaskPlace(TaskId(0, 0), isLast = false)
+    val (failing, slow) = (running(7, "only", place)._1, running(8, "only", place)._1)
+    Seq(failing, slow).foreach(runs.publish)
+    assert(tasks.records === Map("0_0 only" -> 2))
+    runs.taskEnded(7, hasFailed = true)
+    assert(tasks.records === Map("0_0 only" -> 1))
+    runs.executionEnded(Set(0))
+    assert(tasks.records.isEmpty)
+  }
+
+  test("at any other granularity a running task has no bean") {
+    for (granularity <- Seq(Granularity.Single, Granularity.Operator)) {
+      val tasks = new Tasks
+      val runs = new LiveRuns(clock, FiguresSettings(granularity = granularity), tasks)(_.stopped)
+      runs.publish(running(7, "only", TaskPlace(TaskId(0, 0), isLast = true))._1)
+      assert(tasks.shown.isEmpty)
+    }
   }
 
   test("nodes beyond the limit are folded into one, and counted") {

@@ -7,15 +7,27 @@ import javax.management.ObjectName
 import scala.jdk.CollectionConverters._
 
 import io.sparklatency.spark.syntax._
+import org.apache.spark.sql.ForeachWriter
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.execution.streaming.sources.LowLatencyMemoryStream
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.ListenerBus
+import org.apache.spark.sql.streaming.Trigger
+import org.scalatest.concurrent.Eventually
+import org.scalatest.time.Seconds
+import org.scalatest.time.Span
 
 /** Figures of each node in each task, as a JMX console sees them. */
-class TaskBeansSuite extends StreamingTest {
+class TaskBeansSuite extends StreamingTest with Eventually {
+  implicit override val patienceConfig: PatienceConfig = PatienceConfig(timeout = Span(60, Seconds))
   private val server = ManagementFactory.getPlatformMBeanServer
 
   private def beans(query: String): Map[(String, Option[String]), ObjectName] = {
     ListenerBus.awaitEmpty(spark.sparkContext)
+    beansNow(query)
+  }
+
+  private def beansNow(query: String): Map[(String, Option[String]), ObjectName] = {
     def text(name: ObjectName, key: String) =
       Option(name.getKeyProperty(key)).map(value =>
         if (value.startsWith("\"")) ObjectName.unquote(value) else value
@@ -130,11 +142,83 @@ class TaskBeansSuite extends StreamingTest {
     assert(beans("odd ids").isEmpty)
   }
 
+  private def figures(beans: Map[(String, Option[String]), ObjectName]) =
+    beans.map { case (place, bean) =>
+      place -> ((attribute(bean, "records"), attribute(bean, "record-e2e-latency-max")))
+    }
+
+  for (adaptive <- Seq("true", "false"))
+    test(
+      s"a task that runs shows as it will when it has ended, and counts once, where adaptive planning is $adaptive"
+    ) {
+      withSettings("spark.sql.adaptive.enabled" -> adaptive, "spark.sparklatency.publish.after" -> "20s") {
+        val (input, name) = (stream, s"running_task_$adaptive")
+        val records = marked(input).repartition(1).withE2ELatency("all", "value")
+        var seen = Seq.empty[Map[(String, Option[String]), (Any, Any)]]
+        TaskBeansSuite.look = () => seen :+= figures(beansNow(name))
+        val query = start(records.filter(TaskBeansSuite.longAfter(col("value"))), name)
+        try {
+          input.addData(ago(5, 5, 5))
+          query.processAllAvailable()
+          // A record is shown with the first one that comes more than twenty seconds later.
+          def of(task: String, node: String, figures: (Any, Any)) =
+            Map((task, Some(node)) -> figures, (task, None: Option[String]) -> figures)
+          assert(seen === Seq(
+            Map.empty,
+            of("1_0", "all", (1L, 5.0)),
+            of("1_0", "all", (2L, 21005.0))
+          ))
+          val ended = figures(beans(name))
+          assert(ended.filter(_._1._1 == "1_0") === of("1_0", "all", (3L, 42005.0)))
+          assert(ended.collect { case ((_, Some("source")), (count: Long, _)) => count }.sum === 3)
+        } finally query.stop()
+        assert(beans(name).isEmpty)
+      }
+    }
+
+  test("in real-time mode tasks are beans before the first batch has ended, and go when the query stops") {
+    val input = LowLatencyMemoryStream[Timestamp](spark, 2)
+    val nodes = input.toDF().withE2ELatency("first", "value").withE2ELatency("last", "value")
+    val query = nodes.writeStream.queryName("real_time_beans").outputMode("update")
+      .foreach(TaskBeansSuite.Drop).trigger(Trigger.RealTime("10 minutes")).start()
+    try {
+      input.addData(ago(7, 2))
+      eventually(assert(figures(beans("real_time_beans")).toSet === Set(
+        ("0_0", Some("first")) -> ((1L, 7.0)),
+        ("0_0", Some("last")) -> ((1L, 7.0)),
+        ("0_0", None) -> ((1L, 7.0)),
+        ("0_1", Some("first")) -> ((1L, 2.0)),
+        ("0_1", Some("last")) -> ((1L, 2.0)),
+        ("0_1", None) -> ((1L, 2.0))
+      )))
+      assert(query.lastProgress === null)
+    } finally query.stop()
+    assert(beans("real_time_beans").isEmpty)
+  }
+
   private object Gauge {
     def unapply(name: String): Option[(String, String)] = name.split('.') match {
       case Array("query", query, "node", node, _) => Some(decoded(query) -> decoded(node))
       case _ => None
     }
     private def decoded(id: String) = java.net.URLDecoder.decode(id, "UTF-8")
+  }
+}
+
+/** What tasks of this process do for the suite. */
+object TaskBeansSuite {
+  @volatile private var look: () => Unit = () => ()
+
+  /** Keeps the row, after a look at the beans, and 21 seconds of the clock. */
+  private val longAfter = udf { (_: Timestamp) =>
+    look()
+    SparkTest.clock.advance(21000)
+    true
+  }.asNondeterministic()
+
+  private object Drop extends ForeachWriter[Row] {
+    override def open(partition: Long, epoch: Long): Boolean = true
+    override def process(row: Row): Unit = ()
+    override def close(error: Throwable): Unit = ()
   }
 }

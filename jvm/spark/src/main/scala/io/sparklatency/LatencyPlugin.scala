@@ -11,17 +11,18 @@ import org.apache.spark.api.plugin.ExecutorPlugin
 import org.apache.spark.api.plugin.PluginContext
 import org.apache.spark.api.plugin.SparkPlugin
 import org.apache.spark.sql.latency.application.LatencyApplication
+import org.apache.spark.sql.latency.metrics.ExecutorFigures
 import org.apache.spark.sql.latency.recording.RunningTasks
 import org.slf4j.LoggerFactory
 
 /**
- * `spark.plugins=io.sparklatency.LatencyPlugin`. Marking works without it. It adds three things: settings are checked when
- * the application starts, not at the first node; the source is in the metrics system from the beginning; and figures of long
- * tasks come from the executors while the tasks run.
+ * `spark.plugins=io.sparklatency.LatencyPlugin`. Marking works without it. It adds four things: settings are checked when
+ * the application starts, not at the first node; the source is in the metrics system from the beginning; figures of long
+ * tasks come from the executors while the tasks run; and executors learn which queries have ended.
  *
  * Costs a message of a few hundred bytes each time that a recorder publishes on an executor: twice a second in real-time and
- * continuous mode, else each `spark.sparklatency.publish.after`. Spark calls it in the thread that starts the driver or
- * executor. Messages arrive in an RPC thread.
+ * continuous mode, else each `spark.sparklatency.publish.after`. And one from each executor every five seconds while it shows a
+ * query. Spark calls it in the thread that starts the driver or executor. Messages arrive in an RPC thread.
  */
 final class LatencyPlugin extends SparkPlugin {
 
@@ -41,19 +42,25 @@ final class LatencyPlugin extends SparkPlugin {
       ()
     }
 
-    /** Takes figures of tasks that still run. A failure of ours must not go back to the executor. */
-    override def receive(message: AnyRef): AnyRef = {
-      try LatencyApplication.receive(message)
+    /** Takes figures of tasks that still run, and answers questions. A failure of ours must not go back to the executor. */
+    override def receive(message: AnyRef): AnyRef =
+      try LatencyApplication.receive(message).orNull
       catch {
-        case OurFailure(e) => LoggerFactory.getLogger(getClass).warn("figures of a running task are lost", e)
+        case OurFailure(e) =>
+          LoggerFactory.getLogger(getClass).warn("figures of a running task are lost", e)
+          null
       }
-      null
-    }
   }
 
   override def executorPlugin(): ExecutorPlugin = new ExecutorPlugin {
-    override def init(plugin: PluginContext, extra: JMap[String, String]): Unit =
+    override def init(plugin: PluginContext, extra: JMap[String, String]): Unit = {
       RunningTasks.sendBy(plugin.send(_))
-    override def shutdown(): Unit = RunningTasks.stopSending()
+      ExecutorFigures.askBy(plugin.ask(_))
+    }
+
+    override def shutdown(): Unit = {
+      RunningTasks.stopSending()
+      ExecutorFigures.stopAsking()
+    }
   }
 }

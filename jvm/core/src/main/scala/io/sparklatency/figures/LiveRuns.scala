@@ -42,6 +42,9 @@ final class LiveRuns(
 
   def isRunning(runId: String): Boolean = ofRun(runId)(!_.stopped).getOrElse(false)
 
+  /** The ids of all runs that show. */
+  def running: Seq[String] = synchronized(showing.flatMap(_.runId).toSeq)
+
   def hasEnded(runId: String): Boolean = synchronized(endedRuns.contains(runId))
 
   /** A stopped query shows no longer; its last figures can still be read, as long as not too many queries came after it. */

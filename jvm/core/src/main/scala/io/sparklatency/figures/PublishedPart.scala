@@ -7,11 +7,13 @@ import io.sparklatency.recording.LatencySummary
  *
  * @param endless  the task belongs to no batch: it runs as long as its query
  * @param oldestMs the timestamp of the oldest of these records
+ * @param task     none where it is not known: where tasks are not shown one by one
  */
 final case class PublishedPart(
     owner: MarkOwner,
     reading: ReadingId,
     endless: Boolean,
     summary: LatencySummary,
-    oldestMs: Option[Long]
+    oldestMs: Option[Long],
+    task: Option[TaskPlace] = None
 )

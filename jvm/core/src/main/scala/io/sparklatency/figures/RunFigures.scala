@@ -32,8 +32,9 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   def figures: collection.Map[String, Map[Measure, LiveFigures]] = nodes
   def taskCount: Int = tasks.size
 
-  /** What a task that has ended recorded. */
-  def add(node: String, measure: Measure, summary: LatencySummary): Unit = of(node, measure).add(summary)
+  /** What a task that has ended recorded, or one that goes on where nobody will tell the whole of it. */
+  def add(node: String, measure: Measure, summary: LatencySummary, task: Option[TaskPlace] = None): Unit =
+    (of(node, measure) +: ofTask(node, measure, task)).foreach(_.add(summary))
 
   /** The batch that runs, or whose results are not known to be committed yet. Spark tells the end of an execution twice. */
   def batch(id: Long): OpenBatch = open.filter(_.id == id).getOrElse {
@@ -69,8 +70,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     val place = if (nodes.contains(mark.node)) mark.node else Other
     batch.add(place, mark.measure, total)
     batch.add(place, readings.flatMap(_.ages))
-    if (granularity == Granularity.Subtask && mark.measure == Measure.E2ELatency)
-      addToTasks(mark, others, readings)
+    if (granularity == Granularity.Subtask) addToTasks(mark, others, readings)
   }
 
   /** The results of a batch are committed. None if it is not the one that ran. */
@@ -125,25 +125,28 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     total
   }
 
-  /** The latency of a task itself is that of the last node in its stretch of plan. */
   private def addToTasks(
       mark: MarkReadings,
       others: Seq[MarkReadings],
       readings: Iterable[Reading]
   ): Unit = {
     val isLast = !others.exists(m => m.subtopology == mark.subtopology && m.upstream.contains(mark.node))
-    for (reading <- readings; node <- Some(mark.node) +: (if (isLast) Seq(None) else Nil))
-      ofTask(TaskId(mark.subtopology, reading.attempt.taskPartition), node).add(reading.summary)
+    for (reading <- readings) {
+      val task = MarkPlace(mark.subtopology, isLast).in(reading.attempt.taskPartition)
+      ofTask(mark.node, mark.measure, Some(task)).foreach(add(_, Seq(reading)))
+    }
   }
 
-  def publish(part: PublishedPart): Unit =
-    if (isShown(part.owner.key.node))
-      of(part.owner.key.node, part.owner.measure)
-        .publish(part.reading, part.summary, part.oldestMs, part.endless)
+  def publish(part: PublishedPart): Unit = {
+    val (node, measure) = (part.owner.key.node, part.owner.measure)
+    if (isShown(node))
+      (of(node, measure) +: ofTask(node, measure, part.task))
+        .foreach(_.publish(part.reading, part.summary, part.oldestMs, part.endless))
+  }
 
-  def ended(plannings: Set[Long]): Unit = all.foreach(_.ended(plannings))
-  def forget(task: Long): Unit = all.foreach(_.forget(task))
-  def keep(task: Long): Unit = all.foreach(_.keep(task))
+  def ended(plannings: Set[Long]): Unit = everything.foreach(_.ended(plannings))
+  def forget(task: Long): Unit = everything.foreach(_.forget(task))
+  def keep(task: Long): Unit = everything.foreach(_.keep(task))
 
   /** @param uncommittedMs the timestamp of the oldest record that ended tasks have read and that is not committed */
   def snapshot(nowMs: Long, uncommittedMs: Option[Long] = None): QuerySnapshot = QuerySnapshot(
@@ -190,6 +193,16 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     )
   }
 
+  /**
+   * The figures of a node in a task and, where the node is the last in it, of the task as a whole. None where tasks are not shown
+   * one by one.
+   */
+  private def ofTask(node: String, measure: Measure, task: Option[TaskPlace]): Seq[LiveFigures] =
+    if (granularity != Granularity.Subtask || measure != Measure.E2ELatency) Nil
+    else task.toSeq.flatMap { place =>
+      ofTask(place.id, Some(node)) +: Option.when(place.isLast)(ofTask(place.id, None)).toSeq
+    }
+
   private def ofTask(task: TaskId, node: Option[String]): LiveFigures = {
     val key =
       if (tasks.contains(task.toString -> node) || make.hasRoomForTask) task.toString -> node
@@ -203,6 +216,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   }
 
   private def all: Iterable[LiveFigures] = nodes.values.flatMap(_.values)
+  private def everything: Iterable[LiveFigures] = all ++ tasks.values
 }
 
 object RunFigures {

@@ -16,6 +16,7 @@ import org.apache.spark.sql.latency.history.LatencyStore
 import org.apache.spark.sql.latency.metrics.DropwizardSource
 import org.apache.spark.sql.latency.metrics.ExecutorFigures
 import org.apache.spark.sql.latency.planning.MarkedApplication
+import org.apache.spark.sql.latency.recording.EndedQuestion
 import org.apache.spark.sql.latency.recording.LatencyAccumulator
 import org.apache.spark.sql.latency.recording.PublishedMessage
 import org.apache.spark.sql.latency.recording.RunningTasks
@@ -117,10 +118,18 @@ object LatencyApplication extends MarkedApplication.Finder {
   private[spark] def storeOf(ui: SparkUI): LatencyStore =
     ui.sc.flatMap(existing).fold(LatencyHistory.store(ui))(_.store)
 
-  /** Takes what an executor's plugin has sent: figures of a task that still runs. */
-  def receive(message: AnyRef): Unit = message match {
-    case PublishedMessage(part) => synchronized(current).foreach { case (_, it) => it.runs.publish(part) }
-    case _ =>
+  /**
+   * Takes what an executor's plugin has sent: figures of a task that still runs. Answers what it has asked: which queries have
+   * ended. There is no answer to anything else.
+   */
+  def receive(message: AnyRef): Option[AnyRef] = synchronized(current).flatMap { case (_, it) =>
+    message match {
+      case PublishedMessage(part) =>
+        it.runs.publish(part)
+        None
+      case EndedQuestion(runs) => Some(runs.filter(it.runs.hasEnded))
+      case _ => None
+    }
   }
 
   private def existing(context: SparkContext): Option[LatencyApplication] = synchronized {

@@ -15,6 +15,7 @@ import org.apache.spark.sql.latency.planning.LatencyMarkStrategy
 import org.apache.spark.sql.latency.planning.TerminalNodes
 import org.apache.spark.sql.latency.planning.UnrecordedMarks
 import org.apache.spark.sql.latency.sql.LatencyTable
+import org.apache.spark.sql.latency.tracking.TaskPlaces
 
 /**
  * What a session gains:
@@ -40,6 +41,7 @@ final class LatencyExtensions extends SparkSessionExtensionsProvider {
       AutomaticNodes(session.asInstanceOf[SparkSession], LatencyApplication)
     )
     extensions.injectColumnar(session => TerminalNodes(session.asInstanceOf[SparkSession]))
+    extensions.injectColumnar(session => TaskPlaces(session.asInstanceOf[SparkSession]))
     extensions.injectFunction((
       FunctionIdentifier("e2e_latency_version"),
       new ExpressionInfo(classOf[LatencyExtensions].getName, "e2e_latency_version"),

@@ -4,38 +4,78 @@ import scala.util.control.NonFatal
 
 import io.sparklatency.figures.LiveRuns
 import io.sparklatency.figures.MarkOwner
+import io.sparklatency.figures.TaskPlace
 import io.sparklatency.recording.LatencySummary
 import io.sparklatency.spark.base.LatencyConf
 import io.sparklatency.time.WallClock
 import org.apache.spark.SparkContext
 import org.apache.spark.SparkEnv
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.latency.recording.EndedQuestion
 import org.apache.spark.sql.latency.recording.TaskFigures
 
 /**
  * What this executor did. Every finished attempt at a task counts, also one that the driver later sets aside. The first task
- * that records registers the source, so an executor needs no preparation.
+ * that records registers the source, so an executor needs no preparation. With the plugin it learns which queries have ended:
+ * see [[EndedRuns]].
  *
  * Costs a merge of two summaries under one lock, when a recorder publishes and when a task ends. Keeps at most a hundred
- * queries, and as many nodes as the driver may show. Thread-safe: the threads of tasks call it, and that of [[RunningTasks]].
+ * queries, and as many nodes as the driver may show. Thread-safe: the threads of tasks call it, that of
+ * [[org.apache.spark.sql.latency.recording.RunningTasks]], and that of [[EndedRuns]].
  */
 object ExecutorFigures extends TaskFigures with Logging {
+  @volatile private var known: Option[LiveRuns] = None
+  @volatile private var asking: Option[EndedRuns] = None
 
-  @transient private lazy val runs: Option[LiveRuns] =
-    try {
-      val (env, source) = (SparkEnv.get, new DropwizardSource)
-      // No executor is told that a query has stopped.
-      val runs = new LiveRuns(WallClock, LatencyConf(env.conf).figures, source)(_ => true)
-      env.metricsSystem.registerSource(source)
-      Some(runs)
-    } catch {
-      case NonFatal(e) =>
-        logWarning("This executor's latencies are not shown in its metrics.", e)
-        None
-    }
+  @transient private lazy val runs: Option[LiveRuns] = {
+    known =
+      try {
+        val (env, source) = (SparkEnv.get, new DropwizardSource)
+        // Without the plugin no executor is told that a query has stopped.
+        val runs = new LiveRuns(WallClock, LatencyConf(env.conf).figures, source)(_ => true)
+        env.metricsSystem.registerSource(source)
+        Some(runs)
+      } catch {
+        case NonFatal(e) =>
+          logWarning("This executor's latencies are not shown in its metrics.", e)
+          None
+      }
+    known
+  }
 
   /** In local mode the executor is the driver's process, and the driver's own source says all there is to say. */
-  override def add(owner: MarkOwner, summary: LatencySummary): Unit =
-    if (SparkEnv.get.executorId != SparkContext.DRIVER_IDENTIFIER)
-      runs.foreach(_.update(owner)(_.add(owner.key.node, owner.measure, summary)))
+  override def add(owner: MarkOwner, task: Option[TaskPlace], summary: LatencySummary): Unit =
+    if (!isDriver) runs.foreach(add(_, owner, task, summary))
+
+  private def isDriver: Boolean = SparkEnv.get.executorId == SparkContext.DRIVER_IDENTIFIER
+
+  private[latency] def add(
+      runs: LiveRuns,
+      owner: MarkOwner,
+      task: Option[TaskPlace],
+      summary: LatencySummary
+  ): Unit =
+    // A task may outlive its query for a moment. Its figures would come back, and stay.
+    if (!owner.runId.exists(runs.hasEnded))
+      runs.update(owner)(_.add(owner.key.node, owner.measure, summary, task))
+
+  /** The runs that this executor shows. */
+  private[latency] def running: Seq[String] = known.toSeq.flatMap(_.running)
+
+  private[latency] def ended(run: String): Unit = known.foreach(_.stopped(run))
+
+  /** The plugin of this executor says how to ask the driver. */
+  def askBy(ask: AnyRef => AnyRef): Unit =
+    if (!isDriver)
+      asking = Some(new EndedRuns(runs =>
+        ask(EndedQuestion(runs)) match {
+          case ended: Array[String] => ended
+          case _ => Array.empty
+        }
+      ))
+
+  def stopAsking(): Unit = {
+    asking.foreach(_.stop())
+    asking = None
+  }
 }

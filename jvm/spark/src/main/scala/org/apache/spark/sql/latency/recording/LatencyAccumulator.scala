@@ -4,6 +4,7 @@ import scala.collection.mutable
 import scala.util.control.NonFatal
 
 import io.sparklatency.figures.MarkOwner
+import io.sparklatency.figures.MarkPlace
 import io.sparklatency.figures.PublishedPart
 import io.sparklatency.figures.Reading
 import io.sparklatency.figures.ReadingId
@@ -56,6 +57,7 @@ final class LatencyAccumulator(
   @volatile private var readings = Map.empty[Int, Reading]
   @transient private var taken = Set.empty[Int]
   private var reference: Option[Long] = None
+  private var place: Option[MarkPlace] = None
 
   override def excludeFromHeartbeat: Boolean = true
 
@@ -64,6 +66,12 @@ final class LatencyAccumulator(
    * before there are tasks. Costs nothing measurable per record.
    */
   def takeAges(): Unit = reference = reference.orElse(Some(clock.millis()))
+
+  /**
+   * Where in the plan the mark stands, if tasks are to be shown one by one. The planning thread calls it, before there are tasks;
+   * the first call stands, because it knows most of the plan.
+   */
+  def placed(at: MarkPlace): Unit = place = place.orElse(Some(at))
 
   /** A recorder for one more reading of `partition`. Generated code and the interpreter ask for it before the first row. */
   def open(partition: Int): LatencyRecorder = {
@@ -88,8 +96,10 @@ final class LatencyAccumulator(
   private def publish(task: TaskContext, number: Int, part: LatencySummary, oldest: Option[Long]): Unit = {
     val reading = ReadingId(id, task.taskAttemptId(), number)
     val endless = RunningTasks.isEndless(task)
-    RunningTasks.publish(PublishedPart(owner, reading, endless, part, oldest), task, figures)
+    RunningTasks.publish(PublishedPart(owner, reading, endless, part, oldest, placeIn(task)), task, figures)
   }
+
+  private def placeIn(task: TaskContext) = place.map(_.in(task.partitionId()))
 
   private def clock: Clock = watermark.fold[Clock](WallClock)(new ManualClock(_))
 
@@ -109,6 +119,7 @@ final class LatencyAccumulator(
   override def copy(): LatencyAccumulator = {
     val other = new LatencyAccumulator(owner, intake, publishMs, watermark, figures, readEveryRow)
     other.reference = reference
+    other.place = place
     other.readings = readings
     other
   }
@@ -136,7 +147,7 @@ final class LatencyAccumulator(
         val (summary, rest) = recorder.seal()
         val attempt = TaskAttempt(task.stageId(), task.partitionId(), task.taskAttemptId())
         add(Reading(partition, attempt, id, number, summary, rest, recorder.agesOfAll))
-        figures.add(owner, rest)
+        figures.add(owner, placeIn(task), rest)
       } catch {
         case NonFatal(e) =>
           logWarning(s"latencies of node '${owner.key.node}' in task ${task.taskAttemptId()} are lost", e)

@@ -5,6 +5,8 @@ import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeKey
 import io.sparklatency.figures.PublishedPart
 import io.sparklatency.figures.ReadingId
+import io.sparklatency.figures.TaskId
+import io.sparklatency.figures.TaskPlace
 import io.sparklatency.recording.LatencySummary
 
 /**
@@ -28,7 +30,8 @@ private[latency] object PublishedMessage {
     Int.box(part.reading.number),
     Boolean.box(part.endless),
     part.summary.toBytes,
-    part.oldestMs.map(Long.box).orNull
+    part.oldestMs.map(Long.box).orNull,
+    part.task.map(task => Array(task.id.subtopology, task.id.partition, if (task.isLast) 1 else 0)).orNull
   )
 
   def unapply(message: AnyRef): Option[PublishedPart] = message match {
@@ -43,7 +46,8 @@ private[latency] object PublishedMessage {
           number: Integer,
           endless: java.lang.Boolean,
           summary: Array[Byte],
-          oldestMs
+          oldestMs,
+          place
         ) =>
       Measure.all.find(_.name == measure).map { measure =>
         val (id, run) = (Option(queryId).map(_.toString), Option(runId).map(_.toString))
@@ -52,7 +56,10 @@ private[latency] object PublishedMessage {
           ReadingId(planning, task, number),
           endless,
           LatencySummary.fromBytes(summary),
-          Option(oldestMs).map(_.toString.toLong)
+          Option(oldestMs).map(_.toString.toLong),
+          Option(place).collect { case Array(subtopology: Int, partition: Int, isLast: Int) =>
+            TaskPlace(TaskId(subtopology, partition), isLast == 1)
+          }
         )
       }
     case _ => None

@@ -58,7 +58,7 @@ object RunningTasks extends Logging {
    */
   def publish(part: PublishedPart, task: TaskContext, figures: TaskFigures): Unit =
     try {
-      figures.add(part.owner, part.summary)
+      figures.add(part.owner, part.task, part.summary)
       // What is read outside an execution has no end at which the driver could put it right.
       if (task.getLocalProperty(SQLExecution.EXECUTION_ID_KEY) != null) driver match {
         case Some(receive) => receive(part)

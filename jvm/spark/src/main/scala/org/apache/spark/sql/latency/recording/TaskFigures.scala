@@ -1,6 +1,7 @@
 package org.apache.spark.sql.latency.recording
 
 import io.sparklatency.figures.MarkOwner
+import io.sparklatency.figures.TaskPlace
 import io.sparklatency.recording.LatencySummary
 
 /**
@@ -11,7 +12,9 @@ import io.sparklatency.recording.LatencySummary
  * reads its rows, or by that of [[RunningTasks]]. It may throw; the caller logs and goes on.
  */
 trait TaskFigures extends Serializable {
-  def add(owner: MarkOwner, summary: LatencySummary): Unit
+
+  /** @param task none where tasks are not shown one by one */
+  def add(owner: MarkOwner, task: Option[TaskPlace], summary: LatencySummary): Unit
 }
 
 /** What stands where nobody asks for the figures of this process. */
@@ -19,6 +22,6 @@ object TaskFigures {
 
   /** Shows nothing, and costs nothing. */
   object Nowhere extends TaskFigures {
-    override def add(owner: MarkOwner, summary: LatencySummary): Unit = ()
+    override def add(owner: MarkOwner, task: Option[TaskPlace], summary: LatencySummary): Unit = ()
   }
 }

@@ -1,0 +1,43 @@
+package org.apache.spark.sql.latency.tracking
+
+import scala.util.control.NonFatal
+
+import io.sparklatency.figures.Granularity
+import io.sparklatency.figures.MarkPlace
+import io.sparklatency.figures.Measure
+import io.sparklatency.spark.base.LatencyConf
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.ColumnarRule
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.latency.compat.SparkSession
+
+/**
+ * Tells the marks of a plan in which of its stretches they stand, so that a task that still runs goes by the name that it has
+ * when it has ended. Only where tasks are shown one by one.
+ *
+ * An adaptive plan comes here as a whole before it runs, and then stage by stage. A mark that only the plan of its stage has,
+ * because the rest was planned anew or because it is automatic, is numbered by the stretches that its stage reads from.
+ *
+ * Runs in the planning thread, for every plan of the session, and never fails one. The plan does not change. Costs one walk over
+ * the plan.
+ */
+private[latency] final case class TaskPlaces(session: SparkSession) extends ColumnarRule {
+  private lazy val isWanted =
+    LatencyConf(session.sparkContext.getConf).figures.granularity == Granularity.Subtask
+
+  override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
+    override def apply(plan: SparkPlan): SparkPlan = {
+      try if (isWanted) tell(ExecutedMarks.of(plan))
+      catch { case NonFatal(_) => } // tasks show when they have ended
+      plan
+    }
+  }
+
+  private def tell(marks: Seq[ExecutedMark]): Unit = {
+    val latencies = marks.filter(_.measure == Measure.E2ELatency)
+    for (mark <- latencies) {
+      val isPassedOn = latencies.exists(m => m.subtopology == mark.subtopology && m.upstream(mark.node))
+      mark.figures.placed(MarkPlace(mark.subtopology, isLast = !isPassedOn))
+    }
+  }
+}
