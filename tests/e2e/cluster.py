@@ -114,9 +114,9 @@ class Cluster:
         return sum("Successfully registered with driver" in log.read_text() for log in logs)
 
 
-def cluster_in_driver(line: str, folder: Path) -> Cluster:
+def cluster_in_driver(line: str, folder: Path, cores: int = 1) -> Cluster:
     """The one that Spark starts within a driver and for it alone; it comes and goes with the application."""
-    return Cluster(LinkedSpark(line, folder), f"local-cluster[{WORKERS},1,1024]", folder)
+    return Cluster(LinkedSpark(line, folder), f"local-cluster[{WORKERS},{cores},1024]", folder)
 
 
 @contextmanager

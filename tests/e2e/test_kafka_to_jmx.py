@@ -101,7 +101,7 @@ def run(
         send(WARM_UP, total=WARM_UP)
         send(produced - WARM_UP, total=produced)
         with broker.program(folder, "Observer", pipeline.results) as observer:
-            observed = [int(line) for line in observer.finish(within=60)]
+            observed = [int(line.split()[0]) for line in observer.finish(within=60)]
         run = Run(produced, watched, pipeline.gauges(), observed)
     figures.append(f"Spark {cluster.spark.line}, {variant.name}: {agreement(run)}")
     return run

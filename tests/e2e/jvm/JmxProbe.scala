@@ -1,5 +1,6 @@
 package io.sparklatency.e2e
 
+import javax.management.InstanceNotFoundException
 import javax.management.MBeanServerConnection
 import javax.management.ObjectName
 import javax.management.remote.JMXConnectorFactory
@@ -13,21 +14,23 @@ import com.fasterxml.jackson.databind.json.JsonMapper
 import com.sun.tools.attach.VirtualMachine
 
 /**
- * A JMX client: for each line of input it prints, as one line of JSON, the gauges of every marked node in the
- * driver and the executors of an application, by full name.
+ * A JMX client: for each line of input it prints, as one line of JSON, what there is of every marked node in the
+ * driver and the executors of an application: gauges by full name, and of each bean of a task, by its object name, how
+ * many records it has.
  *
  * The driver is reached over TCP, as a console would. Executors of one host would fight over a port, so these are
  * found by the application id in their command line and asked to start their local connector, which needs none.
  */
 object JmxProbe {
   private val Gauges = new ObjectName("metrics:type=gauges,*")
+  private val Tasks = new ObjectName("sparklatency:*")
   private val json = JsonMapper.builder.disable(WRITE_NAN_AS_STRINGS).build
 
   def main(args: Array[String]): Unit = {
     val Array(driver, application) = args: @unchecked
     val jvms = connect(s"service:jmx:rmi:///jndi/rmi://$driver/jmxrmi") +: executors(application).map(connect)
     for (_ <- Source.stdin.getLines())
-      println(json.writeValueAsString(jvms.flatMap(gauges).toMap.asJava))
+      println(json.writeValueAsString(jvms.flatMap(jvm => gauges(jvm) ++ tasks(jvm)).toMap.asJava))
   }
 
   private def executors(application: String): Seq[String] =
@@ -45,5 +48,14 @@ object JmxProbe {
   private def gauges(jvm: MBeanServerConnection): Seq[(String, AnyRef)] =
     jvm.queryNames(Gauges, null).asScala.toSeq
       .filter(_.getKeyProperty("name").contains(".sparklatency.query."))
-      .map(gauge => gauge.getKeyProperty("name") -> jvm.getAttribute(gauge, "Value"))
+      .flatMap(gauge => ifThere(gauge.getKeyProperty("name") -> jvm.getAttribute(gauge, "Value")))
+
+  private def tasks(jvm: MBeanServerConnection): Seq[(String, AnyRef)] =
+    jvm.queryNames(Tasks, null).asScala.toSeq
+      .flatMap(bean => ifThere(bean.getCanonicalName -> jvm.getAttribute(bean, "records")))
+
+  /** A bean that was listed may be gone when it is read. */
+  private def ifThere[A](read: => A): Option[A] =
+    try Some(read)
+    catch { case _: InstanceNotFoundException => None }
 }

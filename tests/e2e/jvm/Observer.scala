@@ -12,8 +12,8 @@ import org.apache.kafka.common.record.TimestampType.LOG_APPEND_TIME
 import org.apache.kafka.common.serialization.StringDeserializer
 
 /**
- * Reads a topic from its beginning to its present end and prints the latency of each record, in milliseconds,
- * one a line.
+ * Reads a topic from its beginning to its present end and prints the latency of each record, and when the broker
+ * appended it, in milliseconds, one record a line.
  *
  * Latency is taken from the broker's word alone: when it appended the record, minus the record timestamp
  * (milliseconds since the epoch) in the record's value. Nothing of Spark or sparklatency is on this class path.
@@ -32,7 +32,7 @@ object Observer {
       while (ends.exists { case (partition, end) => kafka.position(partition) < end })
         kafka.poll(Duration.ofSeconds(1)).forEach { record =>
           require(record.timestampType == LOG_APPEND_TIME, s"$topic does not carry the broker's own time")
-          println(record.timestamp - record.value.toLong)
+          println(s"${record.timestamp - record.value.toLong} ${record.timestamp}")
         }
     }
   }

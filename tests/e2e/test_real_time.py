@@ -1,0 +1,197 @@
+"""Real-time mode from Kafka to Kafka, with executors in JVMs of their own: live figures and beans of tasks.
+
+The only batch outlasts the test. So whatever the driver says has come through the channel from its executors.
+How old that is at most the broker tells: it has appended a result only after its record passed ``sink``.
+"""
+
+import re
+import time
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from broker import Broker, resolved
+from cluster import LINES, cluster_in_driver
+from submitted import CONF, gauge, gauges, probing
+
+SCRIPT = Path(__file__).parent / "real_time.py"
+WARM_UP = 20
+RECORDS = 1000
+RATE = 50
+PARTITIONS = 2
+A_SECOND = 1000
+STATEFUL = {"4.3"}
+"""The Spark lines whose real-time mode keeps state."""
+
+PLUGIN = {
+    "spark.plugins": "io.sparklatency.LatencyPlugin",
+    "spark.scheduler.minRegisteredResourcesRatio": "1.0",
+    "spark.sparklatency.granularity": "subtask",
+    "spark.sparklatency.sample.window": "10m",
+    "spark.sql.shuffle.partitions": str(PARTITIONS),
+}
+
+
+VARIANTS = [
+    (line, marks, shape)
+    for line in LINES
+    for shape in ("stateless", "stateful")
+    for marks in ("by hand", "automatic")
+    if shape == "stateless" or line in STATEFUL
+]
+
+
+@dataclass
+class Run:
+    """What was seen of one query."""
+
+    line: str
+    marks: str
+    shape: str
+    source: str
+    watched: list[tuple[int, dict[str, float]]] = field(default_factory=list)
+    """When the driver was asked, in milliseconds since the epoch, and what it and the executors said."""
+    results: list[tuple[int, int]] = field(default_factory=list)
+    """Of each result: its latency when the broker appended it, and when that was."""
+    stopped: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def final(self) -> dict[str, float]:
+        return self.watched[-1][1]
+
+
+@pytest.fixture(scope="module", params=VARIANTS, ids=lambda variant: ", ".join(variant))
+def run(
+    request: pytest.FixtureRequest,
+    broker: Broker,
+    figures: list[str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Run:
+    line, marks, shape = request.param
+    folder, home = tmp_path_factory.mktemp("real-time"), tmp_path_factory.mktemp("home")
+    records, results = f"{folder.name}-records", f"{folder.name}-results"
+    broker.create_topics(folder, {records: "CreateTime", results: "LogAppendTime"})
+    # Tasks of all stages run at the same time.
+    cluster = cluster_in_driver(line, home, cores=PARTITIONS)
+    jars = [str(cluster.spark.jar), *resolved("connector")]
+    arguments = (broker.address, records, results, str(folder), marks, shape)
+    source = "source" if marks == "by hand" else f"source-0-kafka[{records}]"
+    seen = Run(line, marks, shape, source)
+
+    with (
+        cluster.running(folder, SCRIPT, *arguments, jars=jars, conf={**CONF, **PLUGIN}) as app,
+        probing(app, folder) as probe,
+    ):
+
+        def look() -> dict[str, float]:
+            at = time.time_ns() // 1_000_000
+            seen.watched.append((at, gauges(probe)))
+            return seen.final
+
+        def send(count: int, total: int) -> None:
+            ended = gauge("driver", "sink", "records")
+            with broker.program(folder, "Producer", records, str(count), str(RATE)) as producer:
+                app.driver.until(lambda: look().get(ended, 0) >= total, f"{total} are counted", 120, 0.05)
+                producer.finish(within=30)
+
+        send(WARM_UP, WARM_UP)
+        seen.watched.clear()
+        send(RECORDS, WARM_UP + RECORDS)
+        look()
+        seen.results = observed(broker, folder, results)
+        (folder / "stop").touch()
+        app.driver.until(lambda: "real_time: stopped" in app.driver.lines(), "the query stops", within=60)
+
+        def gone() -> bool:
+            seen.stopped = gauges(probe)
+            return not tasks(seen.stopped)
+
+        app.driver.until(gone, "all beans of tasks are gone", within=60, every=0.5)
+    late = sorted(lateness(seen))
+    figures.append(
+        f"Spark {line}, real-time mode, {marks}, {shape}: live figures lack records of the last "
+        f"{late[len(late) // 2]} ms at the median, {late[-1]} ms at most"
+    )
+    return seen
+
+
+def observed(broker: Broker, folder: Path, topic: str) -> list[tuple[int, int]]:
+    with broker.program(folder, "Observer", topic) as observer:
+        rows = (line.split() for line in observer.finish(within=60))
+        return [(int(latency), int(appended)) for latency, appended in rows]
+
+
+def tasks(shown: dict[str, float]) -> dict[tuple[str, str, str], float]:
+    """By process, task and node (empty for a task as a whole): how many records its bean has."""
+    found = {}
+    for name, records in shown.items():
+        if name.startswith("sparklatency:"):
+            process = re.search(r'thread-id="?orders-(\w+)', name)
+            task = re.search(r"task-id=(\w+)", name)
+            node = re.search(r'processor-node-id="?([^",]+)', name)
+            assert process, name
+            assert task, name
+            found[process[1], task[1], node[1] if node else ""] = records
+    return found
+
+
+def lateness(run: Run) -> list[int]:
+    """For each look at the driver: how long a result had been there whose record it did not count."""
+    appended = sorted(at for _, at in run.results)
+    found = []
+    for asked, shown in run.watched:
+        counted = int(shown[gauge("driver", "sink", "records")])
+        missing = [at for at in appended[counted:] if at < asked]
+        found.append(asked - missing[0] if missing else 0)
+    return found
+
+
+def test_the_driver_counts_each_record_while_its_task_runs(run: Run) -> None:
+    for node in (run.source, "sink"):
+        assert run.final[gauge("driver", escaped(node), "records")] == WARM_UP + RECORDS
+        assert run.final[gauge("driver", escaped(node), "records-ahead-of-clock")] == 0
+    assert len(run.results) == WARM_UP + RECORDS
+
+
+def test_live_figures_are_about_a_second_old_at_most(run: Run) -> None:
+    """A busy machine may keep the one or the other message waiting; it does not keep nine in ten."""
+    late = sorted(lateness(run))
+    assert len(late) > 20
+    assert late[len(late) * 9 // 10] <= A_SECOND
+
+
+def test_a_record_is_younger_at_the_node_than_at_the_broker(run: Run) -> None:
+    oldest = run.final[gauge("driver", "sink", "record-e2e-latency-max")]
+    assert run.final[gauge("driver", "sink", "record-e2e-latency-min")] >= 0
+    assert oldest <= max(latency for latency, _ in run.results)
+    assert run.final[gauge("driver", escaped(run.source), "record-e2e-latency-min")] <= oldest
+
+
+def test_counts_only_grow(run: Run) -> None:
+    name = gauge("driver", "sink", "records")
+    assert all(one[name] <= other[name] for (_, one), (_, other) in pairwise(run.watched))
+
+
+def test_each_task_that_runs_is_a_bean_on_the_driver_and_on_its_executor(run: Run) -> None:
+    shown = tasks(run.final)
+    ends = {"stateless": "0", "stateful": "1"}[run.shape]
+    expected = {(f"0_{one}", run.source) for one in range(PARTITIONS)}
+    expected |= {(f"{ends}_{one}", "sink") for one in range(PARTITIONS)}
+    # A task as a whole is as its last node.
+    expected |= {(task, "") for task, _ in expected}
+    on_driver = {(task, node): count for (process, task, node), count in shown.items() if process == "driver"}
+    others = {(task, node): count for (process, task, node), count in shown.items() if process != "driver"}
+    assert set(on_driver) == expected
+    for node in (run.source, "sink"):
+        assert sum(count for (_, one), count in on_driver.items() if one == node) == WARM_UP + RECORDS
+    assert others == on_driver
+
+
+def test_all_beans_go_when_the_query_stops(run: Run) -> None:
+    assert tasks(run.stopped) == {}
+
+
+def escaped(node: str) -> str:
+    """As a gauge's name has it."""
+    return re.sub(r"[^\w-]", lambda found: f"%{ord(found[0]):02X}", node)
