@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from support import python
 
 CLIENT = """
@@ -109,3 +111,64 @@ def test_a_server_with_sparklatency_measures_and_answers_mistakes_at_the_call() 
     )
     assert figures == "{'by name': 3, 'by column': 3}"
     assert history == "['streamed']"
+
+
+def test_a_client_reads_figures_by_sql() -> None:
+    batch, filtered, streamed, by_rest, by_name, refused = said(
+        """
+    import json
+    from pyspark.errors import PySparkException
+
+    spark = configure(builder).getOrCreate()
+    deadline = time.monotonic() + 60
+
+    def rows(statement, enough):
+        while not enough(found := [row.asDict() for row in spark.sql(statement).collect()]):
+            assert time.monotonic() < deadline, found
+            time.sleep(0.02)
+        return found
+
+    df = spark.range(3).select("id", F.current_timestamp().alias("ts"))
+    both = with_e2e_latency(with_e2e_latency(df, "first", "ts").where("id > 0"), "second", "ts")
+    assert len(both.collect()) == 2
+    of_batch = "SELECT node, upstream, records FROM e2e_latency() WHERE query = '__batch__'"
+    say(lambda: json.dumps(rows(of_batch, lambda found: len(found) == 2)))
+    table = spark.sql("SELECT * FROM e2e_latency()")
+    say(lambda: table.where(F.col("records") > 2).select(F.upper("node")).collect()[0][0])
+
+    rate = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 5).load()
+    marked = with_e2e_latency(rate, "sink", "timestamp")
+    query = marked.writeStream.queryName("rates").format("noop").trigger(availableNow=True).start()
+    query.awaitTermination()
+    figures = "node, records, record_e2e_latency_max AS oldest, record_commit_latency_max AS committed"
+    of_query = f"SELECT {figures}, run_id, headline FROM e2e_latency() WHERE query = 'rates'"
+    say(lambda: json.dumps(rows(of_query, lambda found: found and found[0]["committed"])))
+
+    from pyspark import SparkContext
+    server = SparkContext._jvm.org.apache.spark.sql.classic.SparkSession.builder().getOrCreate()
+    shown = latency("rates", url=server.sparkContext().uiWebUrl().get())
+    sink = shown.nodes["sink"]
+    same = {"node": sink.node, "records": sink.records, "oldest": sink.max, "committed": sink.commit.max}
+    say(lambda: json.dumps([same | {"run_id": str(query.runId), "headline": shown.headline.text}]))
+    say(lambda: spark.table("e2e_latency_view").count() if spark.sql(
+        "CREATE OR REPLACE TEMPORARY VIEW e2e_latency_view AS SELECT node FROM e2e_latency()"
+    ) else None)
+
+    def mistaken():
+        try:
+            return spark.sql("SELECT * FROM e2e_latency('rates')").collect()
+        except PySparkException as error:
+            return error
+    say(mistaken)
+    """
+    )
+    assert json.loads(batch) == [
+        {"node": "first", "upstream": [], "records": 3},
+        {"node": "second", "upstream": ["first"], "records": 2},
+    ]
+    assert filtered == "FIRST"
+    [sink] = json.loads(streamed)
+    assert (sink["node"], sink["records"]) == ("sink", 5)
+    assert json.loads(by_rest) == [sink]
+    assert by_name == "3"
+    assert "e2e_latency('rates'): it takes no arguments; select with WHERE query = " in refused
