@@ -8,6 +8,9 @@ import sys
 import textwrap
 import time
 import zipfile
+from queue import Empty, Queue
+from tempfile import TemporaryFile
+from threading import Thread
 from typing import TYPE_CHECKING, TypeVar
 
 from click.testing import CliRunner
@@ -28,6 +31,9 @@ T = TypeVar("T")
 
 NOW = 1_700_000_000_000
 """Where the tests' clock stands: milliseconds since the epoch."""
+
+STEP = "# "
+"""How a line begins by which a process says that it goes on."""
 
 PATIENCE_SECONDS = 60
 """How long anything may take on a busy machine. Nothing waits that long unless it fails."""
@@ -63,17 +69,42 @@ def eventually(attempt: Callable[[], T | None]) -> T:
 
 
 def python(script: str, **environment: str) -> str:
-    """Runs Python in a process of its own, which must succeed, and returns what it printed."""
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script)],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=4 * PATIENCE_SECONDS,
-        check=False,
-    )
-    assert done.returncode == 0, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
+    """Runs Python in a process of its own, which must succeed, and returns what it printed.
+
+    It may take as long as it goes on: it is given up when it has printed nothing for four times our patience.
+    A line that begins with STEP only says that it goes on, and is left out of what is returned.
+    """
+    lines: Queue[str | None] = Queue()
+    printed: list[str] = []
+    with TemporaryFile("w+") as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-u", "-c", textwrap.dedent(script)],
+            env={**os.environ, **environment},
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        )
+
+        def read() -> None:
+            assert process.stdout is not None
+            for line in process.stdout:
+                lines.put(line)
+            lines.put(None)
+
+        def told() -> str:
+            errors.seek(0)
+            return "".join(printed) + errors.read()
+
+        Thread(target=read, daemon=True).start()
+        with process:
+            try:
+                while (line := lines.get(timeout=4 * PATIENCE_SECONDS)) is not None:
+                    printed.append(line)
+            except Empty:
+                process.kill()
+                raise AssertionError(f"nothing printed for {4 * PATIENCE_SECONDS} s\n{told()}") from None
+        assert process.returncode == 0, f"exit {process.returncode}\n{told()}"
+    return "".join(line for line in printed if not line.startswith(STEP))
 
 
 def exported(*arguments: str) -> str:

@@ -13,10 +13,14 @@ from support import python
 
 APPLICATION = """
     import json
+    import time
     from urllib.error import HTTPError
     from urllib.request import Request, urlopen
     from pyspark.sql import SparkSession, functions as F
     from sparklatency import configure, latency, with_e2e_latency
+
+    def say(step):
+        print("#", step)
 
     USERS = "org.apache.spark.deploy.yarn.AmIpFilter"
     builder = SparkSession.builder.master("local[1]").config(map={
@@ -27,21 +31,27 @@ APPLICATION = """
         f"spark.{USERS}.param.PROXY_URI_BASES": "http://127.0.0.1/proxy",
         "spark.ui.port": "0",
     })
+    say("it starts")
     spark = configure(builder).getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
+    say("a query runs")
     rows = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 1).load()
     marked = with_e2e_latency(rows, "sink", timestamp="timestamp")
     query = marked.writeStream.queryName("orders").format("noop").trigger(availableNow=True).start()
     query.awaitTermination()
-    assert latency(query).history().batches
+    while not latency(query).history().batches:
+        time.sleep(0.05)
+    say("it has figures")
 
     def status(path, user):
         request = Request(spark.sparkContext.uiWebUrl + path, headers={"Cookie": f"proxy-user={user}"})
         try:
             with urlopen(request) as answer:
-                return answer.status
+                found = answer.status
         except HTTPError as refused:
-            return refused.code
+            found = refused.code
+        say(f"{path} answers {user}")
+        return found
 
     application = f"/api/v1/applications/{spark.sparkContext.applicationId}"
     paths = {
