@@ -15,6 +15,12 @@ ifneq ($(UNKNOWN),)
 $(error SPARK=$(UNKNOWN): no such Spark line; there are $(ALL_LINES))
 endif
 
+# Spark's own suites are in Maven for the first line only.
+SUITES_LINE := $(firstword $(ALL_LINES))
+ifneq ($(and $(filter spark-suites,$(MAKECMDGOALS)),$(filter-out $(SUITES_LINE),$(SPARK))),)
+$(error Spark $(SPARK) has no test jars in Maven; spark-suites runs on $(SUITES_LINE) alone)
+endif
+
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' python/pyproject.toml)
 PYTHON ?= python3
 SBT_VERSION := $(shell sed -n 's/^sbt.version=//p' project/build.properties)
@@ -22,7 +28,8 @@ SBT_LAUNCHER := .tools/sbt-launch-$(SBT_VERSION).jar
 HISTOGRAM := .tools/HdrHistogram-$(shell sed -n 's/^val histogram = "\(.*\)"/\1/p' build.sbt).jar
 SBT := java -Xmx3g -XX:+UseParallelGC -jar $(SBT_LAUNCHER) -Dsbt.color=false -Dsbt.supershell=false
 RESULTS := $(CURDIR)/tests/bench/results
-SBT_LINT := scalafmtCheckAll e2e/scalafmtCheckAll scalafmtSbtCheck "scalafixAll --check" "e2e/scalafixAll --check"
+SBT_LINT := scalafmtCheckAll e2e/scalafmtCheckAll sparkSuites/scalafmtCheckAll scalafmtSbtCheck \
+	"scalafixAll --check" "e2e/scalafixAll --check" "sparkSuites/scalafixAll --check"
 
 jar = dist/sparklatency-spark_$(1)_2.13-$(VERSION).jar
 bridge = bridge$(subst .,,$(1))
@@ -47,7 +54,7 @@ cp $(JARS) python/src/sparklatency/jars/
 endef
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 19
 
 build: $(JARS) $(WHEEL) ## the jars and the wheel, in dist/
 
@@ -57,12 +64,12 @@ demo: ## half a minute of a live pipeline, its figures and its slow step
 
 test: test-jvm lint-python ## all tests, lint included, but for those that are long by nature
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target $(LINES:%=test-python-%)
-	@$(MAKE) --no-print-directory test-e2e
+	@$(MAKE) --no-print-directory $(if $(filter $(SUITES_LINE),$(LINES)),test-spark-suites) test-e2e
 
 test-jvm: $(SBT_LAUNCHER) $(VENVS) # one session of sbt for all that the tests want of it; two lines' suites run side by side
-	$(SBT) $(SBT_LINT) core/test "all $(BRIDGES:%=%/test)" $(BRIDGES:%=%/assembly) e2e/classpaths
+	$(SBT) $(SBT_LINT) core/test "all $(BRIDGES:%=%/test)" $(BRIDGES:%=%/assembly) e2e/classpaths sparkSuites/classpath
 	$(copy_jars)
-	touch tests/e2e/target/classpaths
+	touch tests/e2e/target/classpaths tests/spark_suites/target/classpath.txt
 
 $(ALL_LINES:%=test-python-%): test-python-%: build
 	.venv/$*/bin/python -m pytest -c python/pyproject.toml --junitxml target/reports/python-$*.xml tests/python
@@ -72,6 +79,21 @@ test-e2e: build tests/e2e/target/classpaths
 
 tests/e2e/target/classpaths: $(BUILD_SOURCES) $(wildcard tests/e2e/jvm/*) | $(SBT_LAUNCHER) $(VENVS)
 	$(SBT) e2e/classpaths
+	touch $@
+
+SPARK_SUITES = .venv/$(SUITES_LINE)/bin/python tests/spark_suites --jar $(call jar,$(SUITES_LINE)) \
+	--what "Spark $(RELEASE_$(SUITES_LINE))'s own suites"
+
+spark-suites: $(call jar,$(SUITES_LINE)) tests/spark_suites/target/classpath.txt ## Spark's own suites with the jar, all nodes at TRACE; hours. ONLY='Stream*' picks suites, RESUME=1 goes on
+	$(SPARK_SUITES) $(if $(ONLY),--only '$(ONLY)') $(if $(KIND),--kind $(KIND)) $(if $(RESUME),--resume) $(if $(BOTH),--both)
+
+# A handful of Spark's own tests, in under two minutes, and the tests of what runs them.
+test-spark-suites: $(call jar,$(SUITES_LINE)) tests/spark_suites/target/classpath.txt
+	.venv/$(SUITES_LINE)/bin/python -m pytest -c python/pyproject.toml tests/spark_suites
+	$(SPARK_SUITES) --handful
+
+tests/spark_suites/target/classpath.txt: $(BUILD_SOURCES) $(wildcard tests/spark_suites/jvm/*) | $(SBT_LAUNCHER) .venv/$(SUITES_LINE)/ready
+	$(SBT) sparkSuites/classpath
 	touch $@
 
 pages: build tests/e2e/target/classpaths ## outputs and pictures in README and python/docs, from pipelines that run; wants Chromium, pngquant, jq
@@ -90,7 +112,7 @@ bench: build $(HISTOGRAM) ## what a mark costs: half an hour, on a machine that 
 	.venv/$(HOME_LINE)/bin/python tests/bench/pages.py
 
 format: $(SBT_LAUNCHER) $(VENVS) ## rewrite sources in the house style
-	$(SBT) scalafixAll e2e/scalafixAll scalafmtAll e2e/scalafmtAll scalafmtSbt
+	$(SBT) scalafixAll e2e/scalafixAll sparkSuites/scalafixAll scalafmtAll e2e/scalafmtAll sparkSuites/scalafmtAll scalafmtSbt
 	.venv/$(HOME_LINE)/bin/ruff check --fix --config python/pyproject.toml python tests
 	.venv/$(HOME_LINE)/bin/ruff format --config python/pyproject.toml python tests
 
@@ -100,12 +122,12 @@ lint: $(SBT_LAUNCHER) $(VENVS) lint-python ## scalafmt, scalafix, ruff, mypy
 lint-python: $(VENVS)
 	.venv/$(HOME_LINE)/bin/ruff check --config python/pyproject.toml python tests
 	.venv/$(HOME_LINE)/bin/ruff format --check --config python/pyproject.toml python tests
-	set -e; for part in python/src python/docs tests/python tests/e2e tests/bench; do .venv/$(HOME_LINE)/bin/mypy --config-file python/pyproject.toml $$part; done
+	set -e; for part in python/src python/docs tests/python tests/e2e tests/bench tests/spark_suites; do .venv/$(HOME_LINE)/bin/mypy --config-file python/pyproject.toml $$part; done
 
 venv: $(VENVS) ## a virtual environment with Spark for each line, in .venv/
 
 clean: ## remove everything that was built
-	rm -rf dist target project/target project/project jvm/*/target tests/e2e/target python/src/sparklatency/jars .venv .tools
+	rm -rf dist target project/target project/project jvm/*/target tests/e2e/target tests/spark_suites/target python/src/sparklatency/jars .venv .tools
 
 $(SBT_LAUNCHER):
 	mvn -q -B dependency:copy -Dartifact=org.scala-sbt:sbt-launch:$(SBT_VERSION) -DoutputDirectory=$(@D)
@@ -134,4 +156,4 @@ $(WHEEL): $(PYTHON_SOURCES) $(JARS) | $(VENVS)
 	touch $@
 
 .SECONDARY:
-.PHONY: help build demo test test-jvm test-e2e pages reference bench format lint lint-python venv clean $(ALL_LINES:%=test-python-%)
+.PHONY: help build demo test test-jvm test-e2e spark-suites test-spark-suites pages reference bench format lint lint-python venv clean $(ALL_LINES:%=test-python-%)

@@ -103,3 +103,6 @@ lazy val bench = project
 
 /** The end-to-end suite's own JVM programs, and the class paths of its broker and of Spark's Kafka connector. */
 lazy val e2e = project.in(file("tests/e2e")).settings(E2e.settings)
+
+/** What runs Spark's own test suites with our jar. It knows nothing of ours: half of the time they run without it. */
+lazy val sparkSuites = project.in(file("tests/spark_suites")).settings(SparkSuites.settings(sparkJvm))
