@@ -7,6 +7,7 @@ nothing at all. Results stand in the folder `target/results` below this file.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
 import tomllib
@@ -27,6 +28,7 @@ HERE = Path(__file__).parent.resolve()
 
 def main() -> int:
     options = _options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))  # with the JVM
     began = time.monotonic()
     jvm = SuiteJvm(HERE / "target")
     listed = jvm.suites()

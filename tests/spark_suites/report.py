@@ -44,9 +44,15 @@ def summary(found: Sequence[Compared], what: str, seconds: float) -> list[str]:
         f"{len(not_started)} suites do not start",
         f"{sum(run.batches for run in runs):,} batches measured at {sum(run.nodes for run in runs):,} nodes",
     ]
+    unmeasured = sorted(suite.name for suite in found if suite.run.tests and not suite.run.batches)
     return [
         *(_as_without(suite, test) for suite in found for test in suite.as_without),
         *(f"{suite.name} does not start: {_first(suite.run.message)}" for suite in not_started),
+        *(
+            [f"Nothing was measured, for want of timestamps, in {', '.join(unmeasured)}"]
+            if unmeasured
+            else []
+        ),
         *(f"{unsteady} (not when it ran again)" for suite in found for unsteady in suite.unsteady),
         *map(str, differences),
         f"{what}: {', '.join(counted)}",
