@@ -1,4 +1,4 @@
-"""Puts what the benchmarks found into README and the page on costs, so that no figure there is written by hand.
+"""Puts what the benchmarks found into README and the page on costs: no figure there is written by hand.
 
 `python tests/bench/pages.py` rewrites what stands between the comments `bench NAME` and `end of bench`;
 with `--check` it fails where that is not what the results say.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from pathlib import Path
 from statistics import median
 
 from measuring import HERE

@@ -1,10 +1,10 @@
 """What a mark costs in a running query, beside the other ways to measure latency there.
 
-One JVM is no evidence: the same code is compiled well in one and badly in another. So each of several processes
-measures all variants, with one task thread. In every round of a process each variant runs once, in an order
-drawn anew, and is compared with the plain query of the same round; the CPU time of the task counts. The
-process's figure is the median of its rounds. `plain again` is the plain query a second time: what it differs
-by is noise. Writes a table (Markdown) and every single run (JSON lines) into the folder of results.
+One JVM is no evidence: the same code is compiled well in one and badly in another. So each of several
+processes measures all variants, with one task thread. In every round of a process each variant runs once, in
+an order drawn anew, and is compared with the plain query of the same round; the CPU time of the task counts.
+The process's figure is the median of its rounds. `plain again` is the plain query a second time: what it
+differs by is noise. Writes a table (Markdown) and every single run (JSON lines) into the folder of results.
 """
 
 from __future__ import annotations

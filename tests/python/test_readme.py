@@ -109,6 +109,6 @@ def test_every_page_is_reached_from_readme() -> None:
 
 
 def test_costs_are_those_of_the_results() -> None:
-    check = [sys.executable, ROOT / "tests" / "bench" / "pages.py", "--check"]
+    check = [sys.executable, str(ROOT / "tests" / "bench" / "pages.py"), "--check"]
     done = subprocess.run(check, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
