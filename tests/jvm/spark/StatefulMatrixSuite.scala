@@ -4,6 +4,7 @@ import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions._
+import org.apache.spark.sql.latency.Plans
 import org.apache.spark.sql.streaming.GroupState
 import org.apache.spark.sql.streaming.GroupStateTimeout
 import org.apache.spark.sql.streaming.OutputMode
@@ -13,8 +14,22 @@ import org.apache.spark.sql.streaming.TimeMode
 import org.apache.spark.sql.streaming.TimerValues
 import org.apache.spark.sql.streaming.ValueState
 
-/** A mark below and one above each operator that keeps state. */
+/** A mark below and one above each operator that keeps state, in generated code and without it. */
 class StatefulMatrixSuite extends MatrixTest {
+
+  private val compiledAndNot = modes.filter { case (mode, _) =>
+    mode == "as Spark is set by default" || mode == "interpreted"
+  }
+
+  /** The same test in each mode, which the plan then shows. */
+  private def inEachMode(name: String, settings: (String, String)*)(body: (String => Unit) => Unit): Unit =
+    for ((mode, own) <- compiledAndNot)
+      test(s"$name, $mode") {
+        withSettings(settings ++ own: _*)(body(query => assert(isCompiled(query) === own.isEmpty, mode)))
+      }
+
+  private def isCompiled(query: String): Boolean =
+    Plans.generatedCode(spark.streams.active.find(_.name == query).get).nonEmpty
 
   /** The newest event of a key: a function of its state, in each of Spark's ways to write one. */
   private def newest(how: String)(df: DataFrame): DataFrame = {
@@ -122,15 +137,15 @@ class StatefulMatrixSuite extends MatrixTest {
   )
 
   for ((name, mode, operator, batches, below, above) <- operators)
-    test(s"marks below and above $name") {
-      withSettings("spark.sql.streaming.stateStore.providerClass" -> RocksDb) {
+    inEachMode(s"marks below and above $name", "spark.sql.streaming.stateStore.providerClass" -> RocksDb) {
+      assertMode =>
         val input = events
         val marked = operator(watermarkedEvents(input).withE2ELatency("below")).withE2ELatency("above", "at")
         inBatches(marked, batches, mode)((events, _) => input.addData(events)) { query =>
+          assertMode(query)
           assertAges("below", below, query)
           assertAges("above", above, query)
         }
-      }
     }
 
   /** What comes in by turns in the one and the other stream. */
@@ -150,7 +165,7 @@ class StatefulMatrixSuite extends MatrixTest {
   )
 
   for ((kind, byLeft, byRight) <- joins)
-    test(s"marks below and above a $kind join of two streams") {
+    inEachMode(s"marks below and above a $kind join of two streams") { assertMode =>
       val (left, right) = (events, events)
       val joined = watermarkedEvents(left).withE2ELatency("left")
         .join(
@@ -167,6 +182,7 @@ class StatefulMatrixSuite extends MatrixTest {
         batch(40000)("c" -> 40000)
       )
       inBatches(query, batches)(alternating(left, right)) { query =>
+        assertMode(query)
         assertAges("left", Seq(50, 60, 0), query)
         assertAges("right", Seq(7, 80, 0), query)
         for (
@@ -185,7 +201,7 @@ class StatefulMatrixSuite extends MatrixTest {
       }
     }
 
-  test("a mark in a static side is counted in each batch, which reads it again") {
+  inEachMode("a mark in a static side is counted in each batch, which reads it again") { assertMode =>
     val input = events
     val table = spark.range(
       1,
@@ -198,12 +214,13 @@ class StatefulMatrixSuite extends MatrixTest {
     inBatches(joined, Seq(batch(0)("a" -> -10), batch(100)("a" -> 80)))((events, _) =>
       input.addData(events)
     ) { query =>
+      assertMode(query)
       assertAges("static", Seq(1, 2, 3, 101, 102, 103), query)
       assertAges("joined", Seq.fill(3)(10L) ++ Seq.fill(3)(20L), query)
     }
   }
 
-  test("marks between the operators of a chain: distinct, joined, counted in windows") {
+  inEachMode("marks between the operators of a chain: distinct, joined, counted in windows") { assertMode =>
     val (left, right) = (events, events)
     val distinct = watermarkedEvents(
       left
@@ -221,6 +238,7 @@ class StatefulMatrixSuite extends MatrixTest {
       batch(30000)("c" -> 30000)
     )
     inBatches(windowed, batches)(alternating(left, right)) { query =>
+      assertMode(query)
       assertAges("source", Seq(100, 50, 200, 0), query)
       assertAges("distinct", Seq(100, 200, 0), query)
       assertAges("joined", Seq(100, 200, 0), query)
@@ -241,11 +259,12 @@ class StatefulMatrixSuite extends MatrixTest {
   )
 
   for ((name, operator) <- dropping)
-    test(s"a late record is counted below $name that drops it, and not above") {
+    inEachMode(s"a late record is counted below $name that drops it, and not above") { assertMode =>
       val input = events
       val marked = operator(watermarkedEvents(input).withE2ELatency("below")).withE2ELatency("above", "at")
       val batches = Seq(batch(0)("a" -> 0), batch(1)("late" -> -20000), batch(30000)("end" -> 30000))
       inBatches(marked, batches)((events, _) => input.addData(events)) { query =>
+        assertMode(query)
         assertAges("below", Seq(0, 20001, 0), query)
         assertAges("above", if (name.startsWith("dropDuplicates")) Seq(0, 0) else Seq(30000), query)
       }
