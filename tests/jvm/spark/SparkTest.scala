@@ -95,7 +95,8 @@ final class ShownNode(json: JsonNode) {
   def records: Long = long("records").get
   def min: Option[Long] = long("min")
   def max: Option[Long] = long("max")
-  def avg: Option[Double] = Option(json.get("avg")).filterNot(_.isNull).map(_.asDouble)
+  def avg: Option[Double] = double("avg")
+  def double(field: String): Option[Double] = Option(json.get(field)).filterNot(_.isNull).map(_.asDouble)
   override def toString: String = json.toString
 }
 
