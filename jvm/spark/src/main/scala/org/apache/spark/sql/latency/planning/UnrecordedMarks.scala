@@ -6,8 +6,8 @@ import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.marking.LatencyMark
 
 /**
- * Takes out the marks that the level of their query excludes. A mark does not know its query when it is made, and once it is
- * in the optimizer it is a fence: so it goes before the optimizer moves anything, and the plan is that of the query without it.
+ * Takes out the marks that the level of their query excludes. A mark does not know its query when it is made. It goes in the
+ * optimizer's own batch of rules, which then run again without the fence: the plan is that of the query without the mark.
  *
  * Runs with the optimizer, in the thread that plans the query. A plan without a mark costs one walk.
  */
