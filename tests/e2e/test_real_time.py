@@ -90,9 +90,15 @@ def run(
             return seen.final
 
         def send(count: int, total: int) -> None:
-            ended = gauge("driver", "sink", "records")
+            # Of a task that comes first the driver may hear later.
+            nodes = [gauge("driver", escaped(node), "records") for node in (source, "sink")]
+
+            def is_counted() -> bool:
+                shown = look()
+                return all(shown.get(node, 0) >= total for node in nodes)
+
             with broker.program(folder, "Producer", records, str(count), str(RATE)) as producer:
-                app.driver.until(lambda: look().get(ended, 0) >= total, f"{total} are counted", 120, 0.05)
+                app.driver.until(is_counted, f"{total} are counted", within=120, every=0.05)
                 producer.finish(within=30)
 
         send(WARM_UP, WARM_UP)
