@@ -1,6 +1,7 @@
 package org.apache.spark.sql.latency.history
 
 import scala.collection.mutable
+import scala.jdk.CollectionConverters._
 import scala.util.Try
 
 import io.sparklatency.figures.WindowSettings
@@ -101,8 +102,8 @@ private[spark] final class BatchArchive(store: KVStore, kept: Int, default: Wind
     newestFirst.zip(batchesTo).zipWithIndex
       .collect { case ((query, sum), i) if i >= BatchArchive.RunsKept || sum > 10L * kept => query }
       .foreach { query =>
-        for (number <- math.max(0, query.batches - kept) until query.batches)
-          store.delete(classOf[StoredBatch], StoredBatch.key(query.key, number))
+        // Batches that are deleted one by one leave something of their run in a store in memory.
+        store.removeAllByIndexValues(classOf[StoredBatch], StoredBatch.Query, Seq(query.key).asJavaCollection)
         store.delete(classOf[StoredRun], query.key)
         store.delete(classOf[StoredEnd], query.key)
         runs.forget(query.key)
