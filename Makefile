@@ -77,6 +77,9 @@ $(ALL_LINES:%=test-python-%): test-python-%: build
 test-e2e: build tests/e2e/target/classpaths
 	SPARK_LINES="$(LINES)" .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml tests/e2e
 
+mutants: build ## break the code in known ways, and see that tests fail; ONLY="core python/slo" picks some
+	.venv/$(HOME_LINE)/bin/python tests/mutants/run.py --line $(HOME_LINE) $(ONLY)
+
 tests/e2e/target/classpaths: $(BUILD_SOURCES) $(wildcard tests/e2e/jvm/*) | $(SBT_LAUNCHER) $(VENVS)
 	$(SBT) e2e/classpaths
 	touch $@
@@ -122,12 +125,12 @@ lint: $(SBT_LAUNCHER) $(VENVS) lint-python ## scalafmt, scalafix, ruff, mypy
 lint-python: $(VENVS)
 	.venv/$(HOME_LINE)/bin/ruff check --config python/pyproject.toml python tests
 	.venv/$(HOME_LINE)/bin/ruff format --check --config python/pyproject.toml python tests
-	set -e; for part in python/src python/docs tests/python tests/e2e tests/bench tests/spark_suites; do .venv/$(HOME_LINE)/bin/mypy --config-file python/pyproject.toml $$part; done
+	set -e; for part in python/src python/docs tests/python tests/e2e tests/bench tests/spark_suites tests/mutants/run.py; do .venv/$(HOME_LINE)/bin/mypy --config-file python/pyproject.toml $$part; done
 
 venv: $(VENVS) ## a virtual environment with Spark for each line, in .venv/
 
 clean: ## remove everything that was built
-	rm -rf dist target project/target project/project jvm/*/target tests/e2e/target tests/spark_suites/target python/src/sparklatency/jars .venv .tools
+	rm -rf dist target project/target project/project jvm/*/target tests/e2e/target tests/spark_suites/target tests/mutants/target python/src/sparklatency/jars .venv .tools
 
 $(SBT_LAUNCHER):
 	mvn -q -B dependency:copy -Dartifact=org.scala-sbt:sbt-launch:$(SBT_VERSION) -DoutputDirectory=$(@D)
@@ -156,4 +159,4 @@ $(WHEEL): $(PYTHON_SOURCES) $(JARS) | $(VENVS)
 	touch $@
 
 .SECONDARY:
-.PHONY: help build demo test test-jvm test-e2e spark-suites test-spark-suites pages reference bench format lint lint-python venv clean $(ALL_LINES:%=test-python-%)
+.PHONY: help build demo test test-jvm test-e2e spark-suites test-spark-suites mutants pages reference bench format lint lint-python venv clean $(ALL_LINES:%=test-python-%)

@@ -33,6 +33,7 @@ def test_jar_names_the_lines_there_are_when_none_fits() -> None:
     failed = sparklatency("jar", "--spark", "3.5.8")
     assert (failed.exit_code, failed.stdout) == (1, "")
     assert "has no jar for Spark 3.5 (asked for 3.5.8). It has one for Spark 4.2 and 4.3." in failed.stderr
+    assert "has no jar for Spark 4.20 (asked for 4.20.1)." in sparklatency("jar", "--spark", "4.20.1").stderr
 
 
 def test_jar_refuses_what_is_no_version() -> None:

@@ -204,6 +204,7 @@ def test_no_figures_yet_is_said(ui: UI) -> None:
     [
         (["--p99", "5s"], 0, ["met"]),
         (["--p99", "3007ms", "--max", "0.1m"], 0, ["met", "met"]),
+        (["--p99", "0.001h", "--avg", "0.1m"], 0, ["met", "met"]),
         (["--p99", "3s"], 3, ["missed"]),
         (["--commit-p99", "5s", "--p99", "5s"], 3, ["met", "missed"]),
     ],
@@ -213,6 +214,15 @@ def test_slo_exits_by_what_it_finds(ui: UI, limits: list[str], code: int, status
     judged = sparklatency(ui, "slo", "--query", "orders", "--node", "sink", "--json", *limits)
     assert judged.exit_code == code
     assert sorted(one["status"] for one in json.loads(judged.stdout)["limits"]) == statuses
+
+
+def test_slo_takes_a_limit_that_is_missed_for_worse_than_one_that_is_unknown(ui: UI) -> None:
+    ui.queries = [ORDERS]
+    limits = ("--commit-p99", "5s", "--p99", "3s", "--max", "5s")
+    judged = sparklatency(ui, "slo", "--query", "orders", "--node", "source", "--json", *limits)
+    document = json.loads(judged.stdout)
+    assert (judged.exit_code, document["status"]) == (3, "missed")
+    assert sorted(one["status"] for one in document["limits"]) == ["met", "missed", "unknown"]
 
 
 def test_slo_prints_each_figure_beside_its_limit(ui: UI) -> None:
@@ -322,7 +332,7 @@ def test_check_tells_a_ui_without_sparklatency(ui: UI) -> None:
 
 def test_the_newest_attempt_of_the_application_that_was_named_is_read(ui: UI) -> None:
     ui.queries = [ORDERS]
-    ui.applications.append(application("application_1_2", "clicks", attempt="2"))
+    ui.applications.append(application("application_1_2", "clicks", "2", "1"))
     several = sparklatency(ui, "info")
     assert several.exit_code == 1
     assert "several applications. Name one by its id:\n  app-20231114221320-0001  orders" in several.stderr

@@ -51,9 +51,10 @@ class UI:
                 return 404, "<html>Not Found</html>"
 
 
-def application(id_: str, name: str, attempt: str | None = None) -> dict[str, Any]:
-    attempts = [{"completed": False} if attempt is None else {"completed": False, "attemptId": attempt}]
-    return {"id": id_, "name": name, "attempts": attempts}
+def application(id_: str, name: str, *attempts: str) -> dict[str, Any]:
+    """An application; its attempts, if it makes several, the newest first."""
+    listed = [{"completed": False, "attemptId": attempt} for attempt in attempts]
+    return {"id": id_, "name": name, "attempts": listed or [{"completed": False}]}
 
 
 @contextmanager

@@ -1,5 +1,10 @@
 package io.sparklatency
 
+import scala.concurrent.Await
+import scala.concurrent.ExecutionContext.Implicits.global
+import scala.concurrent.Future
+import scala.concurrent.duration._
+
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeLatencies
 import io.sparklatency.path.LatencyPath
@@ -75,6 +80,11 @@ class LatencyPathSuite extends AnyFunSuite {
     assert(Seq(read, merged, sink).map(path.share) === Seq(Some(0.75), Some(0.0), Some(0.25)))
     assert(this.path.whole === Some(1300.0))
     assert(Seq(source, slow, this.sink).flatMap(this.path.share(_)).sum === 1.0)
+  }
+
+  test("nodes of which some were folded into one may lead back: the path has each node once, and ends") {
+    val back = Seq(node("__other__", "b")(300), node("b", "__other__")(200), node("sink", "b")(400))
+    assert(Await.result(Future(new LatencyPath(back).critical), 30.seconds) === Seq("__other__", "b", "sink"))
   }
 
   test("where a part of the path is unknown, the whole is still the mean at its end") {

@@ -209,6 +209,57 @@ class LatencyRecorderSuite extends AnyFunSuite {
     assert(oldest === Seq(Some(990), Some(8000), None))
   }
 
+  test("the poller publishes what was there when it looked last, and leaves a row that has come since") {
+    var parts = Seq.empty[Long]
+    val recorder = new LatencyRecorder(clock, (part, _) => parts :+= part.records, publishNanos = -1)
+    recorder.record(0)
+    recorder.publishIfSilent()
+    assert(parts === Seq())
+    recorder.record(0) // publishes the first row itself
+    recorder.publishIfSilent()
+    assert(parts === Seq(1))
+    for (_ <- 1 to 3) recorder.publishIfSilent()
+    assert(parts === Seq(1, 1))
+  }
+
+  test("what the poller has published counts once, ahead of the clock or without a timestamp as well") {
+    clock.set(1000)
+    var parts = Seq.empty[LatencySummary]
+    val recorder = new LatencyRecorder(clock, (part, _) => parts :+= part, publishNanos = -1)
+    for (micros <- Seq(1700L * 1000, -1L, 1700L * 1000)) {
+      recorder.record(micros)
+      for (_ <- 1 to 2) recorder.publishIfSilent()
+    }
+    val all = recorder.seal()._1
+    assert((all.count, all.withoutTimestamp, all.aheadOfClock, all.sum) === ((2, 1, 2, BigInt(-1400))))
+    assert(parts.map(part => (part.count, part.withoutTimestamp, part.aheadOfClock)) ===
+      Seq((1, 0, 1), (0, 1, 0), (1, 0, 1)))
+  }
+
+  test("a row that comes while the writer has what the poller published is told apart from it") {
+    for (_ <- 1 to 100) {
+      val shared = new SharedClock
+      val recorder = new LatencyRecorder(shared, publishNanos = -1)
+      for (_ <- 1 to 100) recorder.record(shared.now * 1000)
+      recorder.record((shared.now + 5) * 1000)
+      for (_ <- 1 to 2) recorder.publishIfSilent()
+      recorder.record(shared.now * 1000) // as a rule by the same reading, which leaves all there
+      val (all, rest) = recorder.seal()
+      assert((all.count, all.aheadOfClock, rest.count, rest.aheadOfClock) === ((102, 1, 1, 0)))
+    }
+  }
+
+  test("nothing is published before it is due") {
+    var published = 0
+    val recorder = new LatencyRecorder(clock, (_, _) => published += 1, publishNanos = Long.MaxValue)
+    for (row <- 1L to 3L) {
+      clock.set(row)
+      recorder.record(0)
+      for (_ <- 1 to 2) recorder.publishIfSilent()
+    }
+    assert((published, recorder.summary().records) === ((0, 3)))
+  }
+
   test("nothing is published after the end") {
     var published = 0
     val recorder = new LatencyRecorder(clock, (_, _) => published += 1, publishNanos = -1)

@@ -132,6 +132,14 @@ class LatencySummaryLaws extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("no percentile of ages at another time is less than the age of the newest record") {
+    val recorder = new LatencyRecorder(new ManualClock(Now), reference = Some(Now))
+    // Lies in the bucket from 1000 to 1003, whose beginning lies in that from 1020 to 1023 then.
+    recorder.record((Now - 1003) * 1000)
+    val ages = Ages.at(Now + 21, recorder.agesOfAll)
+    assert((ages.min, ages.percentiles(Seq(0, 50, 100))) === ((Some(1024), Seq.fill(3)(Some(1024)))))
+  }
+
   test("publishing leaves the ages alone") {
     val recorder = new LatencyRecorder(new ManualClock(Now), publishNanos = -1, reference = Some(Now + 5))
     Seq(1L, 2L, 3L).foreach(ms => recorder.record((Now - ms) * 1000))

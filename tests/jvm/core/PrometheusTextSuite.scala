@@ -61,6 +61,13 @@ class PrometheusTextSuite extends AnyFunSuite {
     assert(lines.contains(s"sparklatency_records_total{$labels} 2.0"))
   }
 
+  test("a scraper sees what nothing can take back: to it, a count that goes down has started again") {
+    val figures = MeasureSnapshot(summary(5, 6, 7000), summary(6), settled = summary(5, 6))
+    val lines = text(query("q", Measure.E2ELatency -> figures)).text.linesIterator.toSeq
+    assert(lines.contains(s"sparklatency_records_total{$labels} 2.0"))
+    assert(lines.contains(s"sparklatency_record_e2e_latency_seconds_count{$labels} 2"))
+  }
+
   test("what is unknown has no line") {
     val shown = text(query("q", Measure.E2ELatency -> MeasureSnapshot.empty)).text
     assert(shown.contains("sparklatency_records_total") && !shown.contains("seconds"))

@@ -151,6 +151,17 @@ class RunFiguresSuite extends AnyFunSuite {
     assert(snapshot.folded === 14)
   }
 
+  test("a batch is committed when its execution ended for the last time of which Spark has told") {
+    val runs = new LiveRuns(clock, FiguresSettings(), FiguresListener.Nowhere)(_.stopped)
+    val committed = runs.update(owner("any")) { query =>
+      val batch = query.batch(0)
+      query.add(pipeline, batch)
+      Seq(5L, 900L, 70L).foreach(ms => batch.committed(Start + ms))
+      query.commit(0)(identity)
+    }
+    assert(committed.map(_.committedMs) === Some(Start + 900))
+  }
+
   test("nodes show in the order of their plan, and those of other plans where they were") {
     val runs = new LiveRuns(clock, FiguresSettings(), FiguresListener.Nowhere)(_.stopped)
     def batch(marks: MarkReadings*): Unit =

@@ -158,6 +158,23 @@ class LatencyStoreSuite extends StreamingTest {
       } finally query.stop()
     }
 
+  test("by the policy max the watermarked column that is ahead holds the query back") {
+    withSettings("spark.sql.streaming.multipleWatermarkPolicy" -> "max") {
+      val (orders, clicks) = (stream, stream)
+      val late = orders.toDF().toDF("ordered").withWatermark("ordered", "1 second").withE2ELatency("orders")
+      val both = late.join(clicks.toDF().withWatermark("value", "1 second"), expr("ordered = value"))
+      val query = start(both, "policy_max")
+      try {
+        orders.addData(ago(9000))
+        clicks.addData(ago(100))
+        processAll(query)
+        val batch = live.history(live.query("policy_max").get).filter(_.inputRows > 0).last
+        assert(batch.watermarks.map(w => w.column -> w.holdsBack) ===
+          Seq("ordered" -> false, "value" -> true))
+      } finally query.stop()
+    }
+  }
+
   /** A batch in whose plan these nodes follow one another. */
   private def batch(
       run: String,

@@ -63,7 +63,7 @@ class LatencyTabSuite extends StreamingTest {
       val row = rows(table(get("/latency/")._2, "latency-queries")).find(_("Query") == "shop").get
       assert((row("Run"), row("Status"), row("Batches")) === ((run, "Running", "1")))
       assert((row("p50"), row("p99"), row("Max"), row("Commit p99")) === (("400", "400", "400", "400")))
-      assert(row("Slowest step") === "sink (75 %)")
+      assert((row("Slowest step"), row("Watermark lag")) === (("sink (75 %)", "10,400")))
     }
   }
 
@@ -83,6 +83,19 @@ class LatencyTabSuite extends StreamingTest {
       assert(nodes.map(_("Commit p99")) === Seq("–", "400"))
       assert(!nodes.head.contains("Dropped late"), "what no node has anything of has no column")
     }
+  }
+
+  test("each percentile stands in its column") {
+    val input = stream
+    val query = start(marked(input), "columns")
+    try {
+      input.addData(ago(1L to 100L: _*))
+      query.processAllAvailable()
+      node("source", "columns")
+      val row = rows(table(get("/latency/query/?id=columns")._2, "latency-nodes")).head
+      assert(Seq("Records", "Min", "Avg", "p50", "p90", "p99", "Max").map(row) ===
+        Seq("100", "1", "50.5", "50", "90", "99", "100"))
+    } finally query.stop()
   }
 
   test("the three parts of the last batch's latency are one bar") {

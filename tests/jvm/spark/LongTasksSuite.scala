@@ -94,6 +94,10 @@ class LongTasksSuite extends StreamingTest with Eventually {
         eventually(assert(figures("node", "real_time_batches").exists(_._1 == 3)))
         eventually(assert(query.lastProgress != null && query.lastProgress.batchId >= 1))
         assert(figures("node", "real_time_batches") === Some((3, Some(1), Some(3))))
+        assert(
+          node("node", "real_time_batches").measure("commit") === None,
+          "results could be seen before the end of the batch"
+        )
         input.addData(ago(4))
         eventually(assert(figures("node", "real_time_batches") === Some((4, Some(1), Some(4)))))
       } finally query.stop()

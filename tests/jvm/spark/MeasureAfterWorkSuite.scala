@@ -103,10 +103,12 @@ class MeasureAfterWorkSuite extends SparkTest with TableDrivenPropertyChecks {
 
   test("a timestamp inside a struct, and one that is null for some rows") {
     inEveryMode {
-      val id = freshNode()
-      val nullable = rows.select(col("id"), struct(when(col("id") < 4, col("ts")).as("ts")).as("event"))
-      run(nullable.withE2ELatency(id, "event.ts"))
-      assert((node(id).records, node(id).long("withoutTimestamp")) === ((10, Some(6))))
+      val (ofField, ofColumn) = (freshNode(), freshNode())
+      val known = when(col("id") < 4, col("ts")).as("ts")
+      run(rows.select(col("id"), struct(known).as("event")).withE2ELatency(ofField, "event.ts"))
+      run(rows.select(col("id"), known).withE2ELatency(ofColumn, "ts"))
+      for (id <- Seq(ofField, ofColumn))
+        assert((node(id).records, node(id).long("withoutTimestamp")) === ((10, Some(6))))
     }
   }
 

@@ -1,0 +1,97 @@
+package io.sparklatency
+
+import io.sparklatency.figures.FiguresListener
+import io.sparklatency.figures.FiguresSettings
+import io.sparklatency.figures.LiveRuns
+import io.sparklatency.figures.MarkOwner
+import io.sparklatency.figures.Measure
+import io.sparklatency.figures.NodeKey
+import io.sparklatency.figures.PublishedPart
+import io.sparklatency.figures.ReadingId
+import io.sparklatency.figures.WindowSettings
+import io.sparklatency.time.ManualClock
+import org.scalatest.funsuite.AnyFunSuite
+
+/** What running tasks have published, and what stands of it when they, their execution or their query has ended. */
+class LiveRunsSuite extends AnyFunSuite {
+  private val clock = new ManualClock(1000)
+
+  private def owner(node: String = "sink") = MarkOwner(NodeKey("orders", node), Some("id"), Some("run"))
+
+  private def runs(settings: FiguresSettings = FiguresSettings()) =
+    new LiveRuns(clock, settings, FiguresListener.Nowhere)(_.stopped)
+
+  /** So many records. */
+  private def part(planning: Long, task: Long, records: Int, endless: Boolean = false): PublishedPart = {
+    val summary = Aged.records(Seq.fill(records)(5L): _*)
+    PublishedPart(owner(), ReadingId(planning, task, number = 0), endless, summary, oldestMs = None)
+  }
+
+  private def records(of: LiveRuns): Long =
+    of.snapshot().flatMap(_.nodes).map(_.measures(Measure.E2ELatency).total.records).sum
+
+  test("of a task that failed nothing stands, and of one that ended well all that it published") {
+    val all = runs()
+    all.publish(part(planning = 1, task = 1, records = 2))
+    all.publish(part(planning = 1, task = 2, records = 3))
+    assert(records(all) === 5)
+    all.taskEnded(1, hasFailed = true)
+    assert(records(all) === 3)
+    all.taskEnded(2, hasFailed = false)
+    assert(records(all) === 3)
+  }
+
+  test("what comes from a task that has ended is too late") {
+    val all = runs()
+    all.publish(part(planning = 1, task = 1, records = 2))
+    all.taskEnded(1, hasFailed = false)
+    all.publish(part(planning = 1, task = 1, records = 3))
+    assert(records(all) === 2)
+  }
+
+  test("what an execution did not add falls with its end, and what comes of it later is too late") {
+    val all = runs()
+    all.publish(part(planning = 1, task = 1, records = 2))
+    all.executionEnded(Set(1))
+    assert(records(all) === 0)
+    all.publish(part(planning = 1, task = 2, records = 3))
+    assert(records(all) === 0)
+    all.publish(part(planning = 2, task = 3, records = 4))
+    assert(records(all) === 4)
+  }
+
+  test("what comes of a run that has ended is too late") {
+    val all = runs()
+    all.publish(part(planning = 1, task = 1, records = 2))
+    all.stopped("run")
+    all.publish(part(planning = 2, task = 2, records = 3))
+    assert(records(all) === 2)
+  }
+
+  test("a task without end outlives its planning, and its counts stand however it ended") {
+    val all = runs()
+    all.publish(part(planning = 1, task = 1, records = 2, endless = true))
+    all.executionEnded(Set(1))
+    all.publish(part(planning = 1, task = 1, records = 3, endless = true))
+    assert(records(all) === 5)
+    all.taskEnded(1, hasFailed = true)
+    assert(records(all) === 5)
+  }
+
+  test("the nodes of a query forget together, whatever came to each") {
+    val all = runs(FiguresSettings(WindowSettings(samples = 2, sampleMs = 1000)))
+    def add(atMs: Long, age: Long, nodes: String*): Unit = {
+      clock.set(atMs)
+      for (node <- nodes) all.update(owner(node))(_.add(node, Measure.E2ELatency, Aged.records(age)))
+    }
+    def greatest: Seq[Option[Long]] =
+      all.snapshot().head.nodes.map(_.measures(Measure.E2ELatency).window.max)
+    add(0, 1, "source")
+    add(600, 500, "source", "sink")
+    for (at <- 1000L to 3400L by 200) {
+      add(at, 7, "source", "sink")
+      assert(greatest.distinct.size === 1, s"at $at")
+    }
+    assert(greatest === Seq(Some(7), Some(7)))
+  }
+}

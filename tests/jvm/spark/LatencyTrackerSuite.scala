@@ -1,0 +1,51 @@
+package org.apache.spark.sql.latency
+
+import io.sparklatency.figures.FiguresListener
+import io.sparklatency.figures.FiguresSettings
+import io.sparklatency.figures.LiveRuns
+import io.sparklatency.figures.MarkOwner
+import io.sparklatency.figures.Measure
+import io.sparklatency.figures.NodeKey
+import io.sparklatency.figures.PublishedPart
+import io.sparklatency.figures.ReadingId
+import io.sparklatency.recording.LatencyRecorder
+import io.sparklatency.time.ManualClock
+import org.apache.spark.Success
+import org.apache.spark.TaskEndReason
+import org.apache.spark.TaskKilled
+import org.apache.spark.scheduler.SparkListenerTaskEnd
+import org.apache.spark.scheduler.TaskInfo
+import org.apache.spark.scheduler.TaskLocality
+import org.apache.spark.sql.latency.tracking.LatencyTracker
+import org.apache.spark.sql.latency.tracking.Problems
+import org.apache.spark.sql.latency.tracking.QueryNames
+import org.apache.spark.sql.latency.tracking.UncommittedRecords
+import org.scalatest.funsuite.AnyFunSuite
+
+/** What Spark's events make of figures, without a session. In Spark's own package for its events. */
+class LatencyTrackerSuite extends AnyFunSuite {
+  private val clock = new ManualClock(1000)
+
+  private def part(task: Long): PublishedPart = {
+    val recorder = new LatencyRecorder(clock)
+    recorder.record(0)
+    val owner = MarkOwner(NodeKey("orders", "sink"), Some("id"), Some("run"))
+    PublishedPart(owner, ReadingId(planning = 1, task, number = 0), endless = false, recorder.summary(), None)
+  }
+
+  private def end(task: Long, reason: TaskEndReason): SparkListenerTaskEnd = {
+    val info = new TaskInfo(task, 0, 0, 0, 0L, "1", "host", TaskLocality.ANY, speculative = false)
+    SparkListenerTaskEnd(0, 0, "ResultTask", reason, info, null, null)
+  }
+
+  test("what a task has published while it ran stands if it ends well, and falls if it fails") {
+    val runs = new LiveRuns(clock, FiguresSettings(), FiguresListener.Nowhere)(_.stopped)
+    val tracker = new LatencyTracker(runs, new QueryNames, new UncommittedRecords, new Problems, _ => ())
+    def records = runs.snapshot().flatMap(_.nodes).map(_.measures(Measure.E2ELatency).total.records).sum
+    Seq(1L, 2L, 3L).foreach(task => runs.publish(part(task)))
+    tracker.onTaskEnd(end(1, Success))
+    assert(records === 3)
+    tracker.onTaskEnd(end(2, TaskKilled("on purpose")))
+    assert(records === 2)
+  }
+}

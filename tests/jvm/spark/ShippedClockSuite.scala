@@ -1,0 +1,75 @@
+package io.sparklatency.spark
+
+import java.sql.Timestamp
+import java.util.concurrent.atomic.AtomicLong
+
+import io.sparklatency.spark.syntax._
+import io.sparklatency.time.Clock
+import io.sparklatency.time.Ticks
+import io.sparklatency.time.WallClock
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.ForeachWriter
+import org.apache.spark.sql.execution.streaming.sources.LowLatencyMemoryStream
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.streaming.Trigger
+import org.scalatest.concurrent.Eventually
+import org.scalatest.time.Seconds
+import org.scalatest.time.Span
+
+/** The clock as it ships, one of whose readings serves for many rows. All other suites read theirs for every row. */
+class ShippedClockSuite extends StreamingTest with Eventually {
+  import ShippedClockSuite._
+  implicit override val patienceConfig: PatienceConfig = PatienceConfig(timeout = Span(60, Seconds))
+
+  test("a record that comes after a pause is as old as it is, in the middle of a run of fast ones") {
+    WallClock.reset()
+    val (id, stamp) = (freshNode(), udf(stampAfterPauses _).asNondeterministic())
+    val rows = spark.range(0, 2000, 1, 1).select(timestamp_millis(stamp(col("id"))).as("ts"))
+    run(rows.withE2ELatency(id, "ts"))
+    assert((node(id).records, node(id).min.exists(_ >= 1000)) === ((2000, true)), node(id))
+  }
+
+  test("in real-time mode the clock is read for each record") {
+    val readings = new AtomicLong
+    WallClock.install(new Clock {
+      override def readEveryRow: Boolean = false
+      override def millis(): Long = {
+        if (TaskContext.get() != null) readings.incrementAndGet()
+        Start
+      }
+    })
+    val input = LowLatencyMemoryStream[Timestamp](spark, 2)
+    val many = input.toDS().flatMap((one: Timestamp) => Seq.fill(Many)(one)).withE2ELatency("node", "value")
+    val query = many.writeStream.queryName("each_record").outputMode("update").foreach(new Drop)
+      .trigger(Trigger.RealTime("10 minutes")).start()
+    try {
+      input.addData(ago(1, 2))
+      eventually(assert(findNode("node", "each_record").exists(_.records == 2 * Many)))
+      assert(readings.get >= 2 * Many)
+    } finally query.stop()
+  }
+}
+
+object ShippedClockSuite {
+  private val Many = 10000
+
+  /** A second before the record is made, where a pause comes before it; else much longer before. */
+  private def stampAfterPauses(row: Long): Long = {
+    val pauses = row % 500 == 499
+    if (pauses) pause()
+    System.currentTimeMillis() - (if (pauses) 1000 else 100000)
+  }
+
+  /** Long enough to be seen, and until the ticker has moved, if it goes: on a busy machine it may be kept from it. */
+  private def pause(): Unit = {
+    val (begin, tick) = (System.nanoTime(), Ticks.now)
+    def passed(ms: Long) = System.nanoTime() - begin > ms * 1000 * 1000
+    while (!passed(50) || Ticks.now == tick && !passed(5000)) Thread.onSpinWait()
+  }
+
+  private final class Drop extends ForeachWriter[Timestamp] {
+    override def open(partition: Long, epoch: Long): Boolean = true
+    override def process(row: Timestamp): Unit = ()
+    override def close(error: Throwable): Unit = ()
+  }
+}
