@@ -55,9 +55,10 @@ class LongTasksSuite extends StreamingTest with Eventually {
     val marked = input.toDF().withE2ELatency("node", "value")
     val query = marked.writeStream.queryName("told_late").outputMode("update").foreach(DropSlowly)
       .trigger(Trigger.RealTime("10 minutes")).start()
-    def oldest = {
-      latencyOf(null).get("queries").elements.asScala.find(_.get("query").asText == "told_late").map(_.get("oldestUncommitted").asLong)
-    }
+    def oldest =
+      latencyOf(null).get(
+        "queries"
+      ).elements.asScala.find(_.get("query").asText == "told_late").map(_.get("oldestUncommitted").asLong)
     try {
       input.addData(ago(7, 2))
       eventually(assert(figures("node", "told_late").exists(_._1 == 2)))

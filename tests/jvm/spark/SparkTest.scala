@@ -72,10 +72,9 @@ trait SparkTest extends AnyFunSuite with BeforeAndAfterAll with BeforeAndAfterEa
     new ObjectMapper().readTree(PythonApi.latencyJson(spark, query))
   }
 
-  protected def findNode(id: String, query: String = "__batch__"): Option[ShownNode] = {
+  protected def findNode(id: String, query: String = "__batch__"): Option[ShownNode] =
     latencyOf(null).get("queries").elements.asScala.filter(_.get("query").asText == query)
       .flatMap(_.get("nodes").elements.asScala).find(_.get("node").asText == id).map(new ShownNode(_))
-  }
 
   /** Every gauge of ours in Spark's metrics system, by its name without application and process. */
   protected def gauges: Map[String, Any] = {

@@ -53,10 +53,9 @@ trait StreamingTest extends SparkTest {
   protected def startWindows(input: MemoryStream[Timestamp], name: String): StreamingQuery =
     start(newestOfEachSecond(marked(input)).withE2ELatency("sink", "last"), name, "update")
 
-  protected def nodesOf(query: String): Seq[String] = {
+  protected def nodesOf(query: String): Seq[String] =
     latencyOf(query).get("queries").elements.asScala.flatMap(_.get("nodes").elements.asScala)
       .map(_.get("node").asText).toSeq
-  }
 
   /** Automatic nodes of every role, at the level that records them all. */
   protected val everything: Seq[(String, String)] = Seq(
