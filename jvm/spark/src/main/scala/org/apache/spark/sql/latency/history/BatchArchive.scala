@@ -33,7 +33,8 @@ import org.apache.spark.util.kvstore.KVStore
 private[spark] final class BatchArchive(store: KVStore, kept: Int, default: WindowSettings = WindowSettings())
     extends SparkListener with Logging {
   private val runs = new RunsOfEvents
-  private val byLastBatch = mutable.LinkedHashSet.empty[String] // the keys of stored runs, the one heard of last at the end
+  private val byLastBatch =
+    mutable.LinkedHashSet.empty[String] // the keys of stored runs, the one heard of last at the end
   private var window = default
   private val endedWithoutBatch = mutable.LinkedHashSet.empty[String]
   private var hasSkipped = false
