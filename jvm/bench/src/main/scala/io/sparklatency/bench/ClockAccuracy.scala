@@ -31,7 +31,8 @@ object ClockAccuracy {
   )
 
   def main(args: Array[String]): Unit = {
-    val head = Seq("| rows | machine | readings | p50 ms | p99 | p99.9 | max |", "|---|---|---:|---:|---:|---:|---:|")
+    val head =
+      Seq("| rows | machine | readings | p50 ms | p99 | p99.9 | max |", "|---|---|---:|---:|---:|---:|---:|")
     val idle = measureAll("idle")
     busy(BusyThreadsPerCore * Runtime.getRuntime.availableProcessors)
     val table = head ++ idle ++ measureAll(s"$BusyThreadsPerCore busy threads a core")
