@@ -156,13 +156,13 @@ class BadInputSuite extends SparkTest {
     finally spark.conf.unset("spark.sparklatency.recording.level")
   }
 
-  test("figures of a query that does not exist: those that do are named") {
+  test("figures of a query that does not exist: those that do are named, or the nearest ten") {
     run(rows.withE2ELatency(freshNode(), "ts"))
     ListenerBus.awaitEmpty(spark.sparkContext)
-    val text = message(PythonApi.latencyJson(spark, "ordrs"))
+    val text = message(PythonApi.latencyJson(spark, "__bach__"))
     assert(
       text.startsWith(
-        "no figures of a query 'ordrs': none is known, no batch of it with a marked node has ended, or newer runs took its place; there are figures of '"
+        "no figures of a query '__bach__': none is known, no batch of it with a marked node has ended, or newer runs took its place; there are figures of '"
       ) && text.contains("'__batch__'")
     )
   }
