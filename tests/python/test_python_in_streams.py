@@ -173,7 +173,7 @@ def automatic(spark: SparkSession) -> Iterator[None]:
 def test_automatic_nodes_stand_on_either_side_of(
     spark: SparkSession, shape: Callable[[DataFrame], DataFrame]
 ) -> None:
-    """Behind what makes new columns a watermark says which of them is the timestamp."""
+    """Behind what makes new columns a watermark says which of them is the timestamp, whatever its name."""
     seen = run(
         spark, f"auto_{shape.__name__}", lambda events: shape(events).withWatermark("timestamp", "1 minute")
     )
@@ -185,8 +185,10 @@ def test_automatic_nodes_stand_on_either_side_of(
 
 @pytest.mark.usefixtures("automatic")
 @pytest.mark.parametrize("shape", [map_in_pandas, map_in_arrow])
-def test_behind_new_columns_without_a_watermark_there_is_no_automatic_node(
+def test_behind_new_columns_without_a_watermark_the_name_says_which_is_the_timestamp(
     spark: SparkSession, shape: Callable[[DataFrame], DataFrame]
 ) -> None:
-    nodes = run(spark, f"unknown_{shape.__name__}", shape).nodes()
-    assert {id_: node.records for id_, node in nodes.items()} == {"source-0-rate-micro-batch": RECORDS}
+    seen = run(spark, f"named_{shape.__name__}", shape)
+    nodes = seen.nodes()
+    assert list(nodes) == ["source-0-rate-micro-batch", "sink"]
+    seen.check(nodes["source-0-rate-micro-batch"], nodes["sink"])
