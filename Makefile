@@ -63,9 +63,7 @@ demo: ## half a minute of a live pipeline, its figures and its slow step
 	.venv/$(HOME_LINE)/bin/sparklatency demo
 
 test: test-jvm lint-python ## all tests, lint included, but for those that are long by nature
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target $(LINES:%=test-python-%)
-	@$(MAKE) --no-print-directory $(if $(filter $(SUITES_LINE),$(LINES)),test-spark-suites)
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target $(LINES:%=test-e2e-%)
+	@$(MAKE) --no-print-directory $(LINES:%=test-python-%) $(if $(filter $(SUITES_LINE),$(LINES)),test-spark-suites) test-e2e
 
 test-jvm: $(SBT_LAUNCHER) $(VENVS) # one session of sbt for all that the tests want of it; two lines' suites run side by side
 	$(SBT) $(SBT_LINT) core/test "all $(BRIDGES:%=%/test)" $(BRIDGES:%=%/assembly) e2e/classpaths sparkSuites/classpath
@@ -75,8 +73,8 @@ test-jvm: $(SBT_LAUNCHER) $(VENVS) # one session of sbt for all that the tests w
 $(ALL_LINES:%=test-python-%): test-python-%: build
 	.venv/$*/bin/python -m pytest -c python/pyproject.toml --junitxml target/reports/python-$*.xml tests/python
 
-$(ALL_LINES:%=test-e2e-%): test-e2e-%: build tests/e2e/target/classpaths
-	SPARK_LINES=$* .venv/$*/bin/python -m pytest -c python/pyproject.toml tests/e2e
+test-e2e: build tests/e2e/target/classpaths
+	SPARK_LINES="$(LINES)" .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml tests/e2e
 
 mutants: build ## break the code in known ways, and see that tests fail; ONLY="core python/slo" picks some
 	.venv/$(HOME_LINE)/bin/python tests/mutants/run.py --line $(HOME_LINE) $(ONLY)
@@ -160,5 +158,4 @@ $(WHEEL): $(PYTHON_SOURCES) $(JARS) | $(VENVS)
 	touch $@
 
 .SECONDARY:
-.PHONY: help build demo test test-jvm spark-suites test-spark-suites mutants pages reference bench format lint lint-python venv clean $(ALL_LINES:%=test-python-%) \
-	$(ALL_LINES:%=test-e2e-%)
+.PHONY: help build demo test test-jvm spark-suites test-spark-suites mutants pages reference bench format lint lint-python venv test-e2e clean $(ALL_LINES:%=test-python-%)
