@@ -3,7 +3,6 @@ package io.sparklatency.spark
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
-import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.WholeStageCodegenExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
@@ -28,10 +27,16 @@ class LatencyMarkSuite extends SparkTest with AdaptiveSparkPlanHelper {
     shuffle
   }.size
 
-  test("a mark is planned as the stock filter, within the code generation stage of its neighbours") {
-    val marked = rows.withE2ELatency(freshNode(), "ts")
-    assert(collect(executed(marked)) { case filter: FilterExec => filter }.size === 1)
+  test("a mark is planned within the code generation stage of its neighbours, and shows in its plan") {
+    val node = freshNode()
+    val marked = rows.withE2ELatency(node, "ts")
+    val (plan, plain) = (executed(marked), executed(rows))
+    def operators(stage: SparkPlan) = collect(stage) { case operator => operator.nodeName }
     assert(stages(marked) === 1 && stages(rows) === 1)
+    assert(operators(plan).diff(operators(plain)) === Seq("RecordLatency"))
+    assert(plan.toString.linesIterator.exists(
+      _.matches(s""".*\\*\\(1\\) RecordLatency .*record_e2e_latency\\($node, ts.*\\)""")
+    ))
   }
 
   test("marks below and above a shuffle add no stage and no shuffle") {

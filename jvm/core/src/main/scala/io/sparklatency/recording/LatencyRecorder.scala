@@ -8,7 +8,7 @@ import io.sparklatency.time.Clock
 
 /**
  * Takes the latency of every record that passes one node in one task: count, minimum, maximum, sum and a histogram, all of
- * them on every record. One writer; 3 ns a record; 6 KB, and 36 where the longest latency is ten times the shortest.
+ * them on every record. One writer; 2 to 3 ns a record; 6 KB for few records, else 10 to 100, by how far their ages lie apart.
  * {{{
  *   val recorder = new LatencyRecorder(WallClock)
  *   rows.foreach(row => recorder.record(row.timestampMicros))
@@ -19,23 +19,22 @@ import io.sparklatency.time.Clock
  * of day, or `System.nanoTime`, which stands still while a machine is suspended. Where no row comes for as long, another thread,
  * the poller, does it in its stead. Each record is published once, whatever the two do at the same time.
  *
- * '''Who writes what.''' The writer alone writes what it has taken since the clock showed another time, and numbers its rows: see
- * [[WriterTally]]. All else is written under the lock of this object: by the writer
- * when the clock shows another time, when it is due to publish or when the poller has published; by the poller when it publishes.
+ * '''Who writes what.''' The writer alone writes what it has not handed over yet, and numbers its rows: see [[WriterTally]]. All
+ * else is written under the lock of this object: by the writer when it hands over, which it does when it is due to publish, when
+ * the poller has published, and where ages at a time of reference are taken whenever the clock shows another time; by the poller
+ * when it publishes.
  *
- * '''Why the writer does not wait.''' A row as nearly all are takes no lock and has no fence that a processor of the x86 kind would
- * notice. The writer takes the lock at most once a millisecond, and waits only if the poller is publishing right then.
+ * '''Why the writer does not wait.''' A row as nearly all are takes no lock and has no fence. The writer takes the lock at most
+ * once a millisecond, and waits only if the poller is publishing right then.
  *
  * '''What the poller sees.''' It cannot stop the writer, so it takes nothing away from it: it copies what the writer has, as a reader
- * of a `StampedLock` does who hopes that nobody writes. It reads which row `ended` last, copies, and reads which `row` has begun. The
- * fences see to it that a copy in which there is anything of a later row is followed by the number of a later row: such a copy is
- * dropped. One that is not dropped holds exactly the rows up to `ended`. All that is older it finds by the lock, whose last
- * holder wrote it.
+ * of a `StampedLock` does who hopes that nobody writes. A copy is dropped if a row has begun meanwhile. All that is older it finds by
+ * the lock, whose last holder wrote it.
  *
  * '''What happens when they meet.''' The poller publishes its copy and leaves it in `taken`, under the lock. The writer may go on
  * meanwhile. When it next takes the lock, which a copy that it finds there makes it do at its next reading, it first takes the copy
  * away from what it has; what remains are the rows that came after it. Counts, sum and histogram are exact, because they are
- * differences. The minimum and maximum of what remains may be the copy's. Those of the whole are exact all the same.
+ * differences. The minimum, the maximum and the oldest of what remains may be the copy's. Those of the whole are exact all the same.
  *
  * @param publish      is called with the lock held
  * @param reference    where the results are committed later, at a time nobody knows yet: a time, in milliseconds, against which the
@@ -50,8 +49,8 @@ final class LatencyRecorder(
     readEveryRow: Boolean = false
 ) extends WriterTally(clock, readEveryRow) {
 
-  /** Of the instance, for the JIT compiler would see through a constant: see [[LatencyRecorder.ReadAnew]]. */
-  private[this] val readAnewApart: MethodHandle = LatencyRecorder.ReadAnew
+  /** Of the instance, for the JIT compiler would see through a constant: see [[LatencyRecorder.LongWay]]. */
+  private[this] val longWay: MethodHandle = LatencyRecorder.LongWay
 
   // Written under the lock. What the writer reads without it is either its own or volatile.
   private[this] val latencies = new LatencyTally
@@ -68,13 +67,9 @@ final class LatencyRecorder(
   private[this] var publishedAtMs = 0L // by the writer
 
   /** Takes a record whose timestamp is `micros` microseconds after the epoch; before the epoch counts as none. */
-  def record(micros: Long): Unit = {
-    if (beginRow()) (readAnewApart.invokeExact(this): Unit)
-    if (!tryAdd(micros)) recordUnusual(micros)
-    endRow()
-  }
+  def record(micros: Long): Unit = if (!tryAdd(micros)) (longWay.invokeExact(this, micros): Unit)
 
-  def recordWithoutTimestamp(): Unit = record(-1)
+  def recordWithoutTimestamp(): Unit = if (!tryAddWithoutTimestamp()) (longWay.invokeExact(this, -1L): Unit)
 
   /** What was recorded so far, published or not. Called by the writer, or after it. */
   def summary(): LatencySummary = synchronized(published + unpublished)
@@ -100,7 +95,7 @@ final class LatencyRecorder(
    * Where one comes right now, it is left for the next call, or for the writer.
    */
   def publishIfSilent(): Unit = synchronized {
-    val last = ended
+    val last = row
     if (last == seen && taken.isEmpty && !isSealed && isDue(System.nanoTime())) {
       taken = copyIfQuiet(last)
       taken.foreach(keep)
@@ -116,40 +111,42 @@ final class LatencyRecorder(
     (published + rest, rest)
   }
 
-  /** Apart from [[record]], so that this stays small enough to become part of the loop that calls it. */
-  private def recordUnusual(micros: Long): Unit =
-    if (micros < 0) addWithoutTimestamp()
-    else {
-      // Only what a new reading says is ahead of the clock is.
-      if (reading < micros / 1000 && !isJustRead) readAnew()
-      add(micros)
-    }
+  /** Whatever is not simple. */
+  private[recording] def takeLongWay(micros: Long): Unit = {
+    beginLongWay()
+    if (isStale) readAnew()
+    // Only what a new reading says is ahead of the clock is.
+    if (reading < micros / 1000 && !isJustRead) readAnew()
+    add(micros)
+    endLongWay()
+  }
 
-  private[recording] def readAnew(): Unit = {
+  private def readAnew(): Unit = {
     read()
-    guardSum()
-    if (reading != readMs || taken.nonEmpty || isDue(readAtNanos)) synchronized {
+    val isTime = isDue(readAtNanos) || reading - publishedAtMs > publishMs
+    // The ages at the time of reference follow from latencies that were all taken at one reading.
+    if (isTime || taken.nonEmpty || reference.nonEmpty && reading != readMs) synchronized {
       settle()
       readMs = reading
-      if (isDue(readAtNanos) || reading - publishedAtMs > publishMs) {
+      if (isTime) {
         publishedAtMs = reading
         publishNow()
       }
     }
+    aim()
   }
 
   private def isDue(nanos: Long): Boolean = nanos - publishedAtNanos > publishNanos
 
   /** By the writer, under the lock. */
   private def settle(): Unit = {
-    taken.foreach(remove)
+    take(taken)(keep)
     taken = None
-    take(keep)
   }
 
   /** Under the lock. */
   private def keep(records: InstantTally): Unit = {
-    oldestMs = math.min(oldestMs, records.oldest(readMs))
+    oldestMs = math.min(oldestMs, records.oldest)
     records.moveTo(latencies, 0)
     for (at <- reference; ages <- ages) records.moveTo(ages, at - readMs)
   }
@@ -174,10 +171,14 @@ object LatencyRecorder {
   val PublishMs: Long = 500
 
   /**
-   * How [[LatencyRecorder.record]] calls `readAnew`, one row in 256. Called by its name it would become part of `record` when that
+   * How [[LatencyRecorder.record]] calls `takeLongWay`, one row in 256. Called by its name it would become part of `record` when that
    * is compiled, with all that it calls in turn. Then `record` is too big to become part of the loop over the rows, or ten of
-   * them are: nearly twice the time a row. What is called by a handle that is no constant is left where it is.
+   * them are: several times the time a row. What is called by a handle that is no constant is left where it is.
    */
-  private val ReadAnew: MethodHandle =
-    MethodHandles.lookup.findVirtual(classOf[LatencyRecorder], "readAnew", MethodType.methodType(Void.TYPE))
+  private val LongWay: MethodHandle = MethodHandles.lookup
+    .findVirtual(
+      classOf[LatencyRecorder],
+      "takeLongWay",
+      MethodType.methodType(Void.TYPE, java.lang.Long.TYPE)
+    )
 }

@@ -1,130 +1,160 @@
 package io.sparklatency.recording
 
+import java.lang.Long.highestOneBit
 import java.lang.invoke.VarHandle
+import java.util.Arrays
 
 import io.sparklatency.time.Clock
 import io.sparklatency.time.RowClock
 
 /**
- * The records that one thread, the writer, has taken since the clock showed another time, together with the clock that it reads:
- * all that a row touches lies in one object. 2 KB at first, 16 KB where the longest latencies are ten times the shortest.
+ * The records that one thread, the writer, has taken and not handed over yet, together with the clock that it reads: all that a
+ * row touches lies in one object.
  *
- * The writer numbers its rows: [[row]] is the last that it began, [[ended]] the last that it has done with. Any other thread may
- * [[copyIfQuiet copy]] what is here, and nothing else.
+ * '''Cells.''' Nearly all rows of a task are about as old as those before. For each millisecond of such ages there is a cell, and a
+ * row is one more in its cell: number, minimum, maximum, sum and histogram are read off the cells when they are
+ * [[sweep swept]]. One comparison sends all other rows the long way: those ahead of the clock, outside of the cells, or older than
+ * any before.
  *
- * What a row as nearly all are passes through is small enough to become part of the loop that calls it, and makes few checks.
- * [[tryAdd]] does not look for an overflow: [[guardSum]] does, at each reading of the clock.
+ * '''How many.''' None at first: a task of few rows does without. When so many rows have been outside that making the cells
+ * and sweeping them costs each of these next to nothing, they are laid out round the ages that were seen. At most 64 KB.
+ *
+ * '''Who reads.''' Any other thread may [[copyIfQuiet copy]] what is here, and nothing else. A cell only grows between two sweeps, so
+ * what is in a copy is here as well, whatever the writer does meanwhile. On processors that reorder writes a copy may lack a row
+ * whose number was seen; it counts with those that follow.
  */
 private[recording] abstract class WriterTally(clock: Clock, readEveryRow: Boolean)
     extends RowClock(clock, readEveryRow) {
   import WriterTally._
 
-  private[this] val buckets = new BucketCounts
-  private[this] var places = Array.emptyLongArray // the counts of the buckets
-  private[this] var first = 0 // the bucket of the first place
-  private[this] var min = Long.MaxValue
-  private[this] var max = Long.MinValue
-  private[this] var sum = 0L
-  private[this] var otherSum = BigInt(0) // what `sum` does not hold
-  private[this] var aheadOfClock = 0L
+  // The place of an age is its distance from the age of the first cell, counted from a Long's lowest number on: so one comparison
+  // of Longs finds those that are below 0 or too high.
+  private[this] var zero = 0L // the place of the timestamp 0 by the present reading
+  private[this] var limit = Long.MinValue // the first place that is not to be used
+  private[this] var cells = Array.emptyIntArray
   private[this] var withoutTimestamp = 0L
-  private[this] var lastEnded = 0L
 
-  /** Before anything is done for a row. Tells whether the clock is to be read for it. */
-  final protected def beginRow(): Boolean = {
-    val isStale = nextIsStale()
-    VarHandle.storeStoreFence() // who sees anything of what follows sees the number of the row, too
-    isStale
-  }
+  // What follows is for rows that take the long way. The writer numbers them: the last that it began, the last that has ended.
+  private[this] var begun = 0L
+  private[this] var ended = 0L
+  private[this] val tally = new InstantTally
+  private[this] var first = 0L // the age of the first cell
+  private[this] var outside = 0L // rows, since the cells were laid out
+  private[this] var sweptAt = 0L // the number of the row
 
-  /** After everything that is done for a row. */
-  final protected def endRow(): Unit = {
-    VarHandle.storeStoreFence() // who sees the number sees all of the row
-    lastEnded = row
-  }
-
-  /** Takes a record as nearly all are: it has a timestamp, which is not ahead of the clock, and is about as old as those before. */
+  /** Takes a record as nearly all are. */
   final protected def tryAdd(micros: Long): Boolean = {
-    val ms = reading - micros / 1000
-    val place = BucketLayout.bucketOf(ms, InstantTally.Bits) - first
-    val counts = places
-    if ((micros | ms) >= 0 && place >= 0 && place < counts.length) {
-      counts(place) += 1
-      sum += ms
-      if (ms < min) min = ms
-      if (ms > max) max = ms
+    val place = zero - micros / 1000
+    if (nextIsStale() || place >= limit) false
+    else {
+      cells(place.toInt) += 1
       true
-    } else false
-  }
-
-  /** Takes any record that has a timestamp, and makes places for more that are as old. */
-  final protected def add(micros: Long): Unit = {
-    val ms = reading - micros / 1000
-    otherSum += ms
-    if (ms < 0) aheadOfClock += 1
-    min = math.min(min, ms)
-    max = math.max(max, ms)
-    buckets.add(InstantTally.bucketOf(ms), 1)
-    first = buckets.lowest
-    places = buckets.room
-    guardSum()
-  }
-
-  final protected def addWithoutTimestamp(): Unit = withoutTimestamp += 1
-
-  /** To be called after each reading of the clock. A record is no older than the reading, so no sum overflows until the next. */
-  final protected def guardSum(): Unit = {
-    if (sum > SumLimit) {
-      otherSum += sum
-      sum = 0
     }
-    if (reading > LongestMs) places = Array.emptyLongArray
+  }
+
+  /** The same for one without a timestamp. */
+  final protected def tryAddWithoutTimestamp(): Boolean =
+    if (nextIsStale()) false
+    else {
+      withoutTimestamp += 1
+      true
+    }
+
+  /** Before anything is done for a row that takes the long way. */
+  final protected def beginLongWay(): Unit = {
+    begun += 1
+    VarHandle.storeStoreFence()
+  }
+
+  /** After everything that is done for it. */
+  final protected def endLongWay(): Unit = {
+    VarHandle.storeStoreFence()
+    ended = begun
+  }
+
+  /** Takes any record: the long way. */
+  final protected def add(micros: Long): Unit =
+    if (micros < 0) withoutTimestamp += 1
+    else {
+      val timestamp = micros / 1000
+      val age = reading - timestamp
+      val isOldest = timestamp < tally.oldest
+      tally.add(timestamp, age)
+      if (age < first || age - first >= cells.length) {
+        outside += 1
+        if (outside >= FewestOutside.max(cells.length / 2)) layOut(age)
+      }
+      if (isOldest) aim()
+    }
+
+  /** To be called after each reading of the clock. */
+  final protected def aim(): Unit = {
+    if (row - sweptAt > MostRows) sweep()
+    // 1, for at the beginning of the epoch, too, a record without a timestamp, which has one below 0, must look older than any.
+    val oldest = math.max(tally.oldest, 1)
+    val usable = if (oldest > reading) 0 else (reading - oldest - first + 1).min(cells.length.toLong).max(0)
+    zero = reading - first + Long.MinValue
+    limit = usable + Long.MinValue
   }
 
   /** Hands over all there is, to be used before the next record, and begins anew. */
-  final protected def take(use: InstantTally => Unit): Unit = {
-    use(new InstantTally(min, max, otherSum + sum, aheadOfClock, withoutTimestamp, buckets))
-    if (min <= max) buckets.clear(InstantTally.bucketOf(min), InstantTally.bucketOf(max))
-    min = Long.MaxValue
-    max = Long.MinValue
-    sum = 0
-    otherSum = 0
-    aheadOfClock = 0
-    withoutTimestamp = 0
+  final protected def take(copy: Option[InstantTally])(use: InstantTally => Unit): Unit = {
+    sweep()
+    copy.foreach(tally.remove)
+    use(tally)
+    tally.clear()
   }
 
   /**
-   * Takes an earlier copy away. What remains is exact but for its minimum and maximum: where it is not nothing, those are the
-   * copy's as well.
+   * For another thread, under a lock that the writer takes before it takes anything away: all rows up to `last`, if no other has
+   * begun, and none is on the long way.
    */
-  final protected def remove(copy: InstantTally): Unit = {
-    copy.foreach((bucket, count) => buckets.add(bucket, -count))
-    otherSum -= copy.sum
-    aheadOfClock -= copy.aheadOfClock
-    withoutTimestamp -= copy.withoutTimestamp
-    if (buckets.areEmpty(InstantTally.bucketOf(min), InstantTally.bucketOf(max))) {
-      min = Long.MaxValue
-      max = Long.MinValue
+  final protected def copyIfQuiet(last: Long): Option[InstantTally] = {
+    val lastEnded = ended
+    VarHandle.acquireFence()
+    val copy = tally.copy()
+    val (lowest, counts, without) = (first, cells.clone, withoutTimestamp)
+    VarHandle.acquireFence()
+    Option.when(begun == lastEnded && row == last) {
+      copy.add(lowest, counts)
+      copy.addWithoutTimestamp(without)
+      copy
     }
   }
 
-  /** The number of the last row that is done with. */
-  final protected def ended: Long = lastEnded
+  /** From the cells to where all else is. */
+  private def sweep(): Unit = {
+    tally.add(first, cells)
+    tally.addWithoutTimestamp(withoutTimestamp)
+    Arrays.fill(cells, 0)
+    withoutTimestamp = 0
+    sweptAt = row
+  }
 
-  /** For another thread: the rows up to `last`, which it has found to be the last that [[ended]], if no other has begun. */
-  final protected def copyIfQuiet(last: Long): Option[InstantTally] = {
-    VarHandle.acquireFence()
-    val copy = new InstantTally(min, max, otherSum + sum, aheadOfClock, withoutTimestamp, buckets.copy())
-    VarHandle.acquireFence()
-    Option.when(row == last)(copy)
+  /** Makes cells for the ages that were seen and half as many on either side, or for those round `age` where these are too many. */
+  private def layOut(age: Long): Unit = {
+    sweep()
+    val most = highestOneBit((outside * CellsPerRow).min(MostCells))
+    val (lowest, highest) = tally.range
+    val span = highest - lowest.max(0)
+    val (length, middle) =
+      if (span >= most) (most, age)
+      else ((2 * highestOneBit(span * 2 + FewestCells)).min(most), lowest.max(0) + span / 2)
+    first = (middle - length / 2).max(0)
+    cells = new Array[Int](length.toInt)
+    outside = 0
+    aim()
   }
 }
 
 private[recording] object WriterTally {
+  private val FewestCells = 128L
+  private val MostCells = 1L << 14
 
-  /** Where the clock shows more, 285,000 years, nothing is usual. */
-  private val LongestMs = 1L << 53
+  /** How many rows outside of the cells there are at least before they are laid out anew, and how many cells for each of these. */
+  private val FewestOutside = 256
+  private val CellsPerRow = 4
 
-  /** With as many of these as come between two readings it is still a Long. */
-  private val SumLimit = Long.MaxValue - RowClock.LongestRun * LongestMs
+  /** So that no cell overflows. */
+  private val MostRows = 1L << 30
 }

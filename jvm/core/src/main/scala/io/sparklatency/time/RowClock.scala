@@ -1,5 +1,7 @@
 package io.sparklatency.time
 
+import java.lang.invoke.VarHandle
+
 /**
  * The time of day for one row after another, at a fraction of a nanosecond a row. One thread; one for each task and node.
  *
@@ -23,8 +25,8 @@ class RowClock(clock: Clock, everyRow: Boolean = false) {
   private[this] val longestRun = if (everyRow || clock.readEveryRow) 1 else LongestRun
   private[this] var lastMs = 0L
   private[this] var tick = 0L
-  private[this] var rowNumber = 0L
-  private[this] var freshTo = 0L // the last row of the run
+  private[this] var left = 0 // rows of the run that are still to come
+  private[this] var end = 0L // the number of its last row
   private[this] var run = 1
   private[this] var lastNanos = System.nanoTime()
 
@@ -36,16 +38,22 @@ class RowClock(clock: Clock, everyRow: Boolean = false) {
 
   /** Goes on to the next row, and tells whether the clock is to be [[read]] for it. */
   final protected def nextIsStale(): Boolean = {
-    rowNumber += 1
-    rowNumber > freshTo || Ticker.now != tick
+    left -= 1
+    isStale
   }
+
+  /** Whether the clock is to be [[read]] for this row. */
+  final protected def isStale: Boolean = left < 0 || Ticker.now != tick
 
   /** Gives the row that it is at a reading of its own. */
   final protected def read(): Unit = {
+    val number = row
     val nanos = System.nanoTime()
     run = nextRun(run, nanos - lastNanos)
     lastNanos = nanos
-    freshTo = rowNumber + run - 1
+    end = number + run - 1
+    VarHandle.storeStoreFence() // see `row`
+    left = run - 1
     if (run > 1) Ticker.keepGoing()
     tick = Ticker.now
     lastMs = clock.millis()
@@ -57,11 +65,15 @@ class RowClock(clock: Clock, everyRow: Boolean = false) {
   /** `System.nanoTime` when it was read last. */
   final protected def readAtNanos: Long = lastNanos
 
-  /** The number of the row that it is at, from 1. */
-  final protected def row: Long = rowNumber
+  /** The number of the row that it is at, from 1. What another thread is told is told again only while no row has begun since. */
+  final protected def row: Long = {
+    val rest = left
+    VarHandle.loadLoadFence() // a run's `end` is there before its `left`
+    end - rest
+  }
 
   /** Whether the reading is this row's own. */
-  final protected def isJustRead: Boolean = freshTo - rowNumber == run - 1
+  final protected def isJustRead: Boolean = left == run - 1
 
   private def nextRun(last: Int, nanos: Long): Int =
     if (nanos <= RunBudgetNanos) math.min(longestRun, last * 2)

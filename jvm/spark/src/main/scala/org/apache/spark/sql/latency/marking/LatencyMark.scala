@@ -11,8 +11,8 @@ import org.apache.spark.sql.catalyst.plans.logical.UnaryNode
  * A marked point of a plan. Rows pass unchanged, and the latency of each is measured. No optimizer rule knows this node, so
  * nothing moves across it. Work below the mark happens before the clock is read. Work above it happens after.
  *
- * Immutable. Spark's analyzer, optimizer and planner handle it in their thread, and `LatencyMarkStrategy` plans it as a
- * filter. So a filter above a mark no longer reaches the source; what a record costs, see `RecordE2ELatency`.
+ * Immutable. Spark's analyzer, optimizer and planner handle it in their thread, and `LatencyMarkStrategy` plans it. A
+ * filter above a mark no longer reaches the source; what a record costs, see `RecordE2ELatency`.
  *
  * @param timestamp  deterministic, of TIMESTAMP type. (Spark would move a nondeterministic expression into a Project below.)
  * @param markId     the same for one mark in two branches of a plan (a self-join), different for two marks with one name (a

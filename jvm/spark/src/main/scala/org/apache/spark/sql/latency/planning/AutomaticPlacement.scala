@@ -18,12 +18,12 @@ import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.latency.compat.EventTimeWatermarkExec
 import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.compat.StateStoreWriter
+import org.apache.spark.sql.latency.recording.MarkOperator
 import org.apache.spark.sql.latency.recording.OfPartition
 import org.apache.spark.sql.latency.recording.RecordE2ELatency
 import org.apache.spark.sql.latency.recording.RecordExpression
 import org.apache.spark.sql.latency.recording.RecordLatencyExec
 import org.apache.spark.sql.latency.recording.RecordLateness
-import org.apache.spark.sql.latency.recording.Uncompiled
 
 /**
  * Places the automatic marks in one plan. A place that is marked by hand is not marked again. The cost grows with the plan,
@@ -125,9 +125,12 @@ private final class AutomaticPlacement(
       below: SparkPlan,
       above: List[SparkPlan]
   ): SparkPlan =
-    if (isCompiled(node) || above.headOption.exists(isCompiled)) FilterExec(mark, below)
-    else if (CurrentQuery.hasCommits(session)) RecordLatencyExec(mark, below)
-    else FilterExec(Uncompiled(mark), below)
+    MarkOperator(
+      mark,
+      below,
+      isCompiled = isCompiled(node) || above.headOption.exists(isCompiled),
+      CurrentQuery.hasCommits(session)
+    )
 
   private def leaveOut(id: String, reason: String): Unit =
     application.tellOnce(query, s"node '$id' is left out: $reason")
@@ -158,6 +161,7 @@ private final class AutomaticPlacement(
   private def isByHand(node: SparkPlan): Boolean = idByHand(node).nonEmpty
 
   private def idByHand(node: SparkPlan): Option[String] = node match {
+    case RecordLatencyExec(OfPartition(mark: RecordE2ELatency), _, _) => Some(mark.node)
     case FilterExec(OfPartition(mark: RecordE2ELatency), _) => Some(mark.node)
     case _ => None
   }

@@ -1,18 +1,16 @@
 package org.apache.spark.sql.latency.planning
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.SparkStrategy
 import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.marking.LatencyMark
+import org.apache.spark.sql.latency.recording.MarkOperator
 import org.apache.spark.sql.latency.recording.OfPartition
 import org.apache.spark.sql.latency.recording.RecordE2ELatency
 
 /**
- * Plans a mark as Spark's own filter with a condition that is always true. Real-time mode would refuse an operator of ours.
- * Such an operator would also need its own code generation, and it would hide the child's partitioning and ordering unless it
- * passed them on.
+ * Plans a mark as an operator that takes part in generated code.
  *
  * Runs in the planning thread, for each batch anew. Costs one new accumulator for each mark.
  */
@@ -20,19 +18,22 @@ final case class LatencyMarkStrategy(applications: MarkedApplication.Finder) ext
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case mark: LatencyMark =>
       val child = planLater(mark.child)
-      recorded(mark).fold(child)(record => FilterExec(OfPartition(record), child)) :: Nil
+      recorded(mark, child).getOrElse(child) :: Nil
     case _ => Nil
   }
 
   /** None where the query does not record the node, or where we are broken: then the query runs without it. */
-  private def recorded(mark: LatencyMark): Option[RecordE2ELatency] =
+  private def recorded(mark: LatencyMark, child: SparkPlan): Option[SparkPlan] =
     try {
       val session = SparkSession.active
       val accumulators = new MarkAccumulators(session, applications.of(session.sparkContext))
       // In a session that has the jar without its rules, a mark that is not recorded is still here.
-      Option.when(accumulators.isRecorded(mark))(
-        RecordE2ELatency(mark.timestamp, mark.child.output, mark.node)(accumulators.make(mark.node))
-      )
+      Option.when(accumulators.isRecorded(mark)) {
+        val record =
+          RecordE2ELatency(mark.timestamp, mark.child.output, mark.node)(accumulators.make(mark.node))
+        val hasCommits = CurrentQuery.hasCommits(session)
+        MarkOperator(OfPartition(record), child, isCompiled = true, hasCommits)
+      }
     } catch {
       // A bad setting is the user's mistake, and stops the query.
       case missing: LinkageError =>

@@ -1,18 +1,28 @@
 package org.apache.spark.sql.latency.recording
 
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.SparkPlan
 
-/**
- * Recognizes a mark in a physical plan, whichever operator carries it, and gives the mark and the plan below. A pattern
- * without state, for any thread. Costs a type test for each operator.
- */
+/** A mark in a physical plan, whichever operator carries it. For any thread. */
 private[latency] object MarkOperator {
+
+  /**
+   * An operator of our own, because a filter counts its rows for the SQL tab, which takes as long as all that a mark does. Where a
+   * task runs as long as the query it is a filter all the same: real-time mode accepts only operators that it knows by name.
+   *
+   * @param mark       may be wrapped in [[OfPartition]]
+   * @param isCompiled whether the mark is to be part of a stage of generated code
+   * @param hasCommits whether the query runs in batches: not so in real-time and continuous mode
+   */
+  def apply(mark: Expression, child: SparkPlan, isCompiled: Boolean, hasCommits: Boolean): SparkPlan =
+    if (hasCommits) RecordLatencyExec(mark, child, isCompiled)
+    else FilterExec(if (isCompiled) mark else Uncompiled(mark), child)
+
+  /** The mark and the plan below. Costs a type test for each operator. */
   def unapply(plan: SparkPlan): Option[(RecordExpression, SparkPlan)] = plan match {
-    case RecordLatencyExec(mark, child) => Some(mark -> child)
-    case FilterExec(mark: RecordExpression, child) => Some(mark -> child)
-    case FilterExec(OfPartition(mark: RecordExpression), child) => Some(mark -> child)
-    case FilterExec(Uncompiled(mark: RecordExpression), child) => Some(mark -> child)
+    case RecordLatencyExec(RecordExpression(mark), child, _) => Some(mark -> child)
+    case FilterExec(RecordExpression(mark), child) => Some(mark -> child)
     case _ => None
   }
 }

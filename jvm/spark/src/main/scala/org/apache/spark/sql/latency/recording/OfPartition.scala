@@ -25,8 +25,5 @@ case class OfPartition(child: Expression) extends UnaryExpression with Nondeterm
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = child.genCode(ctx)
   override protected def withNewChildInternal(newChild: Expression): OfPartition = copy(newChild)
 
-  override protected def initializeInternal(partition: Int): Unit = child match {
-    case record: RecordExpression => record.open(partition)
-    case other => throw new IllegalStateException(s"not a mark: $other")
-  }
+  override protected def initializeInternal(partition: Int): Unit = RecordExpression.in(child).open(partition)
 }

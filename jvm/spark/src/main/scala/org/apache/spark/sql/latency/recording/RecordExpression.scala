@@ -13,7 +13,8 @@ import org.apache.spark.sql.types.BooleanType
 import org.apache.spark.sql.types.DataType
 
 /**
- * An expression that is always true, and records something of each row on the way. So a filter with it lets every row pass.
+ * An expression that is always true, and records something of each row on the way. So a filter with it lets every row pass: see
+ * [[MarkOperator]].
  *
  * It is not `Nondeterministic`, although it has to know its partition. Spark takes that trait to mean that the value depends
  * on the partition's index, and generates no code for a union of such children. See [[OfPartition]].
@@ -71,5 +72,19 @@ abstract class RecordExpression extends Expression {
        """.stripMargin,
       isNull = FalseLiteral
     )
+  }
+}
+
+object RecordExpression {
+
+  /** The mark in the expression of an operator. */
+  private[latency] def in(expression: Expression): RecordExpression =
+    unapply(expression).getOrElse(throw new IllegalStateException(s"not a mark: $expression"))
+
+  private[latency] def unapply(expression: Expression): Option[RecordExpression] = expression match {
+    case mark: RecordExpression => Some(mark)
+    case OfPartition(mark: RecordExpression) => Some(mark)
+    case Uncompiled(mark: RecordExpression) => Some(mark)
+    case _ => None
   }
 }

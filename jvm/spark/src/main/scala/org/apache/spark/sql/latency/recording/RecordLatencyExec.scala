@@ -4,28 +4,45 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.BindReferences
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.SortOrder
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
+import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
+import org.apache.spark.sql.execution.CodegenSupport
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.UnaryExecNode
 
 /**
- * A mark between operators that do not generate code. Rows, partitioning and ordering pass unchanged.
+ * A mark in a plan. Rows, partitioning and ordering pass unchanged.
  *
- * It generates no code, and that is why it exists: a filter here would generate the code of its predicate in every task,
- * which takes longer than a few thousand rows. Where a task runs as long as the query, a filter with [[Uncompiled]] stands
- * instead: there the generated code pays, and real-time mode accepts only operators that it knows by name.
+ * Where its neighbours generate code it takes part in their stage, and a record costs what the mark costs. Elsewhere it generates
+ * none: code would be generated and compiled in every task, which takes longer than a few thousand rows. A record then costs one
+ * call of the iterator, too. Runs in the thread that reads the partition's rows.
  *
- * A record costs what the mark costs, and one call of the iterator. Runs in the thread that reads the partition's rows.
+ * @param mark           a [[RecordExpression]], alone or wrapped in [[OfPartition]]
+ * @param supportCodegen whether it takes part in a stage of generated code
  */
-case class RecordLatencyExec(mark: RecordExpression, child: SparkPlan) extends UnaryExecNode {
+case class RecordLatencyExec(mark: Expression, child: SparkPlan, override val supportCodegen: Boolean)
+    extends UnaryExecNode with CodegenSupport {
   override def nodeName: String = "RecordLatency"
+  override protected def stringArgs: Iterator[Any] = Iterator(mark)
   override def output: Seq[Attribute] = child.output
   override def outputPartitioning: Partitioning = child.outputPartitioning
   override def outputOrdering: Seq[SortOrder] = child.outputOrdering
 
+  override def inputRDDs(): Seq[RDD[InternalRow]] = compiledChild.inputRDDs()
+
+  override protected def doProduce(ctx: CodegenContext): String = compiledChild.produce(ctx, this)
+
+  override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
+    val columns = evaluateRequiredVariables(output, input, mark.references)
+    val recording = BindReferences.bindReference(mark, output).genCode(ctx)
+    s"$columns\n${recording.code}\n${consume(ctx, input)}"
+  }
+
   override protected def doExecute(): RDD[InternalRow] = {
-    val bound = BindReferences.bindReference(mark, child.output)
+    val bound = RecordExpression.in(BindReferences.bindReference(mark, output))
     child.execute().mapPartitionsWithIndexInternal { (partition, rows) =>
       val recorder = bound.figures.open(partition)
       rows.map { row =>
@@ -34,6 +51,8 @@ case class RecordLatencyExec(mark: RecordExpression, child: SparkPlan) extends U
       }
     }
   }
+
+  private def compiledChild = child.asInstanceOf[CodegenSupport]
 
   override protected def withNewChildInternal(newChild: SparkPlan): RecordLatencyExec = copy(child = newChild)
 }

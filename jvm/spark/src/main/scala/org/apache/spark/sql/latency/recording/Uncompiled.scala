@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode
 import org.apache.spark.sql.types.DataType
 
 /**
- * Keeps a filter out of the stages of generated code. Alone between operators that do not generate code, it would be a stage
+ * Keeps a filter with a mark out of the stages of generated code. Alone between operators that do not generate code, it would be a stage
  * of its own, which the plan without the mark does not have. Stands only where [[RecordLatencyExec]] cannot: in real-time and
  * continuous mode.
  *
