@@ -2,8 +2,7 @@ package org.apache.spark.sql.latency.metrics
 
 import java.util.concurrent.TimeUnit
 
-import scala.util.control.NonFatal
-
+import io.sparklatency.spark.base.OurFailure
 import org.apache.spark.internal.Logging
 import org.apache.spark.util.ThreadUtils
 
@@ -34,7 +33,7 @@ private[latency] final class EndedRuns(ask: Array[String] => Array[String]) exte
       val shown = ExecutorFigures.running
       if (shown.nonEmpty) ask(shown.toArray).foreach(ExecutorFigures.ended)
     } catch {
-      case NonFatal(e) =>
+      case OurFailure(e) =>
         if (!hasFailed) logWarning("The driver does not say which queries have ended: their figures stay.", e)
         hasFailed = true
     }

@@ -1,12 +1,11 @@
 package org.apache.spark.sql.latency.metrics
 
-import scala.util.control.NonFatal
-
 import io.sparklatency.figures.LiveRuns
 import io.sparklatency.figures.MarkOwner
 import io.sparklatency.figures.TaskPlace
 import io.sparklatency.recording.LatencySummary
 import io.sparklatency.spark.base.LatencyConf
+import io.sparklatency.spark.base.OurFailure
 import io.sparklatency.time.WallClock
 import org.apache.spark.SparkContext
 import org.apache.spark.SparkEnv
@@ -36,7 +35,7 @@ object ExecutorFigures extends TaskFigures with Logging {
         env.metricsSystem.registerSource(source)
         Some(runs)
       } catch {
-        case NonFatal(e) =>
+        case OurFailure(e) =>
           logWarning("This executor's latencies are not shown in its metrics.", e)
           None
       }
