@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from cluster import LINES, Spark, settings
 
-from sampling import IS_FULL
+from sampling import IS_FULL, by_turns
 
 SCRIPT = Path(__file__).parent / "many.py"
 BEFORE = 105
@@ -50,7 +50,7 @@ class Seen:
     bytes: int
 
 
-@pytest.fixture(scope="module", params=LINES)
+@pytest.fixture(scope="module", params=by_turns(LINES))
 def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Seen, Seen]:
     """Before and after the last queries."""
     folder = tmp_path_factory.mktemp("many")

@@ -43,6 +43,11 @@ def sampled(shapes: Sequence[A], modes: Sequence[B]) -> list[tuple[A, B]]:
     ]
 
 
+def by_turns(modes: Sequence[B]) -> list[B]:
+    """The mode whose turn it is, or all of them; for what hardly depends on the mode."""
+    return [mode for _, mode in sampled([None], modes)]
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "full: long by nature, and run by `make test-full` alone")
     config.addinivalue_line("markers", "sampled(of, by): two parameters of whose product a sample is run")
