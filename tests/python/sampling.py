@@ -4,6 +4,8 @@ A product is that of two parameters. Its test says so: ``@pytest.mark.sampled(of
 sample has each shape in one mode, and each mode at least once. Seeds that follow one another have other
 samples, and as many of them as there are modes have the whole product.
 
+What hardly depends on the line of Spark, ``@pytest.mark.one_line``, runs on the line whose turn it is.
+
 ``TEST_FULL`` runs all. ``SAMPLE_SEED`` runs a sample again; without it the day is the seed.
 """
 
@@ -12,6 +14,7 @@ from __future__ import annotations
 import os
 import time
 from collections import defaultdict
+from importlib.metadata import version
 from typing import TYPE_CHECKING, TypeVar
 
 import pytest
@@ -26,6 +29,9 @@ _SECONDS_OF_A_DAY = 86_400
 
 IS_FULL = bool(os.environ.get("TEST_FULL"))
 SEED = int(os.environ.get("SAMPLE_SEED") or time.time() // _SECONDS_OF_A_DAY)
+
+LINES = os.environ.get("SPARK_LINES", "").split()
+"""Of which each has a run of the same tests."""
 
 
 def is_in_sample(shape: int, mode: int, modes: int, seed: int = SEED) -> bool:
@@ -50,6 +56,7 @@ def by_turns(modes: Sequence[B]) -> list[B]:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "full: long by nature, and run by `make test-full` alone")
+    config.addinivalue_line("markers", "one_line: hardly depends on the line of Spark")
     config.addinivalue_line("markers", "sampled(of, by): two parameters of whose product a sample is run")
 
 
@@ -68,7 +75,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _is_run(item: pytest.Item, values: Mapping[tuple[object, str], list[object]]) -> bool:
-    if item.get_closest_marker("full"):
+    if item.get_closest_marker("full") or (item.get_closest_marker("one_line") and not _is_our_turn()):
         return False
     for product in _products(item):
         (shape, _), (mode, modes) = (
@@ -79,6 +86,11 @@ def _is_run(item: pytest.Item, values: Mapping[tuple[object, str], list[object]]
         if not is_in_sample(shape, mode, modes):
             return False
     return True
+
+
+def _is_our_turn() -> bool:
+    own = ".".join(version("pyspark").split(".")[:2])
+    return own not in LINES or own in by_turns(LINES)
 
 
 def _values(items: Iterable[pytest.Item]) -> dict[tuple[object, str], list[object]]:

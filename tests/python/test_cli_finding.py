@@ -8,6 +8,8 @@ from fabricated import earlier, node, query
 from orders import ORDERS, sparklatency
 from ui import UI, application
 
+pytestmark = pytest.mark.one_line
+
 
 def test_one_of_several_queries_has_to_be_named(ui: UI) -> None:
     ui.queries = [ORDERS, query("clicks", node("source"))]

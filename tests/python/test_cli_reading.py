@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from ui import UI
 
+pytestmark = pytest.mark.one_line
+
 
 def shown(printed: Result) -> list[list[str]]:
     assert printed.exit_code == 0, printed.output

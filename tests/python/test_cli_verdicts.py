@@ -13,6 +13,8 @@ from orders import ORDERS, sparklatency
 if TYPE_CHECKING:
     from ui import UI
 
+pytestmark = pytest.mark.one_line
+
 
 @pytest.mark.parametrize(
     ("limits", "code", "statuses"),

@@ -12,6 +12,8 @@ from fabricated import NEVER, figures, node, note, one_node, part, query, slowes
 if TYPE_CHECKING:
     from sparklatency.view import Latency
 
+pytestmark = pytest.mark.one_line
+
 GOLDEN = Path(__file__).parent / "golden"
 
 

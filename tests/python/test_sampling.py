@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sampling import is_in_sample
+from sparklatency.binding.jars import pyspark_version, spark_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+pytestmark = pytest.mark.one_line
 
 pytest_plugins = ["pytester"]
 
@@ -35,8 +38,13 @@ TESTS = """
     @pytest.mark.full
     def test_long():
         pass
+
+    @pytest.mark.one_line
+    def test_any_line():
+        pass
 """
-ONE_SIDE = ["one_side[a]", "one_side[b]"]
+ONE_SIDE = ["any_line", "one_side[a]", "one_side[b]"]
+OWN_LINE = spark_line(pyspark_version())
 Tests = tuple[list[str], str]
 
 
@@ -46,7 +54,7 @@ def ran(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Callable[
     pytester.makepyfile(TESTS)
 
     def run(**environment: str) -> Tests:
-        for name in ("SAMPLE_SEED", "TEST_FULL"):
+        for name in ("SAMPLE_SEED", "TEST_FULL", "SPARK_LINES"):
             monkeypatch.setenv(name, environment.get(name, ""))
         printed = pytester.runpytest_subprocess("-p", "sampling", "-v", "--strict-markers").stdout.str()
         return sorted(re.findall(r"::test_(\S+) PASSED", printed)), printed
@@ -82,9 +90,14 @@ def test_a_sample_of_a_product_is_run_and_its_seed_is_printed(ran: Callable[...,
 
 def test_all_is_run_where_that_is_asked_for(ran: Callable[..., Tests]) -> None:
     tests, printed = ran(TEST_FULL="1")
-    assert tests == [
-        "long",
-        *ONE_SIDE,
-        *(f"product[{mode}-{shape}]" for mode in ("fast", "slow") for shape in "abc"),
-    ]
+    product = [f"product[{mode}-{shape}]" for mode in ("fast", "slow") for shape in "abc"]
+    assert tests == sorted(["long", *ONE_SIDE, *product])
     assert "deselected" not in printed
+
+
+def test_what_hardly_depends_on_the_line_runs_on_the_line_whose_turn_it_is(ran: Callable[..., Tests]) -> None:
+    lines = f"{OWN_LINE} 9.9"
+    turns = ["any_line" in ran(SPARK_LINES=lines, SAMPLE_SEED=seed)[0] for seed in ("0", "1", "2")]
+    assert turns == [True, False, True]
+    assert "any_line" in ran(SPARK_LINES=OWN_LINE, SAMPLE_SEED="1")[0]
+    assert "any_line" in ran(SPARK_LINES=lines, SAMPLE_SEED="1", TEST_FULL="1")[0]

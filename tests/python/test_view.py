@@ -15,6 +15,8 @@ from sparklatency.errors import NoFiguresError, SparkLatencyError
 from sparklatency.rendering.queries import line, tables
 from sparklatency.values.answer import Headline, Note, Part, Parts
 
+pytestmark = pytest.mark.one_line
+
 BATCH: dict[str, Any] = {
     **dict.fromkeys(("batch", "start", "committed", "inputRows", "droppedLate"), 0),
     **dict.fromkeys(("watermark", "watermarkLag", "slowestStep")),
