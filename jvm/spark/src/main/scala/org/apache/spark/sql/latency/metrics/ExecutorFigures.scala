@@ -66,11 +66,14 @@ object ExecutorFigures extends TaskFigures with Logging {
   /** The plugin of this executor says how to ask the driver. */
   def askBy(ask: AnyRef => AnyRef): Unit =
     if (!isDriver)
-      asking = Some(new EndedRuns(runs =>
-        ask(EndedQuestion(runs)) match {
-          case ended: Array[String] => ended
-          case _ => Array.empty
-        }
+      asking = Some(new EndedRuns(
+        () => running,
+        runs =>
+          ask(EndedQuestion(runs)) match {
+            case ended: Array[String] => ended
+            case _ => Array.empty
+          },
+        ended
       ))
 
   def stopAsking(): Unit = {
