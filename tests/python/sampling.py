@@ -77,13 +77,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _is_run(item: pytest.Item, values: Mapping[tuple[object, str], list[object]]) -> bool:
     if item.get_closest_marker("full") or (item.get_closest_marker("one_line") and not _is_our_turn()):
         return False
-    for product in _products(item):
-        (shape, _), (mode, modes) = (
-            (known.index(_parameters(item)[name]), len(known))
-            for name in product
-            for known in [values[item.parent, name]]
-        )
-        if not is_in_sample(shape, mode, modes):
+    own = _parameters(item)
+    for of, by in _products(item):
+        shapes, modes = values[item.parent, of], values[item.parent, by]
+        if not is_in_sample(shapes.index(own[of]), modes.index(own[by]), len(modes)):
             return False
     return True
 
