@@ -21,6 +21,10 @@ ifneq ($(and $(filter spark-suites,$(MAKECMDGOALS)),$(filter-out $(SUITES_LINE),
 $(error Spark $(SPARK) has no test jars in Maven; spark-suites runs on $(SUITES_LINE) alone)
 endif
 
+# The day, unless it is given. All suites draw their samples by it.
+SAMPLE_SEED ?= $(shell expr $$(date +%s) / 86400)
+export SAMPLE_SEED := $(SAMPLE_SEED)
+
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' python/pyproject.toml)
 PYTHON ?= python3
 SBT_VERSION := $(shell sed -n 's/^sbt.version=//p' project/build.properties)
@@ -62,8 +66,15 @@ demo: ## half a minute of a live pipeline, its figures and its slow step
 	@$(MAKE) --no-print-directory SPARK=$(HOME_LINE) $(HOME_JAR)
 	.venv/$(HOME_LINE)/bin/sparklatency demo
 
-test: test-jvm lint-python ## all tests, lint included, but for those that are long by nature
-	@$(MAKE) --no-print-directory $(LINES:%=test-python-%) $(if $(filter $(SUITES_LINE),$(LINES)),test-spark-suites) test-e2e
+test: test-jvm lint-python ## lint and all suites, with a sample of cases; SAMPLE_SEED=7 runs a sample again
+	@$(MAKE) --no-print-directory $(TEST_PARTS)
+	@echo "A sample of cases was run, SAMPLE_SEED=$(SAMPLE_SEED). make test-full runs all."
+
+test-full: export TEST_FULL := 1
+test-full: test-jvm lint-python ## all cases of all suites, a thousand queries that come and go, the mutants: hours
+	@$(MAKE) --no-print-directory $(TEST_PARTS) mutants
+
+TEST_PARTS = $(LINES:%=test-python-%) $(if $(filter $(SUITES_LINE),$(LINES)),test-spark-suites) test-e2e
 
 test-jvm: $(SBT_LAUNCHER) $(VENVS) # one session of sbt for all that the tests want of it; two lines' suites run side by side
 	$(SBT) $(SBT_LINT) core/test "all $(BRIDGES:%=%/test)" $(BRIDGES:%=%/assembly) e2e/classpaths sparkSuites/classpath
@@ -71,7 +82,7 @@ test-jvm: $(SBT_LAUNCHER) $(VENVS) # one session of sbt for all that the tests w
 	touch tests/e2e/target/classpaths tests/spark_suites/target/classpath.txt
 
 $(ALL_LINES:%=test-python-%): test-python-%: build
-	.venv/$*/bin/python -m pytest -c python/pyproject.toml --junitxml target/reports/python-$*.xml tests/python
+	SPARK_LINES="$(LINES)" .venv/$*/bin/python -m pytest -c python/pyproject.toml --junitxml target/reports/python-$*.xml tests/python
 
 test-e2e: build tests/e2e/target/classpaths
 	SPARK_LINES="$(LINES)" .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml tests/e2e
@@ -158,4 +169,4 @@ $(WHEEL): $(PYTHON_SOURCES) $(JARS) | $(VENVS)
 	touch $@
 
 .SECONDARY:
-.PHONY: help build demo test test-jvm spark-suites test-spark-suites mutants pages reference bench format lint lint-python venv test-e2e clean $(ALL_LINES:%=test-python-%)
+.PHONY: help build demo test test-full test-jvm spark-suites test-spark-suites mutants pages reference bench format lint lint-python venv test-e2e clean $(ALL_LINES:%=test-python-%)

@@ -22,7 +22,10 @@ from typing import Any
 import pytest
 from cluster import Application, Cluster
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="a task finds its executor in /proc")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="a task finds its executor in /proc"),
+    pytest.mark.sampled(of="run", by="cluster"),
+]
 
 SCRIPT = Path(__file__).parent / "faults.py"
 LENGTHS = [300, 310, 320, 330]

@@ -18,6 +18,8 @@ from broker import Broker
 from cluster import WORKERS, Cluster
 from submitted import gauge, running_pipeline
 
+pytestmark = pytest.mark.sampled(of="run", by="cluster")
+
 RATE = 200
 WARM_UP = 20
 """Records of the first batch, which waits for classes to load; the stream follows when they are counted."""

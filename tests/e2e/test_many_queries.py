@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from cluster import LINES, Spark, settings
 
+from sampling import IS_FULL, by_turns
+
 SCRIPT = Path(__file__).parent / "many.py"
 BEFORE = 105
 """A few more than the hundred ended queries whose last figures can be read."""
 
-MORE = int(os.environ.get("MANY_QUERIES", "45"))
+MORE = int(os.environ.get("MANY_QUERIES", "1000" if IS_FULL else "45"))
 """The more, the surer, and the longer it takes."""
 
 A_FEW = MORE // 3
@@ -48,7 +50,7 @@ class Seen:
     bytes: int
 
 
-@pytest.fixture(scope="module", params=LINES)
+@pytest.fixture(scope="module", params=by_turns(LINES))
 def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Seen, Seen]:
     """Before and after the last queries."""
     folder = tmp_path_factory.mktemp("many")

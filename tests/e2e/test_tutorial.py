@@ -9,6 +9,7 @@ from broker import running_broker
 from cluster import LINES, Spark
 from reader import Reader, block
 
+from sampling import by_turns
 from sparklatency import SparkLatencyError, latency
 from sparklatency.view import Latency
 
@@ -17,7 +18,7 @@ SLOW_MS = 60
 """What the script's slow step takes for each order."""
 
 
-@pytest.fixture(scope="module", params=LINES)
+@pytest.fixture(scope="module", params=by_turns(LINES))
 def reader(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
     """With a broker of their own: the page names its topics."""
     folder = tmp_path_factory.mktemp("reader")

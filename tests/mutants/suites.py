@@ -89,8 +89,9 @@ class Sbt:
         return found
 
     def close(self) -> None:
-        """Ends sbt, and waits for that."""
+        """Ends sbt, and waits for that. At the end of its input alone it would wait for other clients."""
         assert self._process.stdin is not None
+        self._process.stdin.write("exit\n")
         self._process.stdin.close()
         self._process.wait()
 

@@ -11,6 +11,8 @@ import pytest
 
 from support import python
 
+pytestmark = pytest.mark.one_line
+
 APPLICATION = """
     import json
     import time

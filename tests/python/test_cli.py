@@ -11,6 +11,8 @@ from sparklatency import __version__, jar_path
 from sparklatency.cli import main
 from support import python
 
+pytestmark = pytest.mark.one_line
+
 
 def sparklatency(*arguments: str) -> Result:
     return CliRunner().invoke(main, arguments, prog_name="sparklatency")

@@ -17,6 +17,8 @@ from support import exported, python
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.one_line
+
 APPLICATION = """
     import json, time
     from urllib.request import urlopen

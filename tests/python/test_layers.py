@@ -13,6 +13,8 @@ import sparklatency
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+pytestmark = pytest.mark.one_line
+
 PACKAGE = "sparklatency"
 SOURCE = Path(sparklatency.__file__).parent
 

@@ -8,6 +8,8 @@ import pytest
 
 from mutants import CHECKOUT, Mutant, mutants
 
+pytestmark = pytest.mark.one_line
+
 SUITES = {file.stem for file in (CHECKOUT / "tests/jvm").rglob("*.scala")}
 ALL = pytest.mark.parametrize("mutant", mutants(), ids=lambda mutant: mutant.name)
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from sparklatency.values.nodes import NodeSnapshot
 
+    Shape = Callable[[DataFrame], DataFrame]
+
 # Python workers cannot import it.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]
 
@@ -147,20 +149,6 @@ def run(spark: SparkSession, name: str, transform: Callable[[DataFrame], DataFra
     return Seen(query, happened, time.time_ns() // 1_000_000, spark.table(f"`{name}`").collect())
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_marks_by_hand_stand_on_either_side_of(
-    spark: SparkSession, shape: Callable[[DataFrame], DataFrame]
-) -> None:
-    def marked(events: DataFrame) -> DataFrame:
-        return with_e2e_latency(shape(with_e2e_latency(events, "before", "timestamp")), "after", "timestamp")
-
-    seen = run(spark, f"hand_{shape.__name__}", marked)
-    assert len(seen.rows) == KEPT.get(shape.__name__, RECORDS)
-    nodes = seen.nodes()
-    assert list(nodes) == ["before", "after"]
-    seen.check(nodes["before"], nodes["after"])
-
-
 @pytest.fixture
 def automatic(spark: SparkSession) -> Iterator[None]:
     spark.conf.set("spark.sparklatency.auto", "source,terminal")
@@ -168,25 +156,44 @@ def automatic(spark: SparkSession) -> Iterator[None]:
     spark.conf.unset("spark.sparklatency.auto")
 
 
-@pytest.mark.usefixtures("automatic")
-@pytest.mark.parametrize("shape", SHAPES)
-def test_automatic_nodes_stand_on_either_side_of(
-    spark: SparkSession, shape: Callable[[DataFrame], DataFrame]
-) -> None:
+def by_hand(spark: SparkSession, shape: Shape) -> tuple[Seen, list[str]]:
+    def marked(events: DataFrame) -> DataFrame:
+        return with_e2e_latency(shape(with_e2e_latency(events, "before", "timestamp")), "after", "timestamp")
+
+    return run(spark, f"hand_{shape.__name__}", marked), ["before", "after"]
+
+
+def automatically(spark: SparkSession, shape: Shape) -> tuple[Seen, list[str]]:
     """Behind what makes new columns a watermark says which of them is the timestamp, whatever its name."""
-    seen = run(
-        spark, f"auto_{shape.__name__}", lambda events: shape(events).withWatermark("timestamp", "1 minute")
-    )
+
+    def watermarked(events: DataFrame) -> DataFrame:
+        return shape(events).withWatermark("timestamp", "1 minute")
+
+    return run(spark, f"auto_{shape.__name__}", watermarked), ["source-0-rate-micro-batch", "sink"]
+
+
+@pytest.mark.sampled(of="shape", by="marked")
+@pytest.mark.parametrize("marked", [by_hand, automatically])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_nodes_stand_on_either_side_of(
+    spark: SparkSession,
+    shape: Shape,
+    marked: Callable[[SparkSession, Shape], tuple[Seen, list[str]]],
+    request: pytest.FixtureRequest,
+) -> None:
+    if marked is automatically:
+        request.getfixturevalue("automatic")
+    seen, names = marked(spark, shape)
     assert len(seen.rows) == KEPT.get(shape.__name__, RECORDS)
     nodes = seen.nodes()
-    assert list(nodes) == ["source-0-rate-micro-batch", "sink"]
-    seen.check(nodes["source-0-rate-micro-batch"], nodes["sink"])
+    assert list(nodes) == names
+    seen.check(*nodes.values())
 
 
 @pytest.mark.usefixtures("automatic")
 @pytest.mark.parametrize("shape", [map_in_pandas, map_in_arrow])
 def test_behind_new_columns_without_a_watermark_the_name_says_which_is_the_timestamp(
-    spark: SparkSession, shape: Callable[[DataFrame], DataFrame]
+    spark: SparkSession, shape: Shape
 ) -> None:
     seen = run(spark, f"named_{shape.__name__}", shape)
     nodes = seen.nodes()

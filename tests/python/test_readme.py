@@ -15,8 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import pytest
+from pyspark.sql.streaming.query import StreamingQuery
 
+from sparklatency import latency
 from sparklatency.cli import main
+from support import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +41,18 @@ def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", text(page), re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.usefixtures("running")
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader waits half a minute, and sees more. Here an example goes on as soon as a batch has ended."""
+
+    def await_figures(query: StreamingQuery, _: int) -> bool:
+        eventually(lambda: latency(query).history().batches or None)
+        return False
+
+    monkeypatch.setattr(StreamingQuery, "awaitTermination", await_figures)
+
+
+@pytest.mark.usefixtures("running", "soon")
 def test_examples_run(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
     namespace: dict[str, Any] = {"spark": spark}
     examples = [(page, example) for page in PAGES for example in blocks(page, "python")]

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from ui import UI
 
+pytestmark = pytest.mark.one_line
+
 HEADLINE = "Slowest step: [b]sink</b>, 2.6 s of 4.2 s (62 %)"
 PARTS = "source queuing 1.2 s, processing 3.0 s, commit 40 ms: 4.2 s on average in the last batch"
 NOTES = [

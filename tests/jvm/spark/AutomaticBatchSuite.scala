@@ -12,7 +12,7 @@ import org.apache.spark.sql.latency.ListenerBus
 import org.apache.spark.sql.latency.Plans
 
 /** Batch queries that nobody marked. */
-class AutomaticBatchSuite extends StreamingTest {
+class AutomaticBatchSuite extends StreamingTest with Sampled {
   private val inBatch = everything :+ ("spark.sparklatency.auto.batch" -> "true")
 
   /** Two partitions, each with the ages 1, 2, … `records` milliseconds. */
@@ -205,7 +205,7 @@ class AutomaticBatchSuite extends StreamingTest {
     "repartition" -> (() => topic("shape").repartition(3).union(topic("other").repartition(2)))
   )
 
-  for ((name, shape) <- shapes; adaptive <- Seq(true, false))
+  for (((name, shape), adaptive) <- sample.of(shapes, Seq(true, false)))
     test(s"automatic nodes leave a batch query's plan as it is: $name, adaptive planning being $adaptive") {
       withSettings("spark.sql.adaptive.enabled" -> adaptive.toString) {
         def run() = {

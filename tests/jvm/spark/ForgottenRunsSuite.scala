@@ -1,34 +1,26 @@
 package org.apache.spark.sql.latency
 
+import java.util.UUID
 import java.util.{Map => JMap}
 
 import scala.jdk.CollectionConverters._
 
-import io.sparklatency.figures.Batch
+import io.sparklatency.answer.RunStatus
 import io.sparklatency.figures.Measure
-import io.sparklatency.figures.NodeLatencies
-import io.sparklatency.recording.LatencyRecorder
-import io.sparklatency.time.ManualClock
 import org.apache.spark.sql.latency.history.BatchArchive
 import org.apache.spark.sql.latency.history.StoredBatch
+import org.apache.spark.sql.latency.history.StoredEnd
 import org.apache.spark.sql.latency.history.StoredRun
 import org.apache.spark.util.kvstore.InMemoryStore
 import org.scalatest.funsuite.AnyFunSuite
 
-/** What the store of a driver keeps of runs that were let go. In Spark's package for what only ours may call. */
-class ForgottenRunsSuite extends AnyFunSuite {
+/** What the archive forgets: batches and runs beyond the limits. In Spark's package for what only ours may call. */
+class ForgottenRunsSuite extends AnyFunSuite with ArchivedBatches {
   private val store = new InMemoryStore
   private val archive = new BatchArchive(store, kept = 3)
 
-  private def add(run: Int, batch: Long): Unit = {
-    val recorder = new LatencyRecorder(new ManualClock(1000))
-    recorder.record(0)
-    val nodes = Seq(NodeLatencies("n", Nil, Map(Measure.E2ELatency -> recorder.summary())))
-    val (query, at) = (s"query-$run", 1000L * run + batch)
-    archive.onOtherEvent(SparkListenerLatencyBatch(
-      Batch(query, None, Some(s"run-$run"), batch, at, at, 1, Map.empty, None, Nil, 0, nodes)
-    ))
-  }
+  private def add(run: Int, number: Long): Unit =
+    archive.onOtherEvent(batch(s"run-$run", number).copy(query = s"query-$run"))
 
   /** Whatever Spark's store holds: by the class of what is stored and the name of its field, how many there are. */
   private def held: Map[(Class[_], String), Int] = {
@@ -43,11 +35,65 @@ class ForgottenRunsSuite extends AnyFunSuite {
   }
 
   test("of runs beyond the limit the store of a driver keeps nothing, not even that they were") {
-    for (run <- 1 to 300; batch <- 0L to 4L) add(run, batch)
+    for (run <- 1 to 300; number <- 0L to 4L) add(run, number)
     val batch = classOf[StoredBatch]: Class[_]
     // Ten times as many batches as each run may have are kept, of the newest runs.
     assert(held((classOf[StoredRun], "data")) === held((batch, "parentToChildrenMap")))
     assert(held((batch, "data")) <= 3 * held((batch, "parentToChildrenMap")))
     assert(held((batch, "parentToChildrenMap")) <= 11)
+  }
+
+  test("of a run so many batches are kept, and the counts of all") {
+    val kv = new InMemoryStore
+    val stored = new BatchArchive(kv, kept = 3)
+    (0L until 10L).foreach(n => stored.onOtherEvent(batch("run", n)))
+    val query = shown(kv).query("run").get
+    assert((query.batches, query.nodes.head.measures(Measure.E2ELatency).total.records) === ((10, 10)))
+    assert(shown(kv).history(query).map(_.batch) === Seq(7, 8, 9))
+    assert(shown(kv).history(query, limit = 2).map(_.batch) === Seq(8, 9))
+  }
+
+  test("of so many runs the oldest go, with their batches") {
+    val kv = new InMemoryStore
+    val stored = new BatchArchive(kv, kept = 50)
+    val runs = BatchArchive.RunsKept + 2
+    for (run <- 0 until runs; n <- 0 until 5) stored.onOtherEvent(batch(s"run-$run", run * 5L + n))
+    val all = shown(kv)
+    assert(all.queries.map(_.runId) === Seq(Some(s"run-${runs - 1}")))
+    assert(all.all.earlier.size === BatchArchive.RunsKept - 1)
+    assert(kv.count(classOf[StoredBatch]) === BatchArchive.RunsKept * 5)
+  }
+
+  test("a run that begins after the clock was set back is no oldest run") {
+    val kv = new InMemoryStore
+    val stored = new BatchArchive(kv, kept = 50)
+    for (run <- 1 to BatchArchive.RunsKept) stored.onOtherEvent(batch(s"run-$run", 1000L + run))
+    stored.onOtherEvent(batch("set-back", 1))
+    val all = shown(kv)
+    assert(all.query("set-back").exists(all.history(_).size === 1) && all.query("run-1") === None)
+  }
+
+  test("of all runs no more than ten times the batches of one are kept, beside the newest") {
+    val kv = new InMemoryStore
+    val stored = new BatchArchive(kv, kept = 3)
+    for (run <- 0 until 20; n <- 0 until 5) stored.onOtherEvent(batch(s"run-$run", run * 5L + n))
+    assert(kv.count(classOf[StoredBatch]) <= 33 && kv.count(classOf[StoredRun]) <= 11)
+    assert(shown(kv).query("run-19").map(shown(kv).history(_).size) === Some(3))
+  }
+
+  test("how a run ended is known as long as the run is, though many end that nothing else is known of") {
+    val (kv, runs) = (new InMemoryStore, Seq.fill(BatchArchive.RunsKept + 1)(UUID.randomUUID))
+    val stored = new BatchArchive(kv, kept = 50)
+    def status =
+      shown(kv).query(runs.head.toString).flatMap(shown(kv).answer(_).status)
+    stored.onOtherEvent(batch(runs.head.toString, 0))
+    assert(status === None)
+    runs.foreach(run => stored.onOtherEvent(end(run)))
+    stored.onOtherEvent(batch(runs.head.toString, 1))
+    assert(status === Some(RunStatus.Failed))
+    for (_ <- 1 to 5) stored.onOtherEvent(end(UUID.randomUUID))
+    assert(status === Some(RunStatus.Failed) && kv.count(classOf[StoredEnd]) === BatchArchive.RunsKept + 1)
+    for (run <- runs.tail) stored.onOtherEvent(batch(run.toString, 2))
+    assert(status === None && kv.count(classOf[StoredEnd]) === BatchArchive.RunsKept)
   }
 }

@@ -23,7 +23,9 @@ class LatencyBoundsSuite extends MatrixTest {
   import LatencyBoundsSuite._
 
   private val seeds =
-    sys.env.get("SEED").map(_.toLong).fold(Seq.fill(4)(Random.nextInt(1000000).toLong))(Seq(_))
+    sys.env.get("SEED").map(_.toLong).fold(
+      Seq.fill(if (sample.isFull) 40 else 3)(Random.nextInt(1000000).toLong)
+    )(Seq(_))
 
   /** A step, and whether each record that it takes in comes out once, in the same batch. */
   private type Step = (String, Boolean, DataFrame => DataFrame)

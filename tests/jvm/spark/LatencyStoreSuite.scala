@@ -8,7 +8,6 @@ import io.sparklatency.answer.EarlierRun
 import io.sparklatency.answer.QueryAnswer
 import io.sparklatency.answer.RunStatus
 import io.sparklatency.figures.Measure
-import io.sparklatency.figures.NodeLatencies
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.WindowSettings
 import io.sparklatency.recording.LatencySummary
@@ -21,27 +20,23 @@ import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.application.LatencyApplication
 import org.apache.spark.sql.latency.history.BatchArchive
 import org.apache.spark.sql.latency.history.LatencyStore
-import org.apache.spark.sql.latency.history.StoredBatch
-import org.apache.spark.sql.latency.history.StoredEnd
-import org.apache.spark.sql.latency.history.StoredRun
 import org.apache.spark.sql.latency.ui.LatencyHistory
-import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
 import org.apache.spark.status.KVUtils
 import org.apache.spark.util.JsonProtocol
 import org.apache.spark.util.kvstore.InMemoryStore
-import org.apache.spark.util.kvstore.KVStore
 
 /** What surfaces show is made from events. In Spark's own package for its store and its event log's format. */
-class LatencyStoreSuite extends StreamingTest {
+class LatencyStoreSuite extends StreamingTest with ArchivedBatches {
 
-  private def store(kv: KVStore, live: Boolean): LatencyStore = {
+  private def live: LatencyStore = {
     ListenerBus.awaitEmpty(spark.sparkContext)
-    if (live) LatencyApplication.of(spark.sparkContext).store
-    else new LatencyStore(kv, live = None)
+    LatencyApplication.of(spark.sparkContext).store
   }
 
-  private def live = store(spark.sparkContext.statusStore.store, live = true)
-  private def fromEvents = store(spark.sparkContext.statusStore.store, live = false)
+  private def fromEvents: LatencyStore = {
+    ListenerBus.awaitEmpty(spark.sparkContext)
+    shown(spark.sparkContext.statusStore.store)
+  }
 
   /** Without its status, which events tell only of a run that has ended. */
   private def json(query: Option[QuerySnapshot]) =
@@ -175,73 +170,14 @@ class LatencyStoreSuite extends StreamingTest {
     }
   }
 
-  /** A batch in whose plan these nodes follow one another. */
-  private def batch(
-      run: String,
-      number: Long,
-      records: Int = 1,
-      ids: Seq[String] = Seq("sink")
-  ): SparkListenerLatencyBatch = {
-    val recorder = new io.sparklatency.recording.LatencyRecorder(clock)
-    (1 to records).foreach(_ => recorder.record((Start - 5) * 1000))
-    val measures: Map[Measure, LatencySummary] = Map(Measure.E2ELatency -> recorder.summary())
-    val nodes = ids.zip(Nil +: ids.map(Seq(_))).map { case (id, upstream) =>
-      NodeLatencies(id, upstream, measures)
-    }
-    SparkListenerLatencyBatch(io.sparklatency.figures.Batch(
-      "q",
-      Some("id"),
-      Some(run),
-      number,
-      Start,
-      Start + number,
-      0,
-      Map.empty,
-      None,
-      Nil,
-      0,
-      nodes
-    ))
-  }
-
-  test("of a run so many batches are kept, and the counts of all") {
-    val kv = new InMemoryStore
-    val stored = new BatchArchive(kv, kept = 3)
-    (0L until 10L).foreach(n => stored.onOtherEvent(batch("run", n)))
-    val query = store(kv, live = false).query("run").get
-    assert((query.batches, query.nodes.head.measures(Measure.E2ELatency).total.records) === ((10, 10)))
-    assert(store(kv, live = false).history(query).map(_.batch) === Seq(7, 8, 9))
-    assert(store(kv, live = false).history(query, limit = 2).map(_.batch) === Seq(8, 9))
-  }
-
   test("nodes stand in the order of the plan, though a batch before or after has not all of them") {
     val kv = new InMemoryStore
     val stored = new BatchArchive(kv, kept = 3)
     for ((ids, n) <- Seq(Seq("sink"), Seq("source", "checked", "sink"), Seq("sink")).zipWithIndex)
       stored.onOtherEvent(batch("run", n.toLong, ids = ids))
-    val nodes = store(kv, live = false).query("run").get.nodes
+    val nodes = shown(kv).query("run").get.nodes
     assert(nodes.map(node => node.id -> node.upstream) ===
       Seq("source" -> Nil, "checked" -> Seq("source"), "sink" -> Seq("checked")))
-  }
-
-  test("of so many runs the oldest go, with their batches") {
-    val kv = new InMemoryStore
-    val stored = new BatchArchive(kv, kept = 50)
-    val runs = BatchArchive.RunsKept + 2
-    for (run <- 0 until runs; n <- 0 until 5) stored.onOtherEvent(batch(s"run-$run", run * 5L + n))
-    val all = store(kv, live = false)
-    assert(all.queries.map(_.runId) === Seq(Some(s"run-${runs - 1}")))
-    assert(all.all.earlier.size === BatchArchive.RunsKept - 1)
-    assert(kv.count(classOf[StoredBatch]) === BatchArchive.RunsKept * 5)
-  }
-
-  test("a run that begins after the clock was set back is no oldest run") {
-    val kv = new InMemoryStore
-    val stored = new BatchArchive(kv, kept = 50)
-    for (run <- 1 to BatchArchive.RunsKept) stored.onOtherEvent(batch(s"run-$run", 1000L + run))
-    stored.onOtherEvent(batch("set-back", 1))
-    val all = store(kv, live = false)
-    assert(all.query("set-back").exists(all.history(_).size === 1) && all.query("run-1") === None)
   }
 
   test("all queries are the newest run of each, and the others are its earlier runs, newest first") {
@@ -252,42 +188,28 @@ class LatencyStoreSuite extends StreamingTest {
       stored.onOtherEvent(batch(run.toString, n.toLong).copy(query = name))
     }
     stored.onOtherEvent(end(runs.head))
-    val all = store(kv, live = false)
+    val all = shown(kv)
     assert(all.queries.map(query => query.name -> query.runId.get) ===
       Seq("q" -> runs(3).toString, "other" -> runs(1).toString))
     assert(all.queryNames === Seq("q", "other"))
     assert(all.all.earlier === Seq(
-      EarlierRun("q", Some("id"), Some(runs(2).toString), None, 1, Start + 2),
-      EarlierRun("q", Some("id"), Some(runs.head.toString), Some(RunStatus.Failed), 1, Start)
+      EarlierRun("q", Some("id"), Some(runs(2).toString), None, 1, Committed + 2),
+      EarlierRun("q", Some("id"), Some(runs.head.toString), Some(RunStatus.Failed), 1, Committed)
     ))
     assert(all.query(runs.head.toString).flatMap(_.runId) === Some(runs.head.toString))
   }
 
-  test("of all runs no more than ten times the batches of one are kept, beside the newest") {
+  test("the newest run of a query is the one that was told of last, also after the clock was set back") {
     val kv = new InMemoryStore
     val stored = new BatchArchive(kv, kept = 3)
-    for (run <- 0 until 20; n <- 0 until 5) stored.onOtherEvent(batch(s"run-$run", run * 5L + n))
-    assert(kv.count(classOf[StoredBatch]) <= 33 && kv.count(classOf[StoredRun]) <= 11)
-    assert(store(kv, live = false).query("run-19").map(store(kv, live = false).history(_).size) === Some(3))
-  }
-
-  private def end(run: UUID, error: String = "on purpose") =
-    new QueryTerminatedEvent(run, run, Some(error), None)
-
-  test("how a run ended is known as long as the run is, though many end that nothing else is known of") {
-    val (kv, runs) = (new InMemoryStore, Seq.fill(BatchArchive.RunsKept + 1)(UUID.randomUUID))
-    val stored = new BatchArchive(kv, kept = 50)
-    def status =
-      store(kv, live = false).query(runs.head.toString).flatMap(store(kv, live = false).answer(_).status)
-    stored.onOtherEvent(batch(runs.head.toString, 0))
-    assert(status === None)
-    runs.foreach(run => stored.onOtherEvent(end(run)))
-    stored.onOtherEvent(batch(runs.head.toString, 1))
-    assert(status === Some(RunStatus.Failed))
-    for (_ <- 1 to 5) stored.onOtherEvent(end(UUID.randomUUID))
-    assert(status === Some(RunStatus.Failed) && kv.count(classOf[StoredEnd]) === BatchArchive.RunsKept + 1)
-    for (run <- runs.tail) stored.onOtherEvent(batch(run.toString, 2))
-    assert(status === None && kv.count(classOf[StoredEnd]) === BatchArchive.RunsKept)
+    stored.onOtherEvent(batch("before", 2000))
+    stored.onOtherEvent(batch("between", 1000))
+    stored.onOtherEvent(batch("set-back", 1))
+    stored.onOtherEvent(batch("between", 1001))
+    val all = shown(kv)
+    assert(all.queries.map(_.runId.get) === Seq("between"))
+    assert(all.all.earlier.map(_.runId.get) === Seq("set-back", "before"))
+    assert(all.query("q").flatMap(_.runId) === Some("between"))
   }
 
   test("a run has failed though its first batch is told after its end") {
@@ -296,7 +218,7 @@ class LatencyStoreSuite extends StreamingTest {
     stored.onOtherEvent(end(runs.head))
     stored.onOtherEvent(batch(runs.head.toString, 0))
     runs.tail.foreach(run => stored.onOtherEvent(end(run)))
-    val all = store(kv, live = false)
+    val all = shown(kv)
     assert(all.query(runs.head.toString).flatMap(all.answer(_).status) === Some(RunStatus.Failed))
   }
 
@@ -307,7 +229,7 @@ class LatencyStoreSuite extends StreamingTest {
     val error =
       "java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.\nThis stopped ..."
     stored.onOtherEvent(end(run, error))
-    val all = store(kv, live = false)
+    val all = shown(kv)
     assert(all.query(run.toString).flatMap(all.answer(_).status) === Some(RunStatus.Finished))
   }
 
@@ -323,7 +245,7 @@ class LatencyStoreSuite extends StreamingTest {
       Seq("spark.sparklatency.num.samples" -> "1", "spark.sparklatency.sample.window" -> "2ms")
     stored.onEnvironmentUpdate(SparkListenerEnvironmentUpdate(Map("Spark Properties" -> settings)))
     for (n <- Seq(0L, 10L)) stored.onOtherEvent(batch("run", n))
-    val run = store(kv, live = false).query("run").get
+    val run = shown(kv).query("run").get
     assert(run.covers === WindowSettings(1, 2))
     val figures = run.nodes.head.measures(Measure.E2ELatency)
     assert((figures.total.records, figures.window.records) === ((2, 1)))
@@ -342,13 +264,10 @@ class LatencyStoreSuite extends StreamingTest {
         stored.onOtherEvent(batch("run", n, records = 3))
         inMemory.onOtherEvent(batch("run", n, records = 3))
       }
-      assert(json(store(disk, live = false).query("run")) === json(store(memory, live = false).query("run")))
-      assert(store(
-        disk,
-        live = false
-      ).query("run").exists(_.nodes.head.measures(Measure.E2ELatency).total.records == 21))
+      assert(json(shown(disk).query("run")) === json(shown(memory).query("run")))
+      assert(shown(disk).query("run").exists(_.nodes.head.measures(Measure.E2ELatency).total.records == 21))
       stored.onOtherEvent(batch("next", 9))
-      val all = store(disk, live = false).all // each reading makes other objects
+      val all = shown(disk).all // each reading makes other objects
       assert(all.queries.map(_.runId) === Seq(Some("next")) && all.earlier.map(_.runId) === Seq(Some("run")))
     } finally disk.close()
   }

@@ -5,6 +5,7 @@ import java.net.URI
 import java.net.http.HttpClient
 import java.net.http.HttpRequest
 import java.net.http.HttpResponse.BodyHandlers
+import java.sql.Timestamp
 
 import scala.xml.Node
 import scala.xml.XML
@@ -12,6 +13,7 @@ import scala.xml.XML
 import com.sun.net.httpserver.HttpServer
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.ListenerBus
 import org.apache.spark.sql.latency.UiFaults
@@ -189,6 +191,31 @@ class LatencyTabSuite extends StreamingTest {
         batch("Commit p99")
       ) === (("0", "1", "400", "400")))
     }
+  }
+
+  test(
+    "a lag is that at the last commit: of the query on the first page, of each watermark on its own page"
+  ) {
+    val (orders, clicks) = (stream, stream)
+    def side(input: MemoryStream[Timestamp], name: String, delay: String) =
+      input.toDF().toDF(name).withWatermark(name, delay)
+    val joined = side(orders, "ordered", "1 second").withE2ELatency("orders")
+      .join(side(clicks, "clicked", "2 seconds"), expr("ordered = clicked"))
+    val query = start(joined, "two_lags")
+    try {
+      orders.addData(ago(9000))
+      clicks.addData(ago(100))
+      processAll(query)
+      clock.advance(500)
+      orders.addData(ago(8000))
+      processAll(query)
+      ListenerBus.awaitEmpty(spark.sparkContext)
+      val listed = rows(table(get("/latency/")._2, "latency-queries")).find(_("Query") == "two_lags").get
+      assert(listed("Watermark lag") === "9,500")
+      val shown = rows(table(get(s"/latency/query/?id=${query.runId}")._2, "latency-watermarks"))
+      assert(shown.map(row => (row("Column"), row("Delay"), row("Lag"))) ===
+        Seq(("ordered", "1,000", "9,500"), ("clicked", "2,000", "2,600")))
+    } finally query.stop()
   }
 
   test("a chart is drawn of the slowest step, or of the node that a link asks for, whatever its id") {

@@ -25,6 +25,29 @@ class LatencyTableSuite extends StreamingTest {
     } finally query.stop()
   }
 
+  test("rows stand in the order of the queries, and of each in that of the plan") {
+    val (first, second) = (stream, stream)
+    val queries = Seq(
+      start(marked(first).withE2ELatency("z").withE2ELatency("a"), "rows_z"),
+      start(marked(second).withE2ELatency("m"), "rows_a")
+    )
+    try {
+      for ((input, query) <- Seq(first, second).zip(queries)) {
+        input.addData(ago(100))
+        query.processAllAvailable()
+        ListenerBus.awaitEmpty(spark.sparkContext)
+      }
+      val rows = spark.sql("SELECT query, node FROM e2e_latency() WHERE query LIKE 'rows_%'").collect()
+      assert(rows.map(row => row.getString(0) -> row.getString(1)) === Array(
+        "rows_z" -> "source",
+        "rows_z" -> "z",
+        "rows_z" -> "a",
+        "rows_a" -> "source",
+        "rows_a" -> "m"
+      ))
+    } finally queries.foreach(_.stop())
+  }
+
   test("after a window without records the last batch of each node tells the slowest step") {
     val input = stream
     val query = startWindows(input, "silent")

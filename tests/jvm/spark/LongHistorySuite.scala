@@ -11,14 +11,15 @@ import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeLatencies
 import io.sparklatency.recording.LatencyRecorder
 import io.sparklatency.recording.LatencySummary
+import io.sparklatency.spark.Sampled
 import io.sparklatency.spark.SparkTest
 import io.sparklatency.time.ManualClock
 import org.apache.spark.sql.latency.application.LatencyApplication
 import org.apache.spark.sql.latency.history.BatchArchive
 
 /** A run of as many batches as are kept, of many nodes. How long its pages take is told, and is not a condition. */
-class LongHistorySuite extends SparkTest {
-  private val (nodes, batches) = (200, 1000)
+class LongHistorySuite extends SparkTest with Sampled {
+  private val (nodes, batches) = (200, if (sample.isFull) 1000 else 100)
   private val random = new Random(1)
   private val process =
     ManagementFactory.getOperatingSystemMXBean.asInstanceOf[com.sun.management.OperatingSystemMXBean]

@@ -18,7 +18,7 @@ final case class Event(key: String, at: Timestamp)
 final case class Batch(now: Long, events: Seq[Event])
 
 /** Tests that say how old each record of a node is, and so give count, minimum, maximum and average at once. */
-trait MatrixTest extends StreamingTest {
+trait MatrixTest extends StreamingTest with Sampled {
   protected implicit val eventEncoder: Encoder[Event] = Encoders.product[Event]
 
   protected def events: MemoryStream[Event] = MemoryStream[Event](spark)

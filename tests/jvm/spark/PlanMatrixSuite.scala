@@ -168,7 +168,7 @@ class PlanMatrixSuite extends MatrixTest with AdaptiveSparkPlanHelper {
     folder
   }
 
-  for ((shape, plan, expected) <- plans; (mode, settings) <- modes)
+  for (((shape, plan, expected), (mode, settings)) <- sample.of(plans, modes))
     test(s"$shape, $mode") {
       withSettings(settings: _*) {
         val ids = new Ids

@@ -21,9 +21,11 @@ class StatefulMatrixSuite extends MatrixTest {
     mode == "as Spark is set by default" || mode == "interpreted"
   }
 
-  /** The same test in each mode, which the plan then shows. */
+  private val turns = Iterator.from(0)
+
+  /** The same test in each mode, or in the one whose turn it is. The plan then shows the mode. */
   private def inEachMode(name: String, settings: (String, String)*)(body: (String => Unit) => Unit): Unit =
-    for ((mode, own) <- compiledAndNot)
+    for ((mode, own) <- sample.modesOf(turns.next(), compiledAndNot))
       test(s"$name, $mode") {
         withSettings(settings ++ own: _*)(body(query => assert(isCompiled(query) === own.isEmpty, mode)))
       }

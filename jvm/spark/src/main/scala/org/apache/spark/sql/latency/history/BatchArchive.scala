@@ -35,6 +35,7 @@ private[spark] final class BatchArchive(store: KVStore, kept: Int, default: Wind
   private val runs = new RunsOfEvents
   private val byLastBatch =
     mutable.LinkedHashSet.empty[String] // the keys of stored runs, the one heard of last at the end
+  private var told = 0L // how many batches
   private var window = default
   private val endedWithoutBatch = mutable.LinkedHashSet.empty[String]
   private var hasSkipped = false
@@ -64,9 +65,10 @@ private[spark] final class BatchArchive(store: KVStore, kept: Int, default: Wind
     val before = known(key)
     val number = before.fold(0L)(_.batches)
     // Refuses a batch of a newer version, before anything is written.
-    val run = StoredRun(runs.add(key, batch.record, window), batch.committedMs)
+    val run = StoredRun(runs.add(key, batch.record, window), batch.committedMs, told + 1)
     store.write(new StoredBatch(StoredBatch.key(key, number), batch))
     store.write(run)
+    told += 1
     if (number >= kept) store.delete(classOf[StoredBatch], StoredBatch.key(key, number - kept))
     byLastBatch -= key
     byLastBatch += key

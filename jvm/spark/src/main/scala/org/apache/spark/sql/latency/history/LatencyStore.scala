@@ -106,12 +106,12 @@ final class LatencyStore private[spark] (store: KVStore, live: Option[LiveRuns])
     stored.filterNot(query => names(query.name)).distinctBy(_.name)
   }
 
-  /** Newest first. */
+  /** First the run that was told of last. */
   private def storedBeside(known: Seq[QuerySnapshot]): Seq[StoredRun] = {
     val keys = known.map(_.key).toSet
     KVUtils.viewToSeq(
       store.view(classOf[StoredRun])
-    ).filterNot(query => keys(query.key)).sortBy(-_.committedMs)
+    ).filterNot(query => keys(query.key)).sortBy(-_.told)
   }
 
   /**

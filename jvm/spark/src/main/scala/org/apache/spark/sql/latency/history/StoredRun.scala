@@ -14,6 +14,8 @@ import org.apache.spark.status.KVUtils.KVIndexParam
  * A run of a query as it was when its last batch was committed. Immutable. Each batch writes it anew, with three summaries of
  * a few hundred bytes for each node and measure. The archive's thread writes it, any thread may read it.
  *
+ * @param told   the place of its last batch among all batches that were told. By the clock, which may be set back, runs could
+ *               stand in another order
  * @param nodes  in plan order, with the sums of what all batches recorded
  * @param window each node's window at that time
  * @param latest each node in the last batch that reached it
@@ -27,6 +29,7 @@ private[spark] final class StoredRun(
     val runId: String,
     val batches: Long,
     val committedMs: Long,
+    val told: Long,
     val nodes: Array[StoredNode],
     val window: Array[StoredNode],
     val latest: Array[StoredNode],
@@ -66,7 +69,7 @@ private[spark] object StoredRun {
   /** The run's id. Batch queries have no runs: all of them are one, under their name. */
   def key(runId: Option[String], name: String): String = runId.getOrElse(name)
 
-  def apply(run: QuerySnapshot, committedMs: Long): StoredRun = {
+  def apply(run: QuerySnapshot, committedMs: Long, told: Long): StoredRun = {
     def stored(nodes: Seq[NodeLatencies]) = nodes.map(StoredNode(_)).toArray
     new StoredRun(
       key(run.runId, run.name),
@@ -75,6 +78,7 @@ private[spark] object StoredRun {
       run.runId.orNull,
       run.batches,
       committedMs,
+      told,
       stored(run.totals),
       stored(run.window),
       stored(run.lastBatches),

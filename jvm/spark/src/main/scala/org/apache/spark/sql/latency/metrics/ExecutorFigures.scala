@@ -1,12 +1,11 @@
 package org.apache.spark.sql.latency.metrics
 
-import scala.util.control.NonFatal
-
 import io.sparklatency.figures.LiveRuns
 import io.sparklatency.figures.MarkOwner
 import io.sparklatency.figures.TaskPlace
 import io.sparklatency.recording.LatencySummary
 import io.sparklatency.spark.base.LatencyConf
+import io.sparklatency.spark.base.OurFailure
 import io.sparklatency.time.WallClock
 import org.apache.spark.SparkContext
 import org.apache.spark.SparkEnv
@@ -36,7 +35,7 @@ object ExecutorFigures extends TaskFigures with Logging {
         env.metricsSystem.registerSource(source)
         Some(runs)
       } catch {
-        case NonFatal(e) =>
+        case OurFailure(e) =>
           logWarning("This executor's latencies are not shown in its metrics.", e)
           None
       }
@@ -67,11 +66,14 @@ object ExecutorFigures extends TaskFigures with Logging {
   /** The plugin of this executor says how to ask the driver. */
   def askBy(ask: AnyRef => AnyRef): Unit =
     if (!isDriver)
-      asking = Some(new EndedRuns(runs =>
-        ask(EndedQuestion(runs)) match {
-          case ended: Array[String] => ended
-          case _ => Array.empty
-        }
+      asking = Some(new EndedRuns(
+        () => running,
+        runs =>
+          ask(EndedQuestion(runs)) match {
+            case ended: Array[String] => ended
+            case _ => Array.empty
+          },
+        ended
       ))
 
   def stopAsking(): Unit = {

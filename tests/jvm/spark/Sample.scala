@@ -1,0 +1,40 @@
+package io.sparklatency.spark
+
+import java.time.Clock
+import java.time.LocalDate
+
+import org.scalatest.funsuite.AnyFunSuite
+
+/**
+ * Which cases of a product are run, such as that of shapes and modes. A sample has each shape and each mode at least once. Seeds
+ * that follow one another have other samples, and as many of them as there are modes have the whole product.
+ *
+ * `make test-full` sets `TEST_FULL` and runs all. `SAMPLE_SEED` runs a sample again; without it the day is the seed.
+ */
+final case class Sample(seed: Long, isFull: Boolean) {
+  require(seed >= 0, s"SAMPLE_SEED=$seed is negative")
+
+  def of[A, B](shapes: Seq[A], modes: Seq[B]): Seq[(A, B)] = {
+    require(shapes.size >= modes.size, "a sample would not have all modes")
+    for ((shape, turn) <- shapes.zipWithIndex; mode <- modesOf(turn, modes)) yield (shape, mode)
+  }
+
+  /** In which modes the shape runs whose turn it is. */
+  def modesOf[B](turn: Int, modes: Seq[B]): Seq[B] =
+    if (isFull) modes else Seq(modes(((turn + seed) % modes.size).toInt))
+
+  override def toString: String = if (isFull) "all cases" else s"a sample of cases, SAMPLE_SEED=$seed"
+}
+
+object Sample {
+  def from(environment: Map[String, String], today: Clock = Clock.systemUTC): Sample = {
+    def set(name: String) = environment.get(name).filter(_.nonEmpty)
+    Sample(set("SAMPLE_SEED").fold(LocalDate.now(today).toEpochDay)(_.toLong), set("TEST_FULL").nonEmpty)
+  }
+}
+
+/** Suites of which a sample is run. They say so. */
+trait Sampled { this: AnyFunSuite =>
+  protected val sample: Sample = Sample.from(sys.env)
+  info(sample.toString)
+}

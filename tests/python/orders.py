@@ -1,0 +1,77 @@
+"""A query that the commands are asked about, as REST would have it, and the commands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from click.testing import CliRunner, Result
+
+from fabricated import NO_SPLIT, node, query, slowest
+from sparklatency.cli import main
+
+if TYPE_CHECKING:
+    from ui import UI
+
+
+def sparklatency(ui: UI, *arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments, prog_name="sparklatency", env={"SPARKLATENCY_URL": ui.url})
+
+
+def statistics(value: float, **changed: Any) -> dict[str, Any]:
+    return {**dict.fromkeys(("min", "avg", "p50", "p99", "max"), value), **changed}
+
+
+def watermark(source: str, **known: Any) -> dict[str, Any]:
+    return {"source": source, "column": "ts", **known}
+
+
+LATE = {"records": 7, "min": 3.0, "avg": 4.5, **dict.fromkeys(("p50", "p90", "p95", "p99", "max"), 21_000.0)}
+COMMIT = dict.fromkeys(("min", "avg", "p50", "p90", "p95", "p99", "p999", "max"), 5_300.0)
+BATCH = {
+    "batch": 1_233,
+    "start": 1_700_000_000_000,
+    "committed": 1_700_000_005_000,
+    "inputRows": 500,
+    "droppedLate": 7,
+    "watermark": 1_700_000_003_000,
+    "watermarkLag": 2_000,
+    "watermarks": [
+        {
+            "source": "kafka[orders]",
+            "column": "ts",
+            "delay": 1_000,
+            "holdsBack": True,
+            "watermark": 1_700_000_003_000,
+            "lag": 2_000,
+        },
+        {
+            "source": "kafka[idle]",
+            "column": "ts",
+            "delay": 500,
+            "holdsBack": False,
+            "watermark": None,
+            "lag": None,
+        },
+    ],
+    "durations": {"addBatch": 4_000, "getBatch": 0, "walCommit": 80},
+    "slowestStep": None,
+    "criticalPath": [],
+    "split": NO_SPLIT,
+    "nodes": [],
+}
+ORDERS = query(
+    "orders",
+    node("source", own=1_017.25, share=0.1956),
+    node("sink", upstream=["source"], avg=5_200.0, own=4_182.75, share=0.8044, commit=COMMIT, lateness=LATE),
+    run="c2c67bdc-89ef-4e9c-a968-4a7a75875766",
+    slowestStep="sink",
+    criticalPath=["source", "sink"],
+    headline=slowest("sink", 4_182.75, 5_200.0, "Slowest step: sink, 4.2 s of 5.2 s (80 %)"),
+    split={
+        "queuing": statistics(1_017.25, min=3.0, max=3_019.0),
+        "processing": statistics(4_182.75, sameRecords=True),
+        "commit": None,
+        "total": statistics(5_300.0),
+    },
+    lastBatch=BATCH,
+)

@@ -1,0 +1,111 @@
+"""Which tests are run: `make test-full` runs all, `make test` a sample and nothing that is marked ``full``.
+
+A product is that of two parameters. Its test says so: ``@pytest.mark.sampled(of="shape", by="mode")``. A
+sample has each shape in one mode, and each mode at least once. Seeds that follow one another have other
+samples, and as many of them as there are modes have the whole product.
+
+What hardly depends on the line of Spark, ``@pytest.mark.one_line``, runs on the line whose turn it is.
+
+``TEST_FULL`` runs all. ``SAMPLE_SEED`` runs a sample again; without it the day is the seed.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import defaultdict
+from importlib.metadata import version
+from typing import TYPE_CHECKING, TypeVar
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+_SECONDS_OF_A_DAY = 86_400
+
+IS_FULL = bool(os.environ.get("TEST_FULL"))
+SEED = int(os.environ.get("SAMPLE_SEED") or time.time() // _SECONDS_OF_A_DAY)
+
+LINES = os.environ.get("SPARK_LINES", "").split()
+"""Of which each has a run of the same tests."""
+
+
+def is_in_sample(shape: int, mode: int, modes: int, seed: int = SEED) -> bool:
+    """Whether a sample has a shape in one of so many modes, each told by its place."""
+    return mode == (shape + seed) % modes
+
+
+def sampled(shapes: Sequence[A], modes: Sequence[B]) -> list[tuple[A, B]]:
+    """A sample of a product, or all of it; for parameters that are made of others."""
+    return [
+        (shape, mode)
+        for i, shape in enumerate(shapes)
+        for j, mode in enumerate(modes)
+        if IS_FULL or is_in_sample(i, j, len(modes))
+    ]
+
+
+def by_turns(modes: Sequence[B]) -> list[B]:
+    """The mode whose turn it is, or all of them; for what hardly depends on the mode."""
+    return [mode for _, mode in sampled([None], modes)]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "full: long by nature, and run by `make test-full` alone")
+    config.addinivalue_line("markers", "one_line: hardly depends on the line of Spark")
+    config.addinivalue_line("markers", "sampled(of, by): two parameters of whose product a sample is run")
+
+
+def pytest_report_header() -> str:
+    return "all tests" if IS_FULL else f"a sample of tests, SAMPLE_SEED={SEED}"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if IS_FULL:
+        return
+    values = _values(items)
+    left_out = {item for item in items if not _is_run(item, values)}
+    if left_out:
+        config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+        items[:] = [item for item in items if item not in left_out]
+
+
+def _is_run(item: pytest.Item, values: Mapping[tuple[object, str], list[object]]) -> bool:
+    if item.get_closest_marker("full") or (item.get_closest_marker("one_line") and not _is_our_turn()):
+        return False
+    own = _parameters(item)
+    for of, by in _products(item):
+        shapes, modes = values[item.parent, of], values[item.parent, by]
+        if not is_in_sample(shapes.index(own[of]), modes.index(own[by]), len(modes)):
+            return False
+    return True
+
+
+def _is_our_turn() -> bool:
+    own = ".".join(version("pyspark").split(".")[:2])
+    return own not in LINES or own in by_turns(LINES)
+
+
+def _values(items: Iterable[pytest.Item]) -> dict[tuple[object, str], list[object]]:
+    """By module and parameter, the values there are. Some of them have no hash."""
+    found: dict[tuple[object, str], list[object]] = defaultdict(list)
+    for item in items:
+        for name in (name for product in _products(item) for name in product):
+            known, value = found[item.parent, name], _parameters(item)[name]
+            if value not in known:
+                known.append(value)
+    return found
+
+
+def _products(item: pytest.Item) -> list[tuple[str, str]]:
+    """Those of which the test has both parameters: a module may have tests without."""
+    marks = [(mark.kwargs["of"], mark.kwargs["by"]) for mark in item.iter_markers("sampled")]
+    return [(of, by) for of, by in marks if {of, by} <= _parameters(item).keys()]
+
+
+def _parameters(item: pytest.Item) -> Mapping[str, object]:
+    return item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}

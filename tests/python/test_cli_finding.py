@@ -1,0 +1,96 @@
+"""Which application, query and run a command means, and what it says where there is none."""
+
+from __future__ import annotations
+
+import pytest
+
+from fabricated import earlier, node, query
+from orders import ORDERS, sparklatency
+from ui import UI, application
+
+pytestmark = pytest.mark.one_line
+
+
+def test_one_of_several_queries_has_to_be_named(ui: UI) -> None:
+    ui.queries = [ORDERS, query("clicks", node("source"))]
+    failed = sparklatency(ui, "info")
+    assert failed.exit_code == 1
+    assert "There are figures of several queries. Name one by --query: orders, clicks" in failed.stderr
+    assert sparklatency(ui, "info", "--query", "clicks").exit_code == 0
+
+
+def test_no_figures_yet_is_said(ui: UI) -> None:
+    assert "No figures yet" in sparklatency(ui, "top").stdout
+    assert "No figures yet" in sparklatency(ui, "info").stderr
+    assert "no figures of a query 'orders'" in sparklatency(ui, "info", "--query", "orders").stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["slo", "--query", "q", "--node", "n"], "name at least one limit, such as --p99 5s"),
+        (["slo", "--query", "q", "--node", "n", "--p99", "5"], "'5' is not a duration. Write it like 500ms"),
+        (["top", "--url", "localhost:4040"], "'localhost:4040' is not the URL of a Spark UI"),
+    ],
+)
+def test_wrong_usage_is_answered_with_right_usage(ui: UI, arguments: list[str], problem: str) -> None:
+    failed = sparklatency(ui, *arguments)
+    assert failed.exit_code == 2
+    assert problem in failed.stderr
+
+
+def test_the_newest_attempt_of_the_application_that_was_named_is_read(ui: UI) -> None:
+    ui.queries = [ORDERS]
+    ui.applications.append(application("application_1_2", "clicks", "2", "1"))
+    several = sparklatency(ui, "info")
+    assert several.exit_code == 1
+    assert "several applications. Name one by its id:\n  app-20231114221320-0001  orders" in several.stderr
+    assert sparklatency(ui, "info", "--app", "clicks").exit_code == 0
+    assert ui.asked[-1] == "/api/v1/applications/application_1_2/2/latency"
+    assert "shows no application nope" in sparklatency(ui, "info", "--app", "nope").stderr
+
+
+def test_something_else_than_spark_is_told_from_nothing(ui: UI) -> None:
+    ui.applications = []
+    assert "It shows:\n  none" in sparklatency(ui, "top").stderr
+    other = sparklatency(ui, "top", "--url", f"{ui.url}/elsewhere")
+    assert "is not a Spark UI. Give the address of a driver's UI" in other.stderr
+    nothing = sparklatency(ui, "top", "--url", "http://127.0.0.1:1")
+    assert nothing.exit_code == 1
+    assert "Nothing answers at http://127.0.0.1:1: [Errno 111] Connection refused." in nothing.stderr
+
+
+def test_a_driver_that_is_starting_is_told_from_something_else(ui: UI) -> None:
+    ui.is_starting = True
+    assert "is still starting up. Try again." in sparklatency(ui, "top", "--once").stderr
+
+
+@pytest.mark.parametrize("name", ["50% of a/b", "a;b", r"a\b", "a\nb", "a\x7fb", "..", ""])
+def test_a_name_that_cannot_be_in_a_path_is_found_in_the_list(ui: UI, name: str) -> None:
+    ui.queries = [query("clicks", node("source")), query(name, node("sink"), id="other")]
+    assert "sink" in sparklatency(ui, "operators", "--query", name).stdout
+    assert ui.asked[-1].endswith("/latency")
+    ui.queries = [query("clicks", node("source"))]
+    missing = sparklatency(ui, "operators", "--query", name)
+    assert missing.exit_code == 1
+    assert missing.stderr == f"Error: no figures of a query {name!r}; there are figures of 'clicks'\n"
+
+
+def test_an_earlier_run_of_such_a_name_is_read_by_its_run_id(ui: UI) -> None:
+    ui.queries = [query("clicks", node("source"), run="c2c67bdc")]
+    ui.earlier_runs = [earlier("a/b", "c2c67bdc")]
+    assert "source" in sparklatency(ui, "operators", "--query", "a/b").stdout
+    assert ui.asked[-1].endswith("/latency/queries/c2c67bdc")
+
+
+def test_a_name_that_utf_8_does_not_have_is_refused_where_it_was_given(ui: UI) -> None:
+    failed = sparklatency(ui, "info", "--query", "\ud800")
+    assert failed.exit_code == 2
+    assert r"'\ud800' cannot be written as UTF-8" in failed.stderr
+    assert ui.asked == []
+    assert sparklatency(ui, "info", "--url", "http://\ud800").exit_code == 2
+
+
+def test_a_list_of_names_in_a_message_is_bounded(ui: UI) -> None:
+    ui.queries = [query(f"q{number}", node("n"), id=f"id{number}") for number in range(1_000)]
+    assert sparklatency(ui, "info").stderr.endswith("q7, q8, q9 and 990 more\n")

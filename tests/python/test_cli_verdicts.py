@@ -1,0 +1,133 @@
+"""`slo` and `check`, by what they find and how they exit."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fabricated import node, note, query
+from orders import ORDERS, sparklatency
+
+if TYPE_CHECKING:
+    from ui import UI
+
+pytestmark = pytest.mark.one_line
+
+
+@pytest.mark.parametrize(
+    ("limits", "code", "statuses"),
+    [
+        (["--p99", "5s"], 0, ["met"]),
+        (["--p99", "3007ms", "--max", "0.1m"], 0, ["met", "met"]),
+        (["--p99", "0.001h", "--avg", "0.1m"], 0, ["met", "met"]),
+        (["--p99", "3s"], 3, ["missed"]),
+        (["--commit-p99", "5s", "--p99", "5s"], 3, ["met", "missed"]),
+    ],
+)
+def test_slo_exits_by_what_it_finds(ui: UI, limits: list[str], code: int, statuses: list[str]) -> None:
+    ui.queries = [ORDERS]
+    judged = sparklatency(ui, "slo", "--query", "orders", "--node", "sink", "--json", *limits)
+    assert judged.exit_code == code
+    assert sorted(one["status"] for one in json.loads(judged.stdout)["limits"]) == statuses
+
+
+def test_slo_takes_a_limit_that_is_missed_for_worse_than_one_that_is_unknown(ui: UI) -> None:
+    ui.queries = [ORDERS]
+    limits = ("--commit-p99", "5s", "--p99", "3s", "--max", "5s")
+    judged = sparklatency(ui, "slo", "--query", "orders", "--node", "source", "--json", *limits)
+    document = json.loads(judged.stdout)
+    assert (judged.exit_code, document["status"]) == (3, "missed")
+    assert sorted(one["status"] for one in document["limits"]) == ["met", "missed", "unknown"]
+
+
+def test_slo_prints_each_figure_beside_its_limit(ui: UI) -> None:
+    ui.queries = [ORDERS]
+    judged = sparklatency(ui, "slo", "--query", "orders", "--node", "sink", "--p99", "3s")
+    assert judged.stdout.splitlines()[-1].split() == ["p99", "missed", "3,007", "3,000"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--query", "orders", "--node", "sink", "--p99", "5s"], "no figures of a query 'orders'"),
+        (["--query", "clicks", "--node", "snik", "--p99", "5s"], "there is no node 'snik'; nodes: source"),
+        (["--query", "clicks", "--node", "source", "--commit-p99", "5s"], "only the last nodes"),
+    ],
+)
+def test_slo_does_not_take_unknown_for_met(ui: UI, arguments: list[str], problem: str) -> None:
+    ui.queries = [query("clicks", node("source"))]
+    judged = sparklatency(ui, "slo", *arguments)
+    assert judged.exit_code == 4
+    assert problem in judged.stderr
+
+
+def test_a_query_that_an_error_ended_keeps_no_limit(ui: UI) -> None:
+    ui.queries = [{**ORDERS, "status": "FAILED"}]
+    judged = sparklatency(ui, "slo", "--query", "orders", "--node", "sink", "--p99", "5s", "--json")
+    document = json.loads(judged.stdout)
+    assert (judged.exit_code, document["status"]) == (3, "missed")
+    assert [one["status"] for one in document["limits"]] == ["missed"]
+    assert document["problem"] == f"an error ended the query's run {ORDERS['run']}" == judged.stderr.strip()
+
+
+def test_check_finds_nothing_wrong_with_what_fits(ui: UI) -> None:
+    ui.queries = [ORDERS]
+    checked = sparklatency(ui, "check", "--json")
+    assert checked.exit_code == 0, checked.output
+    findings = {one["what"]: one for one in json.loads(checked.stdout)}
+    assert {one["status"] for one in findings.values()} == {"ok"}
+    assert findings["application"]["detail"] == "orders, Spark 4.2.0"
+    assert findings["query"]["detail"] == "orders, 1,234 batches, 2 nodes"
+
+
+def test_check_counts_one_of_a_thing_as_one(ui: UI) -> None:
+    ui.queries = [query("orders", node("source"), batches=1)]
+    assert "ok query orders, 1 batch, 1 node" in " ".join(sparklatency(ui, "check").stdout.split())
+
+
+def test_check_says_what_to_mend(ui: UI) -> None:
+    ui.queries = [
+        query(
+            "two\nlines",
+            node("bare"),
+            notes=[
+                note("silent", "info", "No record with a timestamp came within the last 60 s: …"),
+                note(
+                    "no-timestamp", "wrong", "bare: no record has a timestamp. Mark it with another column."
+                ),
+                note("ahead-of-clock", "warn", "bare: 3 records are ahead of the clock, by up to 2.5 s."),
+            ],
+        )
+    ]
+    ui.settings = {}
+    checked = sparklatency(ui, "check")
+    assert checked.exit_code == 3
+    printed = " ".join(checked.stdout.split())
+    assert (
+        "warn plugin Long tasks show late. Set --conf spark.plugins=io.sparklatency.LatencyPlugin" in printed
+    )
+    assert (
+        r"wrong no-timestamp two\nlines: bare: no record has a timestamp. Mark it with another column."
+        in printed
+    )
+    assert (
+        r"warn ahead-of-clock two\nlines: bare: 3 records are ahead of the clock, by up to 2.5 s." in printed
+    )
+    assert "silent" not in printed
+    assert "ok query" not in printed
+
+
+def test_check_takes_a_warning_for_less_than_wrong(ui: UI) -> None:
+    ui.queries = [query("orders", node("bare"), notes=[note("unnamed", "warn", "The query has no name …")])]
+    checked = sparklatency(ui, "check")
+    assert checked.exit_code == 0
+    assert "warn unnamed orders: The query has no name …" in " ".join(checked.stdout.split())
+
+
+def test_check_tells_a_ui_without_sparklatency(ui: UI) -> None:
+    ui.queries = None
+    checked = sparklatency(ui, "check")
+    assert checked.exit_code == 3
+    assert "is a Spark UI without sparklatency" in checked.stdout
