@@ -3,7 +3,8 @@ package io.sparklatency.figures
 import io.sparklatency.recording.LatencySummary
 
 /**
- * One figure of a node. [[Metric.all]] is the only list of them; [[Metric.ofClocks]] has those of executors. Gauges, JSON, Prometheus and the reference are made from it.
+ * One figure of a node. [[Metric.all]] is the only list of them; [[Metric.ofClocks]] has those of executors. Gauges, JSON,
+ * Prometheus and the reference are made from it.
  *
  * @param measure what it is a figure of
  * @param name    in the style of Kafka's metrics
