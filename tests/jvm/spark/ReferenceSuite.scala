@@ -65,6 +65,15 @@ class ReferenceSuite extends AnyFunSuite {
       "|---|---|"
     ) ++ PrometheusText.OfQueries.map(of => s"| `${of.series}` | ${of.help} |") ++ Seq(
       "",
+      "### Of an executor's clock",
+      "",
+      "Gauges on the driver, in milliseconds. In REST: the list `clocks`. In Prometheus, in seconds, with the labels `app` and " +
+        "`executor`.",
+      "",
+      "| name | field | series | |",
+      "|---|---|---|---|"
+    ) ++ Metric.ofClocks.map(of => s"| `${of.name}` | `${of.field}` | `${of.series}` | ${of.help} |") ++ Seq(
+      "",
       "## Settings",
       "",
       "| key | default | allowed | |",

@@ -11,18 +11,21 @@ import org.apache.spark.api.plugin.ExecutorPlugin
 import org.apache.spark.api.plugin.PluginContext
 import org.apache.spark.api.plugin.SparkPlugin
 import org.apache.spark.sql.latency.application.LatencyApplication
+import org.apache.spark.sql.latency.metrics.ClockExchanges
 import org.apache.spark.sql.latency.metrics.ExecutorFigures
 import org.apache.spark.sql.latency.recording.RunningTasks
 import org.slf4j.LoggerFactory
 
 /**
- * `spark.plugins=io.sparklatency.LatencyPlugin`. Marking works without it. It adds four things: settings are checked when
+ * `spark.plugins=io.sparklatency.LatencyPlugin`. Marking works without it. It adds five things: settings are checked when
  * the application starts, not at the first node; the source is in the metrics system from the beginning; figures of long
- * tasks come from the executors while the tasks run; and executors learn which queries have ended.
+ * tasks come from the executors while the tasks run; executors learn which queries have ended; and the driver learns how far
+ * the executors' clocks are off.
  *
  * Costs a message of a few hundred bytes each time that a recorder publishes on an executor: twice a second in real-time and
  * continuous mode, else each `spark.sparklatency.publish.after`. And one from each executor every five seconds while it shows a
- * query. Spark calls it in the thread that starts the driver or executor. Messages arrive in an RPC thread.
+ * query, and each `spark.sparklatency.clock.interval`. Spark calls it in the thread that starts the driver or executor.
+ * Messages arrive in an RPC thread.
  */
 final class LatencyPlugin extends SparkPlugin {
 
@@ -53,14 +56,19 @@ final class LatencyPlugin extends SparkPlugin {
   }
 
   override def executorPlugin(): ExecutorPlugin = new ExecutorPlugin {
+    private var clock: Option[ClockExchanges] = None
+
     override def init(plugin: PluginContext, extra: JMap[String, String]): Unit = {
       RunningTasks.sendBy(plugin.send(_))
       ExecutorFigures.askBy(plugin.ask(_))
+      clock =
+        ClockExchanges.of(plugin.executorID, LatencyConf.orDefaults(plugin.conf).clockInterval)(plugin.ask(_))
     }
 
     override def shutdown(): Unit = {
       RunningTasks.stopSending()
       ExecutorFigures.stopAsking()
+      clock.foreach(_.stop())
     }
   }
 }

@@ -1,5 +1,6 @@
 package io.sparklatency.answer
 
+import io.sparklatency.figures.ExecutorClock
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.path.LatencyPath
 import io.sparklatency.path.LatencySplit
@@ -9,8 +10,13 @@ import io.sparklatency.path.LatencySplit
  * judgement of their own, so two of them never disagree about one moment. Immutable; what nobody reads is not computed.
  *
  * @param status none where no event tells
+ * @param clocks those of the executors now; none of a run that has ended
  */
-final class QueryAnswer(val query: QuerySnapshot, val status: Option[RunStatus]) {
+final class QueryAnswer(
+    val query: QuerySnapshot,
+    val status: Option[RunStatus],
+    clocks: Seq[ExecutorClock] = Nil
+) {
 
   /** Of the window; in silence of each node's last batch. */
   lazy val path: LatencyPath = new LatencyPath(query.latest)
@@ -20,5 +26,5 @@ final class QueryAnswer(val query: QuerySnapshot, val status: Option[RunStatus])
 
   lazy val headline: Headline = Headline.of(path)
   lazy val parts: Parts = Parts.of(split)
-  lazy val notes: Seq[Note] = Notes.of(query, status, path, split)
+  lazy val notes: Seq[Note] = Notes.of(query, status, path, split) ++ ClockNote.of(clocks)
 }

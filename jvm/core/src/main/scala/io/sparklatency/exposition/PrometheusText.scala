@@ -17,13 +17,14 @@ import io.prometheus.metrics.model.snapshots.HistogramSnapshot
 import io.prometheus.metrics.model.snapshots.Labels
 import io.prometheus.metrics.model.snapshots.MetricSnapshot
 import io.prometheus.metrics.model.snapshots.MetricSnapshots
+import io.sparklatency.figures.ExecutorClock
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.MeasureSnapshot
 import io.sparklatency.figures.Metric
 import io.sparklatency.figures.QuerySnapshot
 
 /**
- * Figures as text for Prometheus, in seconds, with the labels `app`, `query` and `node`. Latencies are classic histograms: they
+ * Figures as text for Prometheus, in seconds, with the labels `app`, `query` and `node`; of clocks, `app` and `executor`. Latencies are classic histograms: they
  * can be summed over nodes and applications, and never go down while a query runs. An unknown figure has no line.
  */
 object PrometheusText {
@@ -54,17 +55,26 @@ object PrometheusText {
   final case class Answer(contentType: String, text: String)
 
   /** @param accept the scraper's HTTP Accept header. Without one the answer is the classic text format */
-  def apply(app: String, queries: Seq[QuerySnapshot], accept: Option[String]): Answer = {
+  def apply(
+      app: String,
+      queries: Seq[QuerySnapshot],
+      accept: Option[String],
+      clocks: Seq[ExecutorClock] = Nil
+  ): Answer = {
     val writer = accept.flatMap(accepted => writers.find(_.accepts(accepted))).getOrElse(writers.last)
     val out = new ByteArrayOutputStream
-    writer.write(out, snapshots(app, queries), EscapingScheme.UNDERSCORE_ESCAPING)
+    writer.write(out, snapshots(app, queries, clocks), EscapingScheme.UNDERSCORE_ESCAPING)
     Answer(writer.getContentType, out.toString(UTF_8))
   }
 
   private val writers: Seq[ExpositionFormatWriter] =
     Seq(OpenMetricsTextFormatWriter.create(), PrometheusTextFormatWriter.create())
 
-  private def snapshots(app: String, queries: Seq[QuerySnapshot]): MetricSnapshots = {
+  private def snapshots(
+      app: String,
+      queries: Seq[QuerySnapshot],
+      clocks: Seq[ExecutorClock]
+  ): MetricSnapshots = {
     // One name is one series.
     val shown = queries.distinctBy(_.name)
     val nodes = for (query <- shown; node <- query.nodes; (measure, figures) <- node.measures.toSeq)
@@ -74,7 +84,13 @@ object PrometheusText {
         yield Labels.of("app", app, "query", query.name) -> ms.toDouble
       gauge(figure.series, figure.help, points)
     }
-    val all = Measure.all.map(histogram(_, nodes)) ++ Metric.all.flatMap(single(_, nodes)) ++ ofQueries
+    val ofClocks = Metric.ofClocks.map { metric =>
+      val points =
+        clocks.map(clock => Labels.of("app", app, "executor", clock.executor) -> metric.ms(clock.offset))
+      gauge(metric.series, metric.help, points)
+    }
+    val all =
+      Measure.all.map(histogram(_, nodes)) ++ Metric.all.flatMap(single(_, nodes)) ++ ofQueries ++ ofClocks
     new MetricSnapshots(all.filterNot(_.getDataPoints.isEmpty).asJava)
   }
 

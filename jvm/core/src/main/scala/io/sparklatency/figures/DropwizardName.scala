@@ -11,6 +11,10 @@ object DropwizardName {
   def apply(key: NodeKey, metric: Metric): String =
     s"query.${escape(key.query)}.node.${escape(key.node)}.${metric.name}"
 
+  /** That of an executor's clock: `executor.<executor>.<metric>`, which no name of a node begins like. */
+  def ofClock(executor: String, metric: ClockMetric): String =
+    s"executor.${escape(executor)}.${metric.name}"
+
   /** Letters, digits, `_` and `-` stay; every other byte of the UTF-8 form becomes `%XX`, as in a URL. */
   def escape(id: String): String = id.getBytes(UTF_8).map { byte =>
     val char = (byte & 0xff).toChar

@@ -18,6 +18,10 @@ object JmxName {
     })
   }
 
+  /** The name of the bean that has the figures of an executor's clock. */
+  def ofClock(executor: String): ObjectName =
+    new ObjectName(s"sparklatency:type=clock-metrics,executor-id=${value(executor)}")
+
   /** As Kafka does it: what JMX would not take as it is, quoted; a plain value never begins with a quote. */
   private def value(id: String): String =
     if (id.nonEmpty && id.forall(c => c.isLetterOrDigit || "-_. %".contains(c))) id else ObjectName.quote(id)

@@ -3,7 +3,8 @@ package io.sparklatency.figures
 import io.sparklatency.recording.LatencySummary
 
 /**
- * One figure of a node. [[Metric.all]] is the only list of them. Gauges, JSON, Prometheus and the reference are made from it.
+ * One figure of a node. [[Metric.all]] is the only list of them; [[Metric.ofClocks]] has those of executors. Gauges, JSON,
+ * Prometheus and the reference are made from it.
  *
  * @param measure what it is a figure of
  * @param name    in the style of Kafka's metrics
@@ -113,6 +114,12 @@ object Metric {
       ))
 
   val all: Seq[Metric] = ofLatency ++ ofCommit ++ ofStaleness ++ ofLateness
+
+  /** Those of each executor's clock, which no record is measured for. */
+  val ofClocks: Seq[ClockMetric] = Seq(
+    ClockMetric("clock-offset", "offset", "how far the executor's clock is ahead of the driver's")(_.ms),
+    ClockMetric("clock-offset-bound", "bound", "how far the true offset is from that at the most")(_.boundMs)
+  )
 
   def of(measure: Measure): Seq[Metric] = all.filter(_.measure == measure)
 

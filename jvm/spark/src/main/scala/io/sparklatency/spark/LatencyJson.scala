@@ -2,9 +2,11 @@ package io.sparklatency.spark
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.ObjectNode
+import io.sparklatency.answer.ClockNote
 import io.sparklatency.answer.EarlierRun
 import io.sparklatency.answer.QueryAnswer
 import io.sparklatency.figures.Batch
+import io.sparklatency.figures.ExecutorClock
 import io.sparklatency.figures.Figure
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.MeasureSnapshot
@@ -28,10 +30,13 @@ import org.apache.spark.sql.latency.history.LatencyStore
 object LatencyJson {
   private val mapper = new ObjectMapper
 
-  /** All queries under `queries`, and their earlier runs under `earlierRuns`. */
+  /** All queries under `queries`, their earlier runs under `earlierRuns`, and the executors' clocks under `clocks`. */
   def all(store: LatencyStore): ObjectNode = {
     val runs = store.all
-    queries(runs.queries.map(store.answer), runs.earlier)
+    val root = queries(runs.queries.map(store.answer), runs.earlier)
+    val clocks = root.putArray("clocks")
+    store.clocks.foreach(clock => put(clocks.addObject(), clock))
+    root
   }
 
   /** The same of one run. */
@@ -52,6 +57,13 @@ object LatencyJson {
     val array = root.putArray("batches")
     batches.foreach(batch => put(array.addObject(), batch))
     root
+  }
+
+  private def put(json: ObjectNode, clock: ExecutorClock): Unit = {
+    json.put("executor", clock.executor)
+    Metric.ofClocks.foreach(metric => json.put(metric.field, metric.ms(clock.offset)))
+    json.put("text", Option.when(ClockNote.isOff(clock))(ClockNote.text(clock)).orNull)
+    ()
   }
 
   private def put(json: ObjectNode, run: EarlierRun): Unit = {

@@ -41,6 +41,7 @@ final class LatencyConf(read: String => Option[String], all: => Iterable[(String
   def auto: Set[NodeRole] = get(Auto)
   def autoBatch: Boolean = get(AutoBatch)
   def publishAfter: Long = get(PublishAfter)
+  def clockInterval: Option[Long] = get(ClockInterval)
   def historyBatches: Int = get(HistoryBatches)
   def figures: FiguresSettings =
     FiguresSettings(WindowSettings(get(NumSamples), get(SampleWindow)), get(GranularityKey), get(MaxNodes))
@@ -132,6 +133,13 @@ object LatencyConf extends Logging {
       "continuous mode this is always half a second. Read when a batch is planned."
   )(duration)
 
+  val ClockInterval: Key[Option[Long]] = new Key(
+    s"${Prefix}clock.interval",
+    "1s",
+    "a duration such as 1s or 500ms; 0 for never",
+    "How often an executor compares its clock with the driver's. It needs the plugin. Read when an executor starts."
+  )(value => durationOrNone(value))
+
   val HistoryBatches: Key[Int] = new Key(
     s"${Prefix}history.batches",
     "1000",
@@ -161,6 +169,7 @@ object LatencyConf extends Logging {
       GranularityKey,
       MaxNodes,
       PublishAfter,
+      ClockInterval,
       HistoryBatches,
       NumSamples,
       SampleWindow
@@ -175,8 +184,12 @@ object LatencyConf extends Logging {
   private def whole(from: Int, to: Int)(value: String): Option[Int] =
     value.trim.toIntOption.filter(n => n >= from && n <= to)
 
-  private def duration(value: String): Option[Long] =
-    Try(JavaUtils.timeStringAsMs(value.trim)).toOption.filter(_ > 0)
+  private def duration(value: String): Option[Long] = millis(value).filter(_ > 0)
+
+  private def durationOrNone(value: String): Option[Option[Long]] =
+    millis(value).filter(_ >= 0).map(ms => Option.when(ms > 0)(ms))
+
+  private def millis(value: String): Option[Long] = Try(JavaUtils.timeStringAsMs(value.trim).toLong).toOption
 
   private def rolesOf(value: String): Option[Set[NodeRole]] = {
     val names = value.split(',').map(_.trim).filter(_.nonEmpty)

@@ -5,6 +5,7 @@ import java.util.concurrent.TimeoutException
 
 import io.sparklatency.figures.LiveRuns
 import io.sparklatency.spark.base.LatencyConf
+import io.sparklatency.time.SystemTime
 import io.sparklatency.time.WallClock
 import org.apache.spark.SparkContext
 import org.apache.spark.scheduler.SparkListener
@@ -14,8 +15,10 @@ import org.apache.spark.sql.latency.compat.StreamExecution
 import org.apache.spark.sql.latency.history.BatchArchive
 import org.apache.spark.sql.latency.history.LatencyStore
 import org.apache.spark.sql.latency.metrics.DropwizardSource
+import org.apache.spark.sql.latency.metrics.ExecutorClocks
 import org.apache.spark.sql.latency.metrics.ExecutorFigures
 import org.apache.spark.sql.latency.planning.MarkedApplication
+import org.apache.spark.sql.latency.recording.ClockQuestion
 import org.apache.spark.sql.latency.recording.EndedQuestion
 import org.apache.spark.sql.latency.recording.LatencyAccumulator
 import org.apache.spark.sql.latency.recording.PublishedMessage
@@ -55,16 +58,18 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
     batch => context.listenerBus.post(SparkListenerLatencyBatch(batch))
   )
 
+  private val clocks = new ExecutorClocks(SystemTime, source, context.isLocal)
+
   context.env.metricsSystem.registerSource(source)
   // A queue of our own: another listener that is slow or overrun cannot make us lose an execution. What is stored comes first:
   // how a run has ended is known before the run is taken for ended.
-  for (listener <- Seq(archive, tracker, new EndListener))
+  for (listener <- Seq(archive, tracker, clocks, new EndListener))
     context.listenerBus.addToQueue(listener, LatencyApplication.Queue)
   RunningTasks.receiveBy(runs.publish)
   context.ui.foreach(LatencyTab.attachTo(_, () => store))
 
   /** What every surface reads. */
-  def store: LatencyStore = new LatencyStore(context.statusStore.store, Some(runs))
+  def store: LatencyStore = new LatencyStore(context.statusStore.store, Some(runs), () => clocks.all)
 
   /**
    * The same with all executions that have ended. Their events arrive in a queue, so this waits for the queue, at most one
@@ -92,6 +97,7 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
     override def onApplicationEnd(end: SparkListenerApplicationEnd): Unit = {
       LatencyApplication.release(context)
       runs.close()
+      clocks.close()
     }
   }
 }
@@ -120,7 +126,7 @@ object LatencyApplication extends MarkedApplication.Finder {
 
   /**
    * Takes what an executor's plugin has sent: figures of a task that still runs. Answers what it has asked: which queries have
-   * ended. There is no answer to anything else.
+   * ended, and what time it is. There is no answer to anything else.
    */
   def receive(message: AnyRef): Option[AnyRef] = synchronized(current).flatMap { case (_, it) =>
     message match {
@@ -128,6 +134,7 @@ object LatencyApplication extends MarkedApplication.Finder {
         it.runs.publish(part)
         None
       case EndedQuestion(runs) => Some(runs.filter(it.runs.hasEnded))
+      case ClockQuestion.Received(question) => Some(it.clocks.answer(question))
       case _ => None
     }
   }

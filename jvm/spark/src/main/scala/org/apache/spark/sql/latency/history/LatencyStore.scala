@@ -8,6 +8,7 @@ import io.sparklatency.answer.QueryAnswer
 import io.sparklatency.answer.RunStatus
 import io.sparklatency.drawing.LatencyChart
 import io.sparklatency.figures.Batch
+import io.sparklatency.figures.ExecutorClock
 import io.sparklatency.figures.LiveRuns
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.QuerySnapshot
@@ -26,9 +27,14 @@ import org.apache.spark.util.kvstore.KVStore
  *
  * Thread-safe: the threads of the UI, of REST and of the application itself call it.
  *
- * @param live the running figures of this process, if it is the application's driver
+ * @param live      the running figures of this process, if it is the application's driver
+ * @param executors their clocks, which only a driver knows
  */
-final class LatencyStore private[spark] (store: KVStore, live: Option[LiveRuns]) {
+final class LatencyStore private[spark] (
+    store: KVStore,
+    live: Option[LiveRuns],
+    executors: () => Seq[ExecutorClock] = () => Nil
+) {
   import LatencyStore._
 
   def isEmpty: Boolean = running.isEmpty && store.count(classOf[StoredRun]) == 0
@@ -53,8 +59,13 @@ final class LatencyStore private[spark] (store: KVStore, live: Option[LiveRuns])
   }
 
   /** All that is to be said of a run. */
-  def answer(query: QuerySnapshot): QueryAnswer =
-    new QueryAnswer(query, query.runId.flatMap(status))
+  def answer(query: QuerySnapshot): QueryAnswer = {
+    val status = query.runId.flatMap(this.status)
+    new QueryAnswer(query, status, if (status.forall(_ == RunStatus.Running)) clocks else Nil)
+  }
+
+  /** The clocks of the executors that are there now. */
+  def clocks: Seq[ExecutorClock] = executors()
 
   def queryNames: Seq[String] = {
     val known = running

@@ -13,6 +13,7 @@ import io.sparklatency.figures.LiveFigures
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.Metric
 import io.sparklatency.figures.NodeKey
+import io.sparklatency.time.ClockOffset
 import org.apache.spark.SparkEnv
 import org.apache.spark.metrics.source.Source
 
@@ -39,6 +40,21 @@ private[latency] final class DropwizardSource extends Source with FiguresListene
   override def addedTask(query: String, task: String, node: Option[String], figures: LiveFigures): Unit = {
     val bean = LatencyBean.register(JmxName(SparkEnv.get.executorId, query, task, node), figures)
     synchronized(beans(query) = bean :: beans.getOrElse(query, Nil))
+  }
+
+  /** @param offset none where it is unknown; asked when a gauge or bean is read */
+  def addedClock(executor: String, offset: () => Option[ClockOffset]): Unit = {
+    Metric.ofClocks.foreach { metric =>
+      val gauge: Gauge[AnyRef] = () => metric.value(offset())
+      metricRegistry.register(DropwizardName.ofClock(executor, metric), gauge)
+    }
+    LatencyBean.register(JmxName.ofClock(executor), offset)
+    ()
+  }
+
+  def removedClock(executor: String): Unit = {
+    Metric.ofClocks.foreach(metric => metricRegistry.remove(DropwizardName.ofClock(executor, metric)))
+    LatencyBean.unregister(JmxName.ofClock(executor))
   }
 
   override def removed(query: String, nodes: Map[String, collection.Set[Measure]]): Unit = {

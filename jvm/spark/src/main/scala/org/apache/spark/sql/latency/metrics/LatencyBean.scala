@@ -14,22 +14,23 @@ import scala.util.Try
 import io.sparklatency.figures.LiveFigures
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.Metric
+import io.sparklatency.time.ClockOffset
 
 /**
- * The latency figures of one task, or of one node in it, as the read-only attributes of an MBean.
+ * The latency figures of one task, of one node in it, or those of an executor's clock, as the read-only attributes of an MBean.
  *
- * Costs nothing until JMX reads it, in JMX's threads. All attributes share one computation, made at most ten times a second
- * while the figures stand. Thread-safe.
+ * Costs nothing until JMX reads it, in JMX's threads. All attributes of a node share one computation, made at most ten times a
+ * second while the figures stand. Thread-safe.
  */
-private[latency] final class LatencyBean(figures: LiveFigures) extends DynamicMBean {
-  import LatencyBean._
+private[latency] final class LatencyBean private (info: MBeanInfo, read: String => Option[AnyRef])
+    extends DynamicMBean {
 
   override def getAttribute(name: String): AnyRef =
-    metrics.find(_.name == name).map(value).getOrElse(throw new AttributeNotFoundException(name))
+    read(name).getOrElse(throw new AttributeNotFoundException(name))
 
   override def getAttributes(names: Array[String]): AttributeList = {
     val values = new AttributeList
-    for (name <- names; metric <- metrics.find(_.name == name)) values.add(new Attribute(name, value(metric)))
+    for (name <- names; value <- read(name)) values.add(new Attribute(name, value))
     values
   }
 
@@ -38,23 +39,30 @@ private[latency] final class LatencyBean(figures: LiveFigures) extends DynamicMB
   override def setAttributes(attributes: AttributeList): AttributeList = new AttributeList
   override def invoke(action: String, parameters: Array[AnyRef], signature: Array[String]): AnyRef =
     throw new UnsupportedOperationException(action)
-
-  private def value(metric: Metric): AnyRef = metric.value(figures.snapshot())
 }
 
 /**
  * Puts beans into the platform's MBean server and takes them out. Called by [[DropwizardSource]], and never by a task's
- * thread for each record. All beans share one description.
+ * thread for each record. All beans of a kind share one description.
  */
 private[latency] object LatencyBean {
   private val metrics = Metric.of(Measure.E2ELatency)
 
-  private val info = new MBeanInfo(
-    classOf[LatencyBean].getName,
+  private val ofNode = info(
     "how old records are at a node of a query, in milliseconds",
-    metrics.map { metric =>
-      val javaType = if (metric.kind == Metric.Counter) "java.lang.Long" else "java.lang.Double"
-      new MBeanAttributeInfo(metric.name, javaType, metric.help, true, false, false)
+    metrics.map(metric => (metric.name, if (metric.kind == Metric.Counter) "Long" else "Double", metric.help))
+  )
+
+  private val ofClock = info(
+    "an executor's clock against the driver's, in milliseconds",
+    Metric.ofClocks.map(metric => (metric.name, "Double", metric.help))
+  )
+
+  private def info(description: String, attributes: Seq[(String, String, String)]) = new MBeanInfo(
+    classOf[LatencyBean].getName,
+    description,
+    attributes.map { case (name, javaType, help) =>
+      new MBeanAttributeInfo(name, s"java.lang.$javaType", help, true, false, false)
     }.toArray,
     null,
     null,
@@ -63,10 +71,23 @@ private[latency] object LatencyBean {
 
   private def server = ManagementFactory.getPlatformMBeanServer
 
+  def register(name: ObjectName, figures: LiveFigures): ObjectName =
+    register(
+      name,
+      new LatencyBean(ofNode, name => metrics.find(_.name == name).map(_.value(figures.snapshot())))
+    )
+
+  /** @param offset none where it is unknown */
+  def register(name: ObjectName, offset: () => Option[ClockOffset]): ObjectName =
+    register(
+      name,
+      new LatencyBean(ofClock, name => Metric.ofClocks.find(_.name == name).map(_.value(offset())))
+    )
+
   /** An earlier application in the same process may have left a bean under the name: it gives way. */
-  def register(name: ObjectName, figures: LiveFigures): ObjectName = {
+  private def register(name: ObjectName, bean: LatencyBean): ObjectName = {
     unregister(name)
-    server.registerMBean(new LatencyBean(figures), name).getObjectName
+    server.registerMBean(bean, name).getObjectName
   }
 
   def unregister(name: ObjectName): Unit = { Try(server.unregisterMBean(name)); () }

@@ -67,7 +67,8 @@ private[v1] abstract class LatencyResource extends BaseAppResource {
   @Path("prometheus")
   @Produces(Array("*/*"))
   def prometheus(@HeaderParam("Accept") accept: String): Response = withUI { ui =>
-    val answer = PrometheusText(ui.appName, LatencyApplication.storeOf(ui).queries, Option(accept))
+    val store = LatencyApplication.storeOf(ui)
+    val answer = PrometheusText(ui.appName, store.queries, Option(accept), store.clocks)
     rest.ok(answer.text, answer.contentType)
   }
 

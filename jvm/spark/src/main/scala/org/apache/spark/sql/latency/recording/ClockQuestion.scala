@@ -1,0 +1,47 @@
+package org.apache.spark.sql.latency.recording
+
+import io.sparklatency.time.ClockExchange
+
+/**
+ * An executor asks the driver for its time, says its own, and brings the exchange before, which only it knows whole. Holds only
+ * types of the JDK, as [[PublishedMessage]] does. Immutable.
+ *
+ * @param sent when it was asked, by the executor's clock in microseconds
+ */
+private[latency] final case class ClockQuestion(executor: String, sent: Long, before: Option[ClockExchange]) {
+
+  def message: AnyRef = Array[AnyRef](ClockQuestion.Kind, executor, ClockQuestion.timesOf(this))
+
+  /** The exchange that this question began, when an answer has come back. */
+  def exchange(answer: AnyRef, returned: Long): Option[ClockExchange] = answer match {
+    case Array(received: Long, answered: Long, at: Long) =>
+      Some(ClockExchange(sent, received, answered, returned, at))
+    case _ => None
+  }
+}
+
+private[latency] object ClockQuestion {
+  private val Kind = "clock"
+
+  /** What the driver gives back: when the question arrived, by its clock and by one that nobody sets, and when it answers. */
+  def answer(received: Long, answered: Long, at: Long): AnyRef = Array(received, answered, at)
+
+  private def timesOf(question: ClockQuestion): Array[Long] =
+    question.sent +: question.before.toArray.flatMap {
+      one => Array(one.sent, one.received, one.answered, one.returned, one.at)
+    }
+
+  /** From a message. */
+  object Received {
+    def unapply(message: AnyRef): Option[ClockQuestion] = message match {
+      case Array(Kind, executor: String, Array(sent: Long)) => Some(ClockQuestion(executor, sent, None))
+      case Array(
+            Kind,
+            executor: String,
+            Array(now: Long, sent: Long, received: Long, answered: Long, returned: Long, at: Long)
+          ) =>
+        Some(ClockQuestion(executor, now, Some(ClockExchange(sent, received, answered, returned, at))))
+      case _ => None
+    }
+  }
+}

@@ -1,0 +1,105 @@
+"""Executors whose clocks are off, by a library preloaded into them: what the driver says of each clock."""
+
+import json
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+from broker import free_port
+from children import Child
+from cluster import LINES, cluster_in_driver
+from submitted import CONF
+
+HERE = Path(__file__).parent
+SKEWS = {"0": (3_500_000, 0), "1": (-2_000_000, 500)}
+"""Of each executor: microseconds ahead, and ppm by which it gains."""
+LOOKS = 100
+
+
+class Driver:
+    """A running driver whose executors' clocks are off since a moment of the clock that nobody sets."""
+
+    def __init__(self, process: Child, url: str, since: int) -> None:
+        self.process, self._url, self._since = process, url, since
+
+    def get(self, path: str = "") -> Any:
+        try:
+            with urlopen(f"{self._url}/api/v1/latency{path}", timeout=30) as answer:  # noqa: S310  our own
+                return json.load(answer)
+        except (URLError, ConnectionError, ValueError):
+            return None  # it is starting up
+
+    def clocks(self) -> dict[str, Mapping[str, Any]]:
+        return {clock["executor"]: clock for clock in (self.get() or {"clocks": []})["clocks"]}
+
+    def truth(self, executor: str, now: int) -> float:
+        """How far a clock is ahead, in milliseconds."""
+        micros, ppm = SKEWS[executor]
+        return micros / 1e3 + (now - self._since) * ppm / 1e12
+
+
+@pytest.fixture(scope="module", params=LINES)
+def driver(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
+    folder, home = tmp_path_factory.mktemp("skewed"), tmp_path_factory.mktemp("home")
+    library = folder / "skewed_clock.so"
+    source = HERE / "skewed_clock.c"
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)  # noqa: S607
+    records = folder / "records"
+    records.mkdir()
+    (records / "0.csv").write_text(f"key,{time.time_ns() // 1_000_000}\n")
+    cluster, port, since = cluster_in_driver(request.param, home), free_port(), time.monotonic_ns()
+    environment = {"LD_PRELOAD": str(library), "SKEW_FROM_NS": str(since)}
+    for executor, (micros, ppm) in SKEWS.items():
+        environment |= {f"SKEW_US_{executor}": str(micros), f"SKEW_PPM_{executor}": str(ppm)}
+    conf = {
+        **CONF,
+        "spark.ui.enabled": "true",
+        "spark.ui.port": str(port),
+        "spark.plugins": "io.sparklatency.LatencyPlugin",
+        "spark.sparklatency.clock.interval": "100ms",
+        **{f"spark.executorEnv.{name}": value for name, value in environment.items()},
+    }
+    arguments = (str(records), str(folder / "checkpoint"))
+    jars = [str(cluster.spark.jar)]
+    with cluster.running(folder, HERE / "local_cluster.py", *arguments, jars=jars, conf=conf) as app:
+        yield Driver(app.driver, f"http://127.0.0.1:{port}", since)
+
+
+def test_the_true_offset_is_within_the_bound_every_time(driver: Driver, figures: list[str]) -> None:
+    driver.process.until(lambda: driver.clocks().keys() == SKEWS.keys(), "all clocks are known", within=90)
+    errors: list[float] = []
+    bounds: list[float] = []
+    for _ in range(LOOKS):
+        before, clocks, after = time.monotonic_ns(), driver.clocks(), time.monotonic_ns()
+        for executor, clock in clocks.items():
+            low, high = driver.truth(executor, before), driver.truth(executor, after)
+            error = max(low - clock["offset"], clock["offset"] - high, 0)
+            assert error <= clock["bound"], f"executor {executor}: {clock}, truly {low} to {high}"
+            errors.append(error)
+            bounds.append(clock["bound"])
+    worst, widest = sorted(errors)[len(errors) * 99 // 100], sorted(bounds)[len(bounds) * 99 // 100]
+    figures.append(f"clocks of executors: p99 of {len(errors)}: error {worst:.3f} ms, bound {widest:.3f} ms")
+
+
+def test_each_is_said_to_be_off_where_one_looks_and_once_in_the_log(driver: Driver) -> None:
+    log = driver.process.log
+    said = {
+        "0": "The clock of executor 0 is 3.5 s ahead of the driver's",
+        "1": "The clock of executor 1 is 2 s behind the driver's",
+    }
+    driver.process.until(
+        lambda: all(text in log.read_text() for text in said.values()), "it warns", within=60
+    )
+    assert [log.read_text().count(text) for text in said.values()] == [1, 1]
+    texts = {executor: clock["text"] for executor, clock in driver.clocks().items()}
+    assert all(texts[executor].startswith(text) for executor, text in said.items())
+    driver.process.until(lambda: driver.get("/queries/orders"), "its query has figures", within=90)
+    [query] = driver.get("/queries/orders")["queries"]
+    [note] = [note for note in query["notes"] if note["code"] == "clock-offset"]
+    assert note["text"].startswith(said["0"])
+    assert (note["level"], note["numbers"]["executors"]) == ("warn", len(SKEWS))

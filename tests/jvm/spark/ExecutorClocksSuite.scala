@@ -1,0 +1,153 @@
+package org.apache.spark.sql.latency
+
+import java.lang.management.ManagementFactory
+import java.util.concurrent.LinkedBlockingQueue
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicLong
+
+import scala.jdk.CollectionConverters._
+
+import io.sparklatency.LatencyPlugin
+import io.sparklatency.figures.ExecutorClock
+import io.sparklatency.figures.JmxName
+import io.sparklatency.spark.Logged
+import io.sparklatency.spark.SparkTest
+import io.sparklatency.spark.base.LatencyConf
+import io.sparklatency.time.ClockExchange
+import io.sparklatency.time.ClockOffset
+import io.sparklatency.time.PreciseTime
+import org.apache.spark.SparkConf
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved
+import org.apache.spark.sql.latency.metrics.ClockExchanges
+import org.apache.spark.sql.latency.metrics.DropwizardSource
+import org.apache.spark.sql.latency.metrics.ExecutorClocks
+import org.apache.spark.sql.latency.recording.ClockQuestion
+
+/** Executors ask the driver for its time; both clocks are the test's. In Spark's package for its own. */
+class ExecutorClocksSuite extends SparkTest {
+
+  /** Moves by so much with each reading, as if that were the way of a message. */
+  private final class Time(skew: Long, now: AtomicLong, step: Long) extends PreciseTime {
+    override def micros(): Long = now.addAndGet(step) + skew
+    override def steadyMicros(): Long = now.get
+  }
+
+  private final class Driver(isLocal: Boolean = false) {
+    val now = new AtomicLong(1000000)
+    val source = new DropwizardSource
+    val clocks = new ExecutorClocks(new Time(0, now, 100), source, isLocal)
+
+    def ask(message: AnyRef): AnyRef = {
+      val ClockQuestion.Received(question) = message: @unchecked
+      clocks.answer(question)
+    }
+
+    def gauges: Map[String, Any] =
+      source.metricRegistry.getGauges.asScala.map { case (name, gauge) => name -> gauge.getValue }.toMap
+  }
+
+  /** An executor that is so far ahead, and has come to know its clock by one exchange. */
+  private def known(driver: Driver, executor: String, skew: Long): Unit = {
+    val time = new Time(skew, driver.now, 100)
+    val first = ClockQuestion(executor, time.micros(), None)
+    val exchange = first.exchange(driver.ask(first.message), time.micros())
+    driver.ask(ClockQuestion(executor, time.micros(), exchange).message)
+    ()
+  }
+
+  private def bean(executor: String) = {
+    val (server, name) = (ManagementFactory.getPlatformMBeanServer, JmxName.ofClock(executor))
+    if (server.isRegistered(name))
+      Seq("clock-offset", "clock-offset-bound").map(server.getAttribute(name, _))
+    else Nil
+  }
+
+  test("the driver knows each executor's clock after one exchange, until the executor goes") {
+    val driver = new Driver
+    known(driver, "1", skew = 30000)
+    known(driver, "2", skew = -20000)
+    // 100 microseconds each way, two for readings and drift on the way; since then one or two more for drift.
+    assert(driver.clocks.all === Seq(
+      ExecutorClock("1", ClockOffset(30000, 104)),
+      ExecutorClock("2", ClockOffset(-20000, 103))
+    ))
+    val gauges = Map("executor.1.clock-offset" -> 30.0, "executor.1.clock-offset-bound" -> 0.104)
+    assert(driver.gauges.filter(_._1.startsWith("executor.1.")) === gauges)
+    assert(bean("1") === Seq(30.0, 0.104))
+    driver.clocks.onExecutorRemoved(SparkListenerExecutorRemoved(0, "1", "gone"))
+    known(driver, "1", skew = 30000) // lost only to the driver, it goes on asking
+    assert(driver.clocks.all.map(_.executor) === Seq("2"))
+    driver.clocks.close()
+    known(driver, "3", skew = 0) // too late
+    assert(driver.gauges.isEmpty && bean("1").isEmpty && bean("2").isEmpty && driver.clocks.all.isEmpty)
+  }
+
+  test("the log says once of an executor that it is more than 50 ms off") {
+    val driver = new Driver
+    val logged = Logged.during {
+      for ((executor, skew) <- Seq("1" -> 50100L, "2" -> 3500000L, "2" -> 3500000L))
+        known(driver, executor, skew)
+    }
+    driver.clocks.close()
+    assert(logged.filter(_.contains("clock of executor")) === Seq(
+      "The clock of executor 2 is 3.5 s ahead of the driver's (± 0.1 ms): its records' latencies are off by as much."
+    ))
+  }
+
+  test("an executor compares its clock eight times at once, then at each interval") {
+    val driver = new Driver
+    val asked = new LinkedBlockingQueue[Long]
+    val exchanges = new ClockExchanges("7", 1, new Time(-2000000, driver.now, 100))(message => {
+      asked.add(System.nanoTime())
+      driver.ask(message)
+    })
+    try for (_ <- 1 to 20) assert(Option(asked.poll(60, TimeUnit.SECONDS)).nonEmpty)
+    finally exchanges.stop()
+    val Seq(clock) = driver.clocks.all: @unchecked
+    driver.clocks.close()
+    assert(math.abs(clock.offset.micros + 2000000) <= clock.offset.bound)
+  }
+
+  test("an executor whose driver does not answer says so once, and asks again") {
+    val asked = new LinkedBlockingQueue[Integer]
+    val logged = Logged.during {
+      val exchanges = new ClockExchanges("7", 1, new Time(0, new AtomicLong, 1))(_ => {
+        asked.add(1)
+        throw new IllegalStateException("no driver")
+      })
+      try for (_ <- 1 to 5) assert(Option(asked.poll(60, TimeUnit.SECONDS)).nonEmpty)
+      finally exchanges.stop()
+    }
+    assert(logged.filter(_.contains("compared")) ===
+      Seq("This executor's clock is not compared with the driver's."))
+  }
+
+  test("in local mode the one clock is right by construction, on every surface") {
+    val clocks = latencyOf(null).get("clocks")
+    assert(clocks.toString === """[{"executor":"driver","offset":0.0,"bound":0.0,"text":null}]""")
+    assert(gauges.filter(_._1.startsWith("executor.")) ===
+      Map("executor.driver.clock-offset" -> 0.0, "executor.driver.clock-offset-bound" -> 0.0))
+  }
+
+  test("the driver's plugin answers with its time") {
+    latencyOf(null)
+    val before = System.currentTimeMillis() * 1000
+    val question = ClockQuestion("9", 0, None)
+    val Some(ClockExchange(0, received, answered, 1, _)) =
+      question.exchange(new LatencyPlugin().driverPlugin().receive(question.message), 1): @unchecked
+    assert(before <= received && received <= answered && answered <= System.currentTimeMillis() * 1000 + 1000)
+  }
+
+  test("the interval is a second, or what is set; 0 is never") {
+    def interval(settings: (String, String)*) =
+      LatencyConf(new SparkConf(false).setAll(settings)).clockInterval
+    val key = "spark.sparklatency.clock.interval"
+    assert(Seq(interval(), interval(key -> "200ms"), interval(key -> "0")) === Seq(
+      Some(1000L),
+      Some(200L),
+      None
+    ))
+    val error = intercept[IllegalArgumentException](interval(key -> "-1s")).getMessage
+    assert(error === s"$key=-1s is not valid: a duration such as 1s or 500ms; 0 for never is allowed")
+  }
+}
