@@ -68,7 +68,6 @@ demo: ## half a minute of a live pipeline, its figures and its slow step
 
 test: test-jvm lint-python ## lint and all suites, with a sample of cases; SAMPLE_SEED=7 runs a sample again
 	@$(MAKE) --no-print-directory $(TEST_PARTS)
-	@echo "A sample of cases was run, SAMPLE_SEED=$(SAMPLE_SEED). make test-full runs all."
 
 test-full: export TEST_FULL := 1
 test-full: test-jvm lint-python ## all cases of all suites, a thousand queries that come and go, the mutants: hours

@@ -249,7 +249,7 @@ def measure(options: Any, process: int) -> None:
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--rows", type=int, default=4_000_000, help="records of a run")
+    parser.add_argument("--rows", type=int, default=12_000_000, help="records of a run")
     parser.add_argument("--histogram", type=Path, required=True, help="the jar of HdrHistogram")
     parser.add_argument("--processes", type=int, default=10, help="how many measure, one after another")
     parser.add_argument("--process", type=int, help="measure here, as the process of this number")

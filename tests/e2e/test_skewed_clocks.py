@@ -13,6 +13,7 @@ import pytest
 from broker import free_port
 from children import Child
 from cluster import LINES, cluster_in_driver
+from scraping import required
 from submitted import CONF
 
 HERE = Path(__file__).parent
@@ -48,7 +49,8 @@ def driver(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     folder, home = tmp_path_factory.mktemp("skewed"), tmp_path_factory.mktemp("home")
     library = folder / "skewed_clock.so"
     source = HERE / "skewed_clock.c"
-    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)  # noqa: S607
+    compiler = required("cc", "gcc")
+    subprocess.run([compiler, "-O2", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
     records = folder / "records"
     records.mkdir()
     (records / "0.csv").write_text(f"key,{time.time_ns() // 1_000_000}\n")

@@ -1,4 +1,4 @@
-"""Which tests are run: `make test-full` runs all, `make test` a sample and nothing that is marked ``full``.
+"""Which tests are run: `make test-full` runs all, `make test` a sample.
 
 A product is that of two parameters. Its test says so: ``@pytest.mark.sampled(of="shape", by="mode")``. A
 sample has each shape in one mode, and each mode at least once. Seeds that follow one another have other
@@ -55,7 +55,6 @@ def by_turns(modes: Sequence[B]) -> list[B]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "full: long by nature, and run by `make test-full` alone")
     config.addinivalue_line("markers", "one_line: hardly depends on the line of Spark")
     config.addinivalue_line("markers", "sampled(of, by): two parameters of whose product a sample is run")
 
@@ -75,7 +74,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _is_run(item: pytest.Item, values: Mapping[tuple[object, str], list[object]]) -> bool:
-    if item.get_closest_marker("full") or (item.get_closest_marker("one_line") and not _is_our_turn()):
+    if item.get_closest_marker("one_line") and not _is_our_turn():
         return False
     own = _parameters(item)
     for of, by in _products(item):

@@ -23,11 +23,11 @@ SECOND = "1s"
 """How often it scrapes, and judges its rules."""
 
 
-def required(program: str) -> str:
+def required(program: str, package: str = "prometheus") -> str:
     """Where a program is. Skips where it is not, except on the machine that decides."""
     found = shutil.which(program)
     if found is None:
-        reason = f"{program} not found; `apt-get install prometheus` brings it"
+        reason = f"{program} not found; `apt-get install {package}` brings it"
         if os.environ.get("CI") == "true":
             pytest.fail(reason)
         pytest.skip(reason)

@@ -35,10 +35,6 @@ TESTS = """
     def test_one_side(shape):
         pass
 
-    @pytest.mark.full
-    def test_long():
-        pass
-
     @pytest.mark.one_line
     def test_any_line():
         pass
@@ -84,14 +80,14 @@ def test_a_sample_of_a_product_is_run_and_its_seed_is_printed(ran: Callable[...,
     assert "a sample of tests, SAMPLE_SEED=0\n" in printed
     tests, printed = ran(SAMPLE_SEED="1")
     assert tests == [*ONE_SIDE, "product[fast-b]", "product[slow-a]", "product[slow-c]"]
-    assert "4 deselected" in printed
+    assert "3 deselected" in printed
     assert re.search(r"a sample of tests, SAMPLE_SEED=\d{5,}\n", ran()[1])
 
 
 def test_all_is_run_where_that_is_asked_for(ran: Callable[..., Tests]) -> None:
     tests, printed = ran(TEST_FULL="1")
     product = [f"product[{mode}-{shape}]" for mode in ("fast", "slow") for shape in "abc"]
-    assert tests == sorted(["long", *ONE_SIDE, *product])
+    assert tests == sorted([*ONE_SIDE, *product])
     assert "deselected" not in printed
 
 

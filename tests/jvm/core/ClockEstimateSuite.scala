@@ -8,6 +8,10 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 class ClockEstimateSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import ClockEstimateSuite._
 
+  /** Of clocks that nobody has set. */
+  private def exchange(sent: Long, received: Long, answered: Long, returned: Long, at: Long) =
+    ClockExchange(sent, received, answered, returned, at, sentAt = at)
+
   private def estimate(exchanges: ClockExchange*) = exchanges.foldLeft(ClockEstimate.Empty)(_ add _)
 
   test("nothing is known before the first exchange") {
@@ -16,47 +20,60 @@ class ClockEstimateSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("one exchange bounds the offset by the ways of its two messages") {
     // The executor is 5,000 ahead; 300 to the driver, 100 there, 500 back. Two readings and 800 of drift add 2.
-    val exchange = ClockExchange(sent = 15000, received = 10300, answered = 10400, returned = 15900, at = 0)
+    val exchange =
+      ClockExchange(sent = 15000, received = 10300, answered = 10400, returned = 15900, at = 0, sentAt = 0)
     assert(exchange.roundTrip === 800)
     assert(exchange.interval === Some(ClockInterval(4698, 5502)))
     assert(estimate(exchange).at(0) === Some(ClockOffset(5100, 402)))
   }
 
   test("the bound grows by a thousandth of the age") {
-    val one = estimate(ClockExchange(1000, 1300, 1300, 1600, at = 0))
+    val one = estimate(exchange(1000, 1300, 1300, 1600, at = 0))
     assert(Seq(0L, 1000000L, 10000000L).map(one.at(_).get) ===
       Seq(ClockOffset(0, 302), ClockOffset(0, 1302), ClockOffset(0, 10302)))
   }
 
   test("two exchanges leave what both allow, and the quicker one says where") {
-    val slow = ClockExchange(0, 1000, 1000, 1100, at = 0) // the question took long: -1003 to 103
-    val quick = ClockExchange(0, 50, 50, 250, at = 0) // -52 to 202
-    assert(estimate(slow, quick).at(0) === Some(ClockOffset(75, 127)))
+    // The question took long: -1003 to 43, and 2 for drift until the other came. That says -52 to 202.
+    val slow = ClockExchange(0, 1000, 1000, 1040, at = 1000, sentAt = 0)
+    val quick = ClockExchange(2000, 2050, 2050, 2250, at = 2050, sentAt = 2000)
+    assert(estimate(slow, quick).at(2050) === Some(ClockOffset(45, 97)))
   }
 
   test("a clock that is set starts anew") {
-    val before = ClockExchange(0, 100, 100, 200, at = 0)
-    val after = ClockExchange(3000000, 100100, 100100, 3000200, at = 100000)
+    val before = exchange(0, 100, 100, 200, at = 0)
+    val after = exchange(3000000, 100100, 100100, 3000200, at = 100000)
     assert(estimate(before, after).at(100000) === estimate(after).at(100000))
   }
 
+  test("a step that is smaller than a round trip starts anew as well, on either side") {
+    val before = exchange(0, 10, 10, 20, at = 0)
+    val usual = ClockExchange(100000, 101000, 101000, 102000, at = 100990, sentAt = 100000)
+    def bounds(last: ClockExchange) = Seq(estimate(before, last), estimate(last)).map(_.at(last.at).get.bound)
+    // 0.1 ms of drift in 0.1 s, and as much for two readings.
+    for (last <- Seq(usual, usual.copy(sentAt = 100200), usual.copy(at = 101191)))
+      assert(bounds(last).distinct.size === 2, last)
+    for (last <- Seq(usual.copy(sentAt = 99799), usual.copy(sentAt = 100202), usual.copy(at = 100788)))
+      assert(bounds(last).distinct.size === 1, last)
+  }
+
   test("nothing is known after a clock was set back during an exchange") {
-    val before = ClockExchange(0, 100, 100, 200, at = 0)
-    assert(estimate(before, ClockExchange(5000, 5100, 5100, 200, at = 5000)).at(5000) === None)
+    val before = exchange(0, 100, 100, 200, at = 0)
+    assert(estimate(before, exchange(5000, 5100, 5100, 200, at = 5000)).at(5000) === None)
   }
 
   test("what is older than 64 exchanges counts no more") {
-    val tight = ClockExchange(0, 10, 10, 20, at = 0)
-    val wide = ClockExchange(0, 1000, 1000, 2000, at = 0)
-    def bound(more: Int) = estimate(tight +: Seq.fill(more)(wide): _*).at(0).get.bound
-    assert((bound(63), bound(64)) === ((12, 1003)))
+    val tight = exchange(0, 10, 10, 20, at = 0)
+    val wide = ClockExchange(0, 1000, 1000, 2000, at = 990, sentAt = 0)
+    def bound(more: Int) = estimate(tight +: Seq.fill(more)(wide): _*).at(990).get.bound
+    assert((bound(63), bound(64)) === ((13, 1003)))
   }
 
   test("a drift that goes on is followed, within what is certain") {
     // 200 ppm, each message 100 on its way, an exchange each second.
     val exchanges = (0 until 64).map { i =>
       val (now, offset) = (i * 1000000L, i * 200L)
-      ClockExchange(now - 100 + offset, now, now, now + 100 + offset, now)
+      exchange(now - 100 + offset, now, now, now + 100 + offset, at = now)
     }
     val Some(ClockOffset(micros, bound)) = estimate(exchanges: _*).at(63 * 1000000L + 500000): @unchecked
     assert((micros, bound) === ((12700, 702)))
@@ -79,6 +96,8 @@ class ClockEstimateSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     Skew(3500000, -500),
     Skew(-2000000, 500),
     Skew(0, 500, step = 1500000),
+    Skew(0, 0, step = 600),
+    Skew(-2000000, 500, step = -300),
     Skew(-2000000, 0, step = -700000)
   )
 
@@ -141,7 +160,14 @@ object ClockEstimateSuite {
       val answered = received + 20
       val returned = answered + way(1 - share)
       val exchange =
-        ClockExchange(sent + truth(sent), received, answered, returned + truth(returned), at = received)
+        ClockExchange(
+          sent + truth(sent),
+          received,
+          answered,
+          returned + truth(returned),
+          at = received,
+          sentAt = sent
+        )
       estimate = estimate.add(exchange)
       deltas = deltas.takeRight(99) :+ (exchange.received - exchange.sent)
       val later = if (i == 100) returned + 1 else returned + 500000

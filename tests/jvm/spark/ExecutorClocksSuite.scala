@@ -49,9 +49,9 @@ class ExecutorClocksSuite extends SparkTest {
   /** An executor that is so far ahead, and has come to know its clock by one exchange. */
   private def known(driver: Driver, executor: String, skew: Long): Unit = {
     val time = new Time(skew, driver.now, 100)
-    val first = ClockQuestion(executor, time.micros(), None)
+    val first = ClockQuestion(executor, time.micros(), time.steadyMicros(), None)
     val exchange = first.exchange(driver.ask(first.message), time.micros())
-    driver.ask(ClockQuestion(executor, time.micros(), exchange).message)
+    driver.ask(ClockQuestion(executor, time.micros(), time.steadyMicros(), exchange).message)
     ()
   }
 
@@ -132,8 +132,8 @@ class ExecutorClocksSuite extends SparkTest {
   test("the driver's plugin answers with its time") {
     latencyOf(null)
     val before = System.currentTimeMillis() * 1000
-    val question = ClockQuestion("9", 0, None)
-    val Some(ClockExchange(0, received, answered, 1, _)) =
+    val question = ClockQuestion("9", 0, 5, None)
+    val Some(ClockExchange(0, received, answered, 1, _, 5)) =
       question.exchange(new LatencyPlugin().driverPlugin().receive(question.message), 1): @unchecked
     assert(before <= received && received <= answered && answered <= System.currentTimeMillis() * 1000 + 1000)
   }

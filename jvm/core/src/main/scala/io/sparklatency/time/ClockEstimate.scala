@@ -8,8 +8,8 @@ package io.sparklatency.time
  * a short round trip, as its messages have waited least, and not too old for what is known of the drift. The quickest exchange
  * of the older half and that of the newer give the drift.
  *
- * An exchange that contradicts the others means that a clock was set: everything before it is forgotten. A step of less than
- * a round trip can hide from this until the window has passed.
+ * Where a clock was set since the last exchange, everything before is forgotten. Either side has a clock beside it that nobody sets,
+ * so a step of more than a tenth of a millisecond shows at the next exchange.
  *
  * Immutable. Adding or asking costs a pass over the window, some microseconds.
  *
@@ -23,8 +23,8 @@ final class ClockEstimate private (window: Vector[ClockExchange]) {
     case None => Empty // A clock was set between question and answer. Nothing is known of it.
     case Some(_) =>
       val longer = window.takeRight(Window - 1) :+ exchange
-      if (certain(longer, exchange.at).nonEmpty) new ClockEstimate(longer)
-      else new ClockEstimate(Vector(exchange))
+      val isSet = window.lastOption.exists(exchange.isSetSince) || certain(longer, exchange.at).isEmpty
+      new ClockEstimate(if (isSet) Vector(exchange) else longer)
   }
 
   /** @param now by the clock of [[ClockExchange.at]] */

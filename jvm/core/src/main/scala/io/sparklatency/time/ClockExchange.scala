@@ -8,8 +8,16 @@ package io.sparklatency.time
  * @param answered when the driver answered, by its clock
  * @param returned when the answer arrived, by the executor's clock
  * @param at       when the question arrived, by a clock of the driver's that nobody sets
+ * @param sentAt   when the executor asked, by a clock of its own that nobody sets
  */
-final case class ClockExchange(sent: Long, received: Long, answered: Long, returned: Long, at: Long) {
+final case class ClockExchange(
+    sent: Long,
+    received: Long,
+    answered: Long,
+    returned: Long,
+    at: Long,
+    sentAt: Long
+) {
 
   /** How long question and answer were on their way. */
   def roundTrip: Long = (returned - sent) - (answered - received)
@@ -23,4 +31,19 @@ final case class ClockExchange(sent: Long, received: Long, answered: Long, retur
     val slack = ClockEstimate.drift(math.max(0, returned - sent)) + 1
     ClockInterval.of(sent - received - slack, returned - answered + slack)
   }
+
+  /** Whether either clock was set since an earlier exchange: it has gone on by more or less than the one beside it that nobody sets. */
+  def isSetSince(earlier: ClockExchange): Boolean = {
+    val isExecutors = hasStepped(sent - earlier.sent, sentAt - earlier.sentAt)
+    isExecutors || hasStepped(received - earlier.received, at - earlier.at)
+  }
+
+  private def hasStepped(micros: Long, steady: Long) =
+    math.abs(micros - steady) > ClockEstimate.drift(math.abs(steady)) + ClockExchange.ReadingMicros
+}
+
+object ClockExchange {
+
+  /** Two clocks are read one after the other. */
+  private val ReadingMicros = 100L
 }

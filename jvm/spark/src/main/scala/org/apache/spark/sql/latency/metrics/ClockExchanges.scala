@@ -15,7 +15,7 @@ import org.apache.spark.util.ThreadUtils
  * Compares this executor's clock with the driver's: a few times at once when it starts, then at each interval. If asking fails,
  * the driver is going or busy: the next time asks again, and the log says so once.
  *
- * One daemon thread for an executor. Costs the driver a message of some sixty bytes.
+ * One daemon thread for an executor. Costs the driver a message of some eighty bytes.
  *
  * @param ask hands a question to the driver and waits for its answer
  */
@@ -44,7 +44,7 @@ final class ClockExchanges(executor: String, everyMs: Long, time: PreciseTime)(a
     }
 
   private def askOnce(): Unit = {
-    val question = ClockQuestion(executor, time.micros(), before)
+    val question = ClockQuestion(executor, time.micros(), time.steadyMicros(), before)
     val answer = ask(question.message)
     before = question.exchange(answer, time.micros())
   }

@@ -6,16 +6,22 @@ import io.sparklatency.time.ClockExchange
  * An executor asks the driver for its time, says its own, and brings the exchange before, which only it knows whole. Holds only
  * types of the JDK, as [[PublishedMessage]] does. Immutable.
  *
- * @param sent when it was asked, by the executor's clock in microseconds
+ * @param sent   when it was asked, by the executor's clock in microseconds
+ * @param sentAt the same by its clock that nobody sets
  */
-private[latency] final case class ClockQuestion(executor: String, sent: Long, before: Option[ClockExchange]) {
+private[latency] final case class ClockQuestion(
+    executor: String,
+    sent: Long,
+    sentAt: Long,
+    before: Option[ClockExchange]
+) {
 
   def message: AnyRef = Array[AnyRef](ClockQuestion.Kind, executor, ClockQuestion.timesOf(this))
 
   /** The exchange that this question began, when an answer has come back. */
   def exchange(answer: AnyRef, returned: Long): Option[ClockExchange] = answer match {
     case Array(received: Long, answered: Long, at: Long) =>
-      Some(ClockExchange(sent, received, answered, returned, at))
+      Some(ClockExchange(sent, received, answered, returned, at, sentAt))
     case _ => None
   }
 }
@@ -27,21 +33,22 @@ private[latency] object ClockQuestion {
   def answer(received: Long, answered: Long, at: Long): AnyRef = Array(received, answered, at)
 
   private def timesOf(question: ClockQuestion): Array[Long] =
-    question.sent +: question.before.toArray.flatMap {
-      one => Array(one.sent, one.received, one.answered, one.returned, one.at)
+    Array(question.sent, question.sentAt) ++ question.before.toArray.flatMap {
+      one => Array(one.sent, one.received, one.answered, one.returned, one.at, one.sentAt)
     }
 
   /** From a message. */
   object Received {
     def unapply(message: AnyRef): Option[ClockQuestion] = message match {
-      case Array(Kind, executor: String, Array(sent: Long)) => Some(ClockQuestion(executor, sent, None))
-      case Array(
-            Kind,
-            executor: String,
-            Array(now: Long, sent: Long, received: Long, answered: Long, returned: Long, at: Long)
-          ) =>
-        Some(ClockQuestion(executor, now, Some(ClockExchange(sent, received, answered, returned, at))))
+      case Array(Kind, executor: String, Array(sent: Long, sentAt: Long, before @ _*)) =>
+        Some(ClockQuestion(executor, sent, sentAt, exchangeOf(before)))
       case _ => None
     }
+  }
+
+  private def exchangeOf(times: Seq[Any]): Option[ClockExchange] = times match {
+    case Seq(sent: Long, received: Long, answered: Long, returned: Long, at: Long, sentAt: Long) =>
+      Some(ClockExchange(sent, received, answered, returned, at, sentAt))
+    case _ => None
   }
 }
