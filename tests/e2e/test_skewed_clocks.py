@@ -13,8 +13,9 @@ import pytest
 from broker import free_port
 from children import Child
 from cluster import LINES, cluster_in_driver
-from scraping import required
 from submitted import CONF
+
+from scraping import required
 
 HERE = Path(__file__).parent
 SKEWS = {"0": (3_500_000, 0), "1": (-2_000_000, 500)}
