@@ -1,5 +1,6 @@
 """What every test of the suite stands on: one broker, a cluster for each Spark line, and room for figures."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,6 +28,11 @@ def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def figures(pytestconfig: pytest.Config) -> list[str]:
     """Lines to be shown at the end of the run, whatever its outcome."""
     return pytestconfig.stash.setdefault(_FIGURES, [])
+
+
+def pytest_configure() -> None:
+    # A shell that starts the tests in the background has them ignore it, and so would all that they start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
