@@ -23,7 +23,7 @@ import com.sun.tools.attach.VirtualMachine
  */
 object JmxProbe {
   private val Gauges = new ObjectName("metrics:type=gauges,*")
-  private val Tasks = new ObjectName("sparklatency:*")
+  private val Tasks = new ObjectName("sparklatency:thread-id=*,*")
   private val json = JsonMapper.builder.disable(WRITE_NAN_AS_STRINGS).build
 
   def main(args: Array[String]): Unit = {

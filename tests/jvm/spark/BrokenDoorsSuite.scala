@@ -117,7 +117,7 @@ class BrokenDoorsSuite extends StreamingTest {
   test("MBeans and gauges that fail leave the query alone") {
     val server = ManagementFactory.getPlatformMBeanServer
     withQuery("broken_jmx") { (_, batch) =>
-      val beans = server.queryNames(new ObjectName("sparklatency:*"), null).asScala
+      val beans = server.queryNames(new ObjectName("sparklatency:thread-id=*,*"), null).asScala
         .filter(_.getKeyProperty("thread-id") == "broken_jmx-driver")
       val gauges = SparkEnv.get.metricsSystem.getSourcesByName("sparklatency")
         .flatMap(_.metricRegistry.getGauges.asScala).filter(_._1.startsWith("query.broken_jmx."))
@@ -137,7 +137,7 @@ class BrokenDoorsSuite extends StreamingTest {
     val server = ManagementFactory.getPlatformMBeanServer
     var gauge: () => Any = () => None
     withQuery("gone_jmx", counted = 2) { (_, _) =>
-      val bean = server.queryNames(new ObjectName("sparklatency:*"), null).asScala
+      val bean = server.queryNames(new ObjectName("sparklatency:thread-id=*,*"), null).asScala
         .find(_.getKeyProperty("thread-id") == "gone_jmx-driver").get
       val records = SparkEnv.get.metricsSystem.getSourcesByName("sparklatency").head
         .metricRegistry.getGauges.get("query.gone_jmx.node.sink.records")

@@ -37,7 +37,7 @@ class ExecutorBeansSuite extends StreamingTest {
 
   /** By type and task: how many records, and the age of the oldest. */
   private def beans: Map[(String, String), (Any, Any)] =
-    server.queryNames(new ObjectName("sparklatency:*"), null).asScala
+    server.queryNames(new ObjectName("sparklatency:thread-id=*,*"), null).asScala
       .filter(_.getKeyProperty("thread-id").startsWith("on_executor-"))
       .map { name =>
         def attribute(metric: String) = server.getAttribute(name, metric)

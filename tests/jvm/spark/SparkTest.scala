@@ -1,5 +1,7 @@
 package io.sparklatency.spark
 
+import java.nio.file.Files
+
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.JsonNode
@@ -107,6 +109,8 @@ object SparkTest {
     val session = SparkSession.builder().master("local[2]").appName("sparklatency")
       .config("spark.ui.port", "0")
       .config("spark.sql.shuffle.partitions", "2")
+      // Not in the working folder: the suites of another line run in it at the same time.
+      .config("spark.sql.warehouse.dir", Files.createTempDirectory("warehouse").toString)
       .config("spark.sql.session.timeZone", "UTC")
       .config("spark.sparklatency.granularity", "subtask")
       .config("spark.sparklatency.publish.after", "500ms")

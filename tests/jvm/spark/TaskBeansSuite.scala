@@ -32,7 +32,7 @@ class TaskBeansSuite extends StreamingTest with Eventually {
       Option(name.getKeyProperty(key)).map(value =>
         if (value.startsWith("\"")) ObjectName.unquote(value) else value
       )
-    server.queryNames(new ObjectName("sparklatency:*"), null).asScala
+    server.queryNames(new ObjectName("sparklatency:thread-id=*,*"), null).asScala
       .filter(name => text(name, "thread-id").contains(s"$query-driver"))
       .map(name => (name.getKeyProperty("task-id"), text(name, "processor-node-id")) -> name).toMap
   }
