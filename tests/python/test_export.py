@@ -83,9 +83,8 @@ def process() -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def beans(process: dict[str, Any]) -> list[Bean]:
     """Domain, properties and figures of its MBeans."""
-    ours = [
-        bean for bean in process["beans"] if bean[0] == "sparklatency" or ".sparklatency.query." in bean[1]
-    ]
+    gauge = re.compile(r"\.sparklatency\.(query|executor)\.")
+    ours = [bean for bean in process["beans"] if bean[0] == "sparklatency" or gauge.search(bean[1])]
     for _, _, figures in ours:
         figures.pop("Number", None)  # of Dropwizard's gauges, the same as Value
     return [(domain, properties, figures) for domain, properties, figures in ours]
@@ -98,11 +97,15 @@ def series(process: dict[str, Any]) -> set[str]:
 
 
 def seen_by_jmx_exporter(beans: list[Bean]) -> list[str]:
-    """What jmx_exporter matches rules against: `domain<key=value, …><>attribute: value`."""
+    """What jmx_exporter matches rules against: `domain<key=value, …><>attribute: value`.
+
+    It reads gauges, and our own beans of threads: the bean of a clock has what gauges have.
+    """
     key_value = re.compile(r'([^,=]+)=("(?:[^"\\]|\\.)*"|[^,]*)')
     return [
         f"{domain}<{', '.join(f'{k}={v}' for k, v in key_value.findall(properties))}><>{name}: {value}"
         for domain, properties, values in beans
+        if domain == "metrics" or "thread-id=" in properties
         for name, value in values.items()
     ]
 
@@ -128,6 +131,7 @@ def test_the_labels_of_jmx_exporter_are_the_ids(beans: list[Bean]) -> None:
     nodes = {"source", "the%20%22sink%22%2E1%2C%20%25"}
     assert labels("record_e2e_latency_p99") == {("shop.eu", "driver", "or%2Eders", node) for node in nodes}
     assert ("or.ders-driver", "0_0", "source") in labels("task_record_e2e_latency_p99")
+    assert labels("clock_offset") == labels("clock_offset_bound") == {("shop.eu", "driver", "driver")}
 
 
 def test_every_rule_of_opentelemetry_finds_a_bean_and_its_attributes(beans: list[Bean]) -> None:

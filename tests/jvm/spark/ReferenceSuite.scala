@@ -35,11 +35,13 @@ class ReferenceSuite extends AnyFunSuite {
 
   private def json: String = {
     val mapper = new ObjectMapper
-    Metric.all.map { metric =>
-      val json = mapper.createObjectNode().put("name", metric.name).put("measure", metric.measure.name)
-        .put("kind", metric.kind.name).put("unit", metric.unit.name).put("help", metric.help)
-      s"  ${mapper.writeValueAsString(json)}"
-    }.mkString("[\n", ",\n", "\n]\n")
+    def row(name: String, measure: String, kind: String, unit: String, help: String) = {
+      val json = mapper.createObjectNode().put("name", name).put("measure", measure).put("kind", kind)
+      s"  ${mapper.writeValueAsString(json.put("unit", unit).put("help", help))}"
+    }
+    val ofNodes = Metric.all.map(of => row(of.name, of.measure.name, of.kind.name, of.unit.name, of.help))
+    val ofClocks = Metric.ofClocks.map(of => row(of.name, "clock", "gauge", "ms", of.help))
+    (ofNodes ++ ofClocks).mkString("[\n", ",\n", "\n]\n")
   }
 
   private def reference: String = (

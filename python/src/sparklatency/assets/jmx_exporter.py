@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sparklatency.assets.metrics import E2E_LATENCY, Metric, metrics
+from sparklatency.assets.metrics import E2E_LATENCY, Metric, clock_metrics, metrics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,26 +17,34 @@ _ID = r"([\w%-]+)"
 
 
 def rules() -> Mapping[str, Any]:
-    """Returns the configuration: a rule for each metric of a node, and of a node in a task."""
+    """Returns the configuration: a rule for each metric of a node, of a node in a task, and of a clock."""
     nodes = [_rule(metric, _of_node(metric), metric.prometheus, _NODE) for metric in metrics()]
     tasks = [
         _rule(metric, _of_task(metric), metric.prometheus.replace("_", "_task_", 1), _TASK)
         for metric in metrics()
         if metric.measure == E2E_LATENCY
     ]
+    clocks = [_rule(metric, _of_clock(metric), metric.prometheus, _CLOCK) for metric in clock_metrics()]
     return {
-        "includeObjectNames": ["metrics:name=*.sparklatency.*,type=gauges", "sparklatency:*"],
-        "rules": nodes + tasks,
+        "includeObjectNames": ["metrics:name=*.sparklatency.*,type=gauges", "sparklatency:thread-id=*,*"],
+        "rules": nodes + tasks + clocks,
     }
 
 
 _NODE = {"app": "$1", "process": "$2", "query": "$3", "node": "$4"}
+_CLOCK = {"app": "$1", "process": "$2", "executor": "$3"}
 _TASK = {"thread": "$1", "task": "$2", "node": "$4"}
 
 
 def _of_node(metric: Metric) -> str:
     """Spark's JmxSink has a bean for each gauge. The application id or namespace in it may have dots."""
     name = rf"([^>]+)\.([^.>]+)\.sparklatency\.query\.{_ID}\.node\.{_ID}\.{metric.name}"
+    return rf"^metrics<name={name}, type=gauges><>Value:"
+
+
+def _of_clock(metric: Metric) -> str:
+    """The clock's own bean has the same, and is left out."""
+    name = rf"([^>]+)\.([^.>]+)\.sparklatency\.executor\.{_ID}\.{metric.name}"
     return rf"^metrics<name={name}, type=gauges><>Value:"
 
 

@@ -1,6 +1,6 @@
 """The table of metrics, and the name of each in every system.
 
-A Scala suite makes ``metrics.json`` from ``Metric.all``, and compares the two.
+A Scala suite makes ``metrics.json`` from the tables in ``Metric``, and compares the two.
 """
 
 import json
@@ -9,13 +9,15 @@ from importlib.resources import files
 
 E2E_LATENCY = "record-e2e-latency"
 COMMIT_LATENCY = "record-commit-latency"
+CLOCK = "clock"
+"""In place of a measure: a figure of an executor's clock, which no record is measured for."""
 WATERMARK_LAG = "sparklatency_watermark_lag_seconds"
 """Not in the table: it is a figure of the query, not of a node."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One figure of a node."""
+    """One figure of a node, or of an executor's clock."""
 
     name: str
     """As in JMX, in the style of Kafka's metrics."""
@@ -38,7 +40,16 @@ class Metric:
 
 
 def metrics() -> tuple[Metric, ...]:
-    """Returns the table."""
+    """Returns those of nodes."""
+    return tuple(one for one in _table() if one.measure != CLOCK)
+
+
+def clock_metrics() -> tuple[Metric, ...]:
+    """Returns those of executors' clocks."""
+    return tuple(one for one in _table() if one.measure == CLOCK)
+
+
+def _table() -> tuple[Metric, ...]:
     table = files("sparklatency").joinpath("metrics.json").read_text(encoding="utf-8")
     return tuple(Metric(**row) for row in json.loads(table))
 

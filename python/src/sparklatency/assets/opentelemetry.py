@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sparklatency.assets.metrics import E2E_LATENCY, Metric, metrics
+from sparklatency.assets.metrics import E2E_LATENCY, Metric, clock_metrics, metrics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +16,7 @@ _TASK = {"sparklatency.thread": "param(thread-id)", "sparklatency.task": "param(
 
 
 def rules() -> Mapping[str, Any]:
-    """Returns the configuration: a rule for each metric of a node, and one for nodes in tasks."""
+    """Returns the configuration: a rule for each metric of a node, one for tasks, and one for clocks."""
     nodes = [
         {
             "bean": f"metrics:name=*.sparklatency.query.*.node.*.{metric.name},type=gauges",
@@ -35,7 +35,12 @@ def rules() -> Mapping[str, Any]:
         "metricAttribute": {**_TASK, "sparklatency.node": "param(processor-node-id)"},
         "mapping": of_task,
     }
-    return {"rules": [*nodes, tasks]}
+    clocks = {
+        "bean": "sparklatency:type=clock-metrics,executor-id=*",
+        "metricAttribute": {"sparklatency.executor": "param(executor-id)"},
+        "mapping": {metric.name: _mapped(metric, "sparklatency") for metric in clock_metrics()},
+    }
+    return {"rules": [*nodes, tasks, clocks]}
 
 
 def _mapped(metric: Metric, prefix: str) -> dict[str, str]:
