@@ -11,7 +11,14 @@ import pytest
 import yaml
 
 from scraping import required
-from sparklatency.assets.metrics import COMMIT_LATENCY, E2E_LATENCY, WATERMARK_LAG, histogram, metrics
+from sparklatency.assets.metrics import (
+    COMMIT_LATENCY,
+    E2E_LATENCY,
+    WATERMARK_LAG,
+    clock_metrics,
+    histogram,
+    metrics,
+)
 from support import exported, python
 
 if TYPE_CHECKING:
@@ -161,6 +168,7 @@ def test_what_the_endpoint_gives_is_called_as_the_table_says(series: set[str]) -
     }
     assert {f"{histogram(measure)}_bucket" for measure in (E2E_LATENCY, COMMIT_LATENCY)} <= series
     assert WATERMARK_LAG in series
+    assert {one.prometheus for one in clock_metrics()} <= series
 
 
 def test_alerts_ask_for_what_the_endpoint_gives_and_take_limits(series: set[str]) -> None:

@@ -108,6 +108,18 @@ class ExecutorClocksSuite extends SparkTest {
     assert(math.abs(clock.offset.micros + 2000000) <= clock.offset.bound)
   }
 
+  test("an executor that compares its clock once an hour still does so eight times when it starts") {
+    val driver = new Driver
+    val asked = new LinkedBlockingQueue[Integer]
+    val exchanges = new ClockExchanges("7", 3600000, new Time(0, driver.now, 100))(message => {
+      asked.add(1)
+      driver.ask(message)
+    })
+    try for (_ <- 1 to 8) assert(Option(asked.poll(60, TimeUnit.SECONDS)).nonEmpty)
+    finally exchanges.stop()
+    driver.clocks.close()
+  }
+
   test("an executor whose driver does not answer says so once, and asks again") {
     val asked = new LinkedBlockingQueue[Integer]
     val logged = Logged.during {

@@ -24,8 +24,9 @@ import io.sparklatency.figures.Metric
 import io.sparklatency.figures.QuerySnapshot
 
 /**
- * Figures as text for Prometheus, in seconds, with the labels `app`, `query` and `node`; of clocks, `app` and `executor`. Latencies are classic histograms: they
- * can be summed over nodes and applications, and never go down while a query runs. An unknown figure has no line.
+ * Figures as text for Prometheus, in seconds, with the labels `app`, `query` and `node`; of clocks, `app` and `executor`. Latencies
+ * are classic histograms: they can be summed over nodes and applications, and never go down while a query runs. An unknown figure
+ * has no line.
  */
 object PrometheusText {
 

@@ -45,12 +45,6 @@ private[sparklatency] final class BucketCounts {
     bucket > highest
   }
 
-  /** The lowest bucket that there is room for. */
-  def lowest: Int = first
-
-  /** The counts themselves, from that of the lowest bucket on, until more room is needed. */
-  def room: Array[Long] = counts
-
   def copy(): BucketCounts = {
     val copy = new BucketCounts
     copy.become(counts.clone, first)

@@ -7,9 +7,7 @@ package io.sparklatency.time
 final case class ClockInterval(low: Long, high: Long) {
   require(low <= high, s"an interval from $low to $high is empty")
 
-  def contains(offset: Long): Boolean = low <= offset && offset <= high
   def midpoint: Long = low + (high - low) / 2
-  def width: Long = high - low
 
   /** The same after the offset may have moved so far, either way. */
   def widened(micros: Long): ClockInterval = ClockInterval(low - micros, high + micros)

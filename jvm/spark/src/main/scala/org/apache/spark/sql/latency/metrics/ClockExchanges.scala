@@ -1,52 +1,44 @@
 package org.apache.spark.sql.latency.metrics
 
-import java.util.concurrent.TimeUnit
-
-import io.sparklatency.spark.base.OurFailure
 import io.sparklatency.time.ClockExchange
 import io.sparklatency.time.PreciseTime
 import io.sparklatency.time.SystemTime
 import org.apache.spark.SparkContext
-import org.apache.spark.internal.Logging
 import org.apache.spark.sql.latency.recording.ClockQuestion
-import org.apache.spark.util.ThreadUtils
 
 /**
- * Compares this executor's clock with the driver's: a few times at once when it starts, then at each interval. If asking fails,
- * the driver is going or busy: the next time asks again, and the log says so once.
+ * Compares this executor's clock with the driver's: a few times at once when it starts, then at each interval. See
+ * [[DriverQuestions]].
  *
  * One daemon thread for an executor. Costs the driver a message of some eighty bytes.
  *
  * @param ask hands a question to the driver and waits for its answer
  */
-final class ClockExchanges(executor: String, everyMs: Long, time: PreciseTime)(ask: AnyRef => AnyRef)
-    extends Logging {
+final class ClockExchanges(executor: String, everyMs: Long, time: PreciseTime)(ask: AnyRef => AnyRef) {
   import ClockExchanges._
 
-  private val thread = ThreadUtils.newDaemonSingleThreadScheduledExecutor("sparklatency-clock")
   private var before: Option[ClockExchange] = None
   private var isFirst = true
-  private var hasFailed = false
 
-  thread.scheduleWithFixedDelay(() => exchange(), 0, everyMs, TimeUnit.MILLISECONDS)
+  // Comes last: it asks at once.
+  private val questions = new DriverQuestions(
+    "sparklatency-clock",
+    firstMs = 0,
+    everyMs,
+    "This executor's clock is not compared with the driver's."
+  )(() => exchange())
 
-  def stop(): Unit = { thread.shutdownNow(); () }
+  def stop(): Unit = questions.stop()
 
-  private def exchange(): Unit =
-    try {
-      (1 to (if (isFirst) AtOnce else 1)).foreach(_ => askOnce())
-      isFirst = before.isEmpty // the driver's side may not be there yet
-    } catch {
-      case OurFailure(e) =>
-        before = None
-        if (!hasFailed) logWarning("This executor's clock is not compared with the driver's.", e)
-        hasFailed = true
-    }
+  private def exchange(): Unit = {
+    (1 to (if (isFirst) AtOnce else 1)).foreach(_ => askOnce())
+    isFirst = before.isEmpty // the driver's side may not be there yet
+  }
 
   private def askOnce(): Unit = {
     val question = ClockQuestion(executor, time.micros(), time.steadyMicros(), before)
-    val answer = ask(question.message)
-    before = question.exchange(answer, time.micros())
+    before = None // stays so where asking fails
+    before = question.exchange(ask(question.message), time.micros())
   }
 }
 

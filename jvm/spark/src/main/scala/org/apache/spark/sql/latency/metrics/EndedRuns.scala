@@ -1,15 +1,8 @@
 package org.apache.spark.sql.latency.metrics
 
-import java.util.concurrent.TimeUnit
-
-import io.sparklatency.spark.base.OurFailure
-import org.apache.spark.internal.Logging
-import org.apache.spark.util.ThreadUtils
-
 /**
  * Takes the figures of runs that have ended from an executor. Spark tells an executor nothing of that, so it asks the driver,
- * through the plugin, once in a while and only while it shows a run. If asking fails, the driver is going or
- * busy: the next call asks again, and the log says so once.
+ * through the plugin, once in a while and only while it shows a run: see [[DriverQuestions]].
  *
  * One daemon thread for an executor. Costs the driver a message of a few ids.
  *
@@ -22,28 +15,20 @@ private[latency] final class EndedRuns(
     ask: Array[String] => Array[String],
     ended: String => Unit,
     periodMs: Long = EndedRuns.PeriodMs
-) extends Logging {
-  private val thread = ThreadUtils.newDaemonSingleThreadScheduledExecutor("sparklatency-ended-runs")
-  private var hasFailed = false
-
-  thread.scheduleWithFixedDelay(
-    () => forgetEnded(),
+) {
+  private val questions = new DriverQuestions(
+    "sparklatency-ended-runs",
+    firstMs = periodMs,
     periodMs,
-    periodMs,
-    TimeUnit.MILLISECONDS
-  )
+    "The driver does not say which queries have ended: their figures stay."
+  )(() => forgetEnded())
 
-  def stop(): Unit = { thread.shutdownNow(); () }
+  def stop(): Unit = questions.stop()
 
-  private def forgetEnded(): Unit =
-    try {
-      val runs = shown()
-      if (runs.nonEmpty) ask(runs.toArray).foreach(ended)
-    } catch {
-      case OurFailure(e) =>
-        if (!hasFailed) logWarning("The driver does not say which queries have ended: their figures stay.", e)
-        hasFailed = true
-    }
+  private def forgetEnded(): Unit = {
+    val runs = shown()
+    if (runs.nonEmpty) ask(runs.toArray).foreach(ended)
+  }
 }
 
 private[latency] object EndedRuns {
