@@ -14,6 +14,31 @@ class ClockEstimateSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def estimate(exchanges: ClockExchange*) = exchanges.foldLeft(ClockEstimate.Empty)(_ add _)
 
+  test("a clock is corrected by its offset where that is more than the doubt about it") {
+    assert(Seq((300L, 200L), (-300L, 200L), (200L, 200L), (0L, 0L)).map { case (micros, bound) =>
+      val offset = ClockOffset(micros, bound)
+      (offset.correction, offset.corrected)
+    } === Seq(
+      (300L, ClockOffset(0, 200)),
+      (-300L, ClockOffset(0, 200)),
+      (0L, ClockOffset(0, 400)),
+      (0L, ClockOffset(0, 0))
+    ))
+  }
+
+  test("a process whose clock is off shows the driver's time") {
+    WallClock.install(new ManualClock(5000))
+    try {
+      WallClock.correctBy(1500100)
+      assert((WallClock.millis(), WallClock.micros()) === ((3499, 3499900)))
+      WallClock.correctBy(-2000000)
+      assert((WallClock.millis(), WallClock.micros()) === ((7000, 7000000)))
+    } finally WallClock.reset()
+    WallClock.install(new ManualClock(5000))
+    try assert(WallClock.millis() === 5000, "a reset forgets it")
+    finally WallClock.reset()
+  }
+
   test("nothing is known before the first exchange") {
     assert(ClockEstimate.Empty.at(0) === None)
   }
@@ -81,11 +106,11 @@ class ClockEstimateSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("a task bounds the offset by its launch and its end, and all tasks together by more") {
     // 3,500 ms ahead: 4 ms until it started, 2 ms until its end was seen.
-    val one = ClockInterval.ofTask(launched = 1000, started = 4504, ended = 4600, finished = 1102)
-    val two = ClockInterval.ofTask(launched = 2000, started = 5501, ended = 5600, finished = 2130)
-    assert(one === Some(ClockInterval(3497000, 3505000)))
-    assert(ClockInterval.ofAll(Seq(one, two).flatten) === Some(ClockInterval(3497000, 3502000)))
-    assert(ClockInterval.ofTask(launched = 1000, started = 900, ended = 5000, finished = 1500) === None)
+    val one = ClockInterval.ofTask(launched = 1000, started = 4504000, ended = 4600000, finished = 1102)
+    val two = ClockInterval.ofTask(launched = 2000, started = 5501000, ended = 5600000, finished = 2130)
+    assert(one === Some(ClockInterval(3497000, 3504001)))
+    assert(ClockInterval.ofAll(Seq(one, two).flatten) === Some(ClockInterval(3497000, 3501001)))
+    assert(ClockInterval.ofTask(launched = 1000, started = 900000, ended = 5000000, finished = 1500) === None)
     assert(ClockInterval.ofAll(Nil) === None)
   }
 

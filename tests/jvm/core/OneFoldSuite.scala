@@ -13,6 +13,7 @@ import io.sparklatency.figures.MarkOwner
 import io.sparklatency.figures.MarkReadings
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeKey
+import io.sparklatency.figures.OperatorLatency
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.Reading
 import io.sparklatency.figures.ReadingPlace
@@ -37,7 +38,7 @@ class OneFoldSuite extends AnyFunSuite {
 
     def batch(id: Long)(marks: MarkReadings*): Unit = runs.update(owner) { run =>
       val open = run.batch(id)
-      run.add(marks, open)
+      run.add(marks, open, _ => None)
       open.committed(clock.millis())
       run.commit(id)(identity).foreach(events :+= _)
     }
@@ -79,6 +80,7 @@ class OneFoldSuite extends AnyFunSuite {
         override def hasRoom = true
         override def hasRoomForTask = true
         override def node(node: String, measure: Measure) = new LiveFigures(clock, samples)
+        override def operator(node: String) = new OperatorLatency
         override def task(task: String, node: Option[String]) = new LiveFigures(clock, samples)
       }
     )

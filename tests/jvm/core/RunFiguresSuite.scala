@@ -9,6 +9,7 @@ import io.sparklatency.figures.MarkOwner
 import io.sparklatency.figures.MarkReadings
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeKey
+import io.sparklatency.figures.OperatorLatency
 import io.sparklatency.figures.PublishedPart
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.Reading
@@ -50,13 +51,14 @@ class RunFiguresSuite extends AnyFunSuite {
     override def added(key: NodeKey, measure: Measure, figures: LiveFigures): Unit = ()
     override def addedTask(query: String, task: String, node: Option[String], figures: LiveFigures): Unit =
       this.figures += s"$task ${node.orNull}" -> figures
+    override def addedOperator(key: NodeKey, latency: OperatorLatency): Unit = ()
     override def removed(query: String, nodes: Map[String, collection.Set[Measure]]): Unit = ()
   }
 
   private def shown(settings: FiguresSettings)(marks: MarkReadings*): QuerySnapshot = {
     val tasks = new Tasks
     val runs = new LiveRuns(clock, settings, tasks)(_.stopped)
-    runs.update(owner("any"))(query => query.add(marks, query.batch(0)))
+    runs.update(owner("any"))(query => query.add(marks, query.batch(0), _ => None))
     beans = tasks.shown
     runs.snapshot().head
   }
@@ -107,7 +109,7 @@ class RunFiguresSuite extends AnyFunSuite {
     val (part, whole) = running(7, "only", TaskPlace(TaskId(2, 5), isLast = true))
     runs.publish(part)
     assert(tasks.records === Map("2_5 only" -> 1, "2_5 null" -> 1))
-    runs.update(owner("any"))(query => query.add(Seq(whole), query.batch(0)))
+    runs.update(owner("any"))(query => query.add(Seq(whole), query.batch(0), _ => None))
     runs.executionEnded(Set(0))
     assert(tasks.records === Map("2_5 only" -> 2, "2_5 null" -> 2))
   }
@@ -155,7 +157,7 @@ class RunFiguresSuite extends AnyFunSuite {
     val runs = new LiveRuns(clock, FiguresSettings(), FiguresListener.Nowhere)(_.stopped)
     val committed = runs.update(owner("any")) { query =>
       val batch = query.batch(0)
-      query.add(pipeline, batch)
+      query.add(pipeline, batch, _ => None)
       Seq(5L, 900L, 70L).foreach(ms => batch.committed(Start + ms))
       query.commit(0)(identity)
     }
@@ -165,7 +167,7 @@ class RunFiguresSuite extends AnyFunSuite {
   test("nodes show in the order of their plan, and those of other plans where they were") {
     val runs = new LiveRuns(clock, FiguresSettings(), FiguresListener.Nowhere)(_.stopped)
     def batch(marks: MarkReadings*): Unit =
-      runs.update(owner("any"))(query => query.add(marks, query.batch(0)))
+      runs.update(owner("any"))(query => query.add(marks, query.batch(0), _ => None))
     batch(mark("other", 0)(1))
     batch(mark("sink", 1)(1))
     batch(mark("last", 0)(1))

@@ -90,28 +90,31 @@ class ExecutorClocksSuite extends SparkTest {
     }
     driver.clocks.close()
     assert(logged.filter(_.contains("clock of executor")) === Seq(
-      "The clock of executor 2 is 3.5 s ahead of the driver's (± 0.1 ms): its records' latencies are off by as much."
+      "The clock of executor 2 is 3.5 s ahead of the driver's (± 0.1 ms): latencies are corrected by that."
     ))
   }
 
   test("an executor compares its clock eight times at once, then at each interval") {
     val driver = new Driver
     val asked = new LinkedBlockingQueue[Long]
-    val exchanges = new ClockExchanges("7", 1, new Time(-2000000, driver.now, 100))(message => {
-      asked.add(System.nanoTime())
-      driver.ask(message)
-    })
+    @volatile var corrected = 0L
+    val exchanges =
+      new ClockExchanges("7", 1, new Time(-2000000, driver.now, 100), corrected = _)(message => {
+        asked.add(System.nanoTime())
+        driver.ask(message)
+      })
     try for (_ <- 1 to 20) assert(Option(asked.poll(60, TimeUnit.SECONDS)).nonEmpty)
     finally exchanges.stop()
     val Seq(clock) = driver.clocks.all: @unchecked
     driver.clocks.close()
     assert(math.abs(clock.offset.micros + 2000000) <= clock.offset.bound)
+    assert(math.abs(corrected + 2000000) <= clock.offset.bound, "and the executor corrects its clock by it")
   }
 
   test("an executor that compares its clock once an hour still does so eight times when it starts") {
     val driver = new Driver
     val asked = new LinkedBlockingQueue[Integer]
-    val exchanges = new ClockExchanges("7", 3600000, new Time(0, driver.now, 100))(message => {
+    val exchanges = new ClockExchanges("7", 3600000, new Time(0, driver.now, 100), _ => ())(message => {
       asked.add(1)
       driver.ask(message)
     })
@@ -123,7 +126,7 @@ class ExecutorClocksSuite extends SparkTest {
   test("an executor whose driver does not answer says so once, and asks again") {
     val asked = new LinkedBlockingQueue[Integer]
     val logged = Logged.during {
-      val exchanges = new ClockExchanges("7", 1, new Time(0, new AtomicLong, 1))(_ => {
+      val exchanges = new ClockExchanges("7", 1, new Time(0, new AtomicLong, 1), _ => ())(_ => {
         asked.add(1)
         throw new IllegalStateException("no driver")
       })

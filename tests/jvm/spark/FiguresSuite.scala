@@ -171,6 +171,7 @@ class FiguresSuite extends SparkTest {
     assert(own("record-e2e-latency-min") === 1.0 && own("record-e2e-latency-max") === 4.0)
     assert(own("record-e2e-latency-avg") === 2.5 && own("records") === 4L)
     // It is the last of its query, and so has those of the commit latency too.
-    assert(own.size === Seq(Measure.E2ELatency, Measure.Commit).map(Metric.of(_).size).sum)
+    assert(own.size === Seq(Measure.E2ELatency, Measure.Commit).map(Metric.of(_).size).sum +
+      Metric.ofOperators.size)
   }
 }

@@ -19,6 +19,7 @@ import org.apache.spark.scheduler.TaskLocality
 import org.apache.spark.sql.latency.tracking.LatencyTracker
 import org.apache.spark.sql.latency.tracking.Problems
 import org.apache.spark.sql.latency.tracking.QueryNames
+import org.apache.spark.sql.latency.tracking.TaskClocks
 import org.apache.spark.sql.latency.tracking.UncommittedRecords
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -40,7 +41,15 @@ class LatencyTrackerSuite extends AnyFunSuite {
 
   test("what a task has published while it ran stands if it ends well, and falls if it fails") {
     val runs = new LiveRuns(clock, FiguresSettings(), FiguresListener.Nowhere)(_.stopped)
-    val tracker = new LatencyTracker(runs, new QueryNames, new UncommittedRecords, new Problems, _ => ())
+    val tracker =
+      new LatencyTracker(
+        runs,
+        new QueryNames,
+        new UncommittedRecords,
+        new Problems,
+        new TaskClocks(_ => None),
+        _ => ()
+      )
     def records = runs.snapshot().flatMap(_.nodes).map(_.measures(Measure.E2ELatency).total.records).sum
     Seq(1L, 2L, 3L).foreach(task => runs.publish(part(task)))
     tracker.onTaskEnd(end(1, Success))

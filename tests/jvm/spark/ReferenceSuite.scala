@@ -67,6 +67,14 @@ class ReferenceSuite extends AnyFunSuite {
       "|---|---|"
     ) ++ PrometheusText.OfQueries.map(of => s"| `${of.series}` | ${of.help} |") ++ Seq(
       "",
+      "### Of the operators at a node",
+      "",
+      "Gauges on the driver, in milliseconds, of the last batches. In REST: the object `operator` of a node. In Prometheus, in seconds.",
+      "",
+      "| name | field | series | |",
+      "|---|---|---|---|"
+    ) ++ Metric.ofOperators.map(of => s"| `${of.name}` | `${of.field}` | `${of.series}` | ${of.help} |") ++ Seq(
+      "",
       "### Of an executor's clock",
       "",
       "Gauges on the driver, in milliseconds. In REST: the list `clocks`. In Prometheus, in seconds, with the labels `app` and " +

@@ -10,7 +10,24 @@ object UiFaults {
   /** A run in the application's store that nothing can read, for as long as the block runs. */
   def withBrokenStore(context: SparkContext)(body: => Unit): Unit = {
     val store = context.statusStore.store
-    store.write(new StoredRun("broken", null, null, null, 1, 0, 0, null, null, null, 0, 2, 30000))
+    store.write(new StoredRun(
+      "broken",
+      null,
+      null,
+      null,
+      1,
+      0,
+      0,
+      null,
+      null,
+      null,
+      0,
+      2,
+      30000,
+      null,
+      0,
+      null
+    ))
     try body
     finally store.delete(classOf[StoredRun], "broken")
   }

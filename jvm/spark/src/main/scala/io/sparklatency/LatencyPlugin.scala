@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory
 /**
  * `spark.plugins=io.sparklatency.LatencyPlugin`. Marking works without it. It adds five things: settings are checked when
  * the application starts, not at the first node; the source is in the metrics system from the beginning; figures of long
- * tasks come from the executors while the tasks run; executors learn which queries have ended; and the driver learns how far
- * the executors' clocks are off.
+ * tasks come from the executors while the tasks run; executors learn which queries have ended; and executors learn how far their
+ * clocks are off the driver's, and correct them.
  *
  * Costs a message of a few hundred bytes each time that a recorder publishes on an executor: twice a second in real-time and
  * continuous mode, else each `spark.sparklatency.publish.after`. And one from each executor every five seconds while it shows a

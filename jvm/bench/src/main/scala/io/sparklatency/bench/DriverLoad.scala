@@ -1,41 +1,86 @@
 package io.sparklatency.bench
 
+import java.io.ByteArrayInputStream
+import java.io.ByteArrayOutputStream
+import java.io.ObjectInputStream
+import java.io.ObjectOutputStream
+
 import scala.util.Random
 
+import io.sparklatency.figures.BatchTimes
+import io.sparklatency.figures.MarkReadings
+import io.sparklatency.figures.Measure
+import io.sparklatency.figures.Reading
+import io.sparklatency.figures.ReadingPlace
+import io.sparklatency.figures.TaskAttempt
+import io.sparklatency.figures.TaskSlice
 import io.sparklatency.recording.LatencyRecorder
 import io.sparklatency.recording.LatencySummary
+import io.sparklatency.time.ClockOffset
 import io.sparklatency.time.ManualClock
 
 /**
- * What a batch of 10,000 partitions with twenty nodes costs the driver: the memory of what its tasks recorded, and the time to
- * merge it. Prints one line.
+ * What a batch with twenty nodes costs the driver: the memory of what its tasks recorded, the time to merge it, and the time to tell
+ * who was at work. Prints a line for 1,000 partitions and one for 10,000.
  */
 object DriverLoad {
   private val Nodes = 20
-  private val Partitions = 10000
   private val Records = 200
   private val Now = 1790000000000L
 
-  def main(args: Array[String]): Unit = {
+  def main(args: Array[String]): Unit = Seq(1000, 10000).foreach(measure)
+
+  private def measure(partitions: Int): Unit = {
     val random = new Random(1)
-    def summary(): LatencySummary = {
-      val recorder = new LatencyRecorder(new ManualClock(Now))
-      for (_ <- 1 to Records) recorder.record((Now - math.exp(5 + 1.5 * random.nextGaussian()).toLong) * 1000)
-      recorder.summary()
-    }
     val before = used()
-    // As they arrive: each decoded from its own bytes, nothing shared.
-    val batch = Array.fill(Nodes, Partitions)(LatencySummary.fromBytes(summary().toBytes))
+    val tasks = Array.tabulate(partitions)(task => arrived(readings(random, task)))
+    val batch = (0 until Nodes).map { node =>
+      val upstream = Set(s"node-${node - 1}").filter(_ => node > 0)
+      val ofNode = tasks.map(_(node)).map(reading => ReadingPlace(0, reading.partition) -> reading).toMap
+      MarkReadings(s"node-$node", Measure.E2ELatency, 0, upstream, ofNode)
+    }
     val megabytes = (used() - before) / (1 << 20)
-    val millis = for (_ <- 1 to 5) yield {
-      val start = System.nanoTime()
-      val records = batch.map(node => LatencySummary.merge(node).records).sum
-      require(records == Nodes.toLong * Partitions * Records)
-      (System.nanoTime() - start) / 1000000
+    val merged = millis {
+      val records = batch.map(mark => LatencySummary.merge(mark.readings.values.map(_.summary)).records).sum
+      require(records == Nodes.toLong * partitions * Records)
+    }
+    val told = millis {
+      val times = BatchTimes.of(0, batch, _ => Some(ClockOffset.Same))
+      require(times.exists(_.nodes.size == Nodes))
     }
     println(
-      s"$Partitions partitions x $Nodes nodes: $megabytes MB, merged in ${millis.last} ms (first: ${millis.head} ms)"
+      s"$partitions partitions x $Nodes nodes: $megabytes MB; merged in ${merged.last} ms (first: ${merged.head} ms); " +
+        s"who was at work told in ${told.last} ms (first: ${told.head} ms)"
     )
+  }
+
+  private def readings(random: Random, task: Int): Array[Reading] = {
+    val attempt = TaskAttempt(3, task, task.toLong)
+    Array.tabulate(Nodes) { node =>
+      val recorder = new LatencyRecorder(new ManualClock(Now))
+      for (_ <- 1 to Records)
+        recorder.record((Now - math.exp(5 + 1.5 * random.nextGaussian()).toLong) * 1000)
+      val (summary, rest) = recorder.seal()
+      val slice = TaskSlice("executor", Now * 1000 + task * 5000L, 9, 10, 8, node / 3f)
+      Reading(task, attempt, node.toLong, 0, summary, rest, None, slice)
+    }
+  }
+
+  /** As they come with a task's result: read from bytes of their own. */
+  private def arrived(readings: Array[Reading]): Array[Reading] = {
+    val bytes = new ByteArrayOutputStream
+    val out = new ObjectOutputStream(bytes)
+    out.writeObject(readings)
+    out.close()
+    new ObjectInputStream(
+      new ByteArrayInputStream(bytes.toByteArray)
+    ).readObject().asInstanceOf[Array[Reading]]
+  }
+
+  private def millis(work: => Unit): Seq[Long] = for (_ <- 1 to 5) yield {
+    val start = System.nanoTime()
+    work
+    (System.nanoTime() - start) / 1000000
   }
 
   private def used(): Long = {

@@ -17,7 +17,7 @@ object ClockNote {
   def text(clock: ExecutorClock): String = {
     val (ms, side) = (clock.offset.ms, if (clock.offset.micros < 0) "behind" else "ahead of")
     s"The clock of executor ${Readable.name(clock.executor)} is ${Readable.duration(ms.abs)} $side the driver's " +
-      s"(± ${bound(clock)}): its records' latencies are off by as much."
+      s"(± ${bound(clock)}): latencies are corrected by that."
   }
 
   /** One note, of the clock that is furthest off. */

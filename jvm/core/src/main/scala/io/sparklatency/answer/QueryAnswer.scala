@@ -26,5 +26,9 @@ final class QueryAnswer(
 
   lazy val headline: Headline = Headline.of(path)
   lazy val parts: Parts = Parts.of(split)
-  lazy val notes: Seq[Note] = Notes.of(query, status, path, split) ++ ClockNote.of(clocks)
+
+  /** Of the last batch that had records. */
+  lazy val work: Option[Work] = query.times.map(Work.of)
+  lazy val notes: Seq[Note] =
+    Notes.of(query, status, path, split) ++ Work.notes(work) ++ ClockNote.of(clocks)
 }

@@ -85,13 +85,21 @@ object PrometheusText {
         yield Labels.of("app", app, "query", query.name) -> ms.toDouble
       gauge(figure.series, figure.help, points)
     }
+    val ofOperators = Metric.ofOperators.map { metric =>
+      val points = for (query <- shown; node <- query.nodes; ms <- metric.read(node.operator))
+        yield Labels.of("app", app, "query", query.name, "node", node.id) -> ms
+      gauge(metric.series, metric.help, points)
+    }
     val ofClocks = Metric.ofClocks.map { metric =>
       val points =
         clocks.map(clock => Labels.of("app", app, "executor", clock.executor) -> metric.ms(clock.offset))
       gauge(metric.series, metric.help, points)
     }
     val all =
-      Measure.all.map(histogram(_, nodes)) ++ Metric.all.flatMap(single(_, nodes)) ++ ofQueries ++ ofClocks
+      Measure.all.map(histogram(_, nodes)) ++ Metric.all.flatMap(single(
+        _,
+        nodes
+      )) ++ ofOperators ++ ofQueries ++ ofClocks
     new MetricSnapshots(all.filterNot(_.getDataPoints.isEmpty).asJava)
   }
 

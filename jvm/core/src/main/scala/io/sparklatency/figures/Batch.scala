@@ -12,6 +12,7 @@ package io.sparklatency.figures
  * @param droppedLate records that stateful operators dropped for it, where Spark counts them
  * @param nodes       in plan order, upstream first
  * @param folded      how many nodes and tasks of the run were too many by then, and are in `__other__`
+ * @param times       who was at work for it; none where tasks go on as long as their query
  */
 final case class Batch(
     query: String,
@@ -26,7 +27,8 @@ final case class Batch(
     watermarks: Seq[SourceWatermark],
     droppedLate: Long,
     nodes: Seq[NodeLatencies],
-    folded: Int = 0
+    folded: Int = 0,
+    times: Option[BatchTimes] = None
 ) {
 
   /** How far the watermark was behind the clock when the results were committed. */

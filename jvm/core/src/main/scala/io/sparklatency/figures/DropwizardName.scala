@@ -9,11 +9,16 @@ import java.nio.charset.StandardCharsets.UTF_8
 object DropwizardName {
 
   def apply(key: NodeKey, metric: Metric): String =
-    s"query.${escape(key.query)}.node.${escape(key.node)}.${metric.name}"
+    of(key, metric.name)
+
+  def apply(key: NodeKey, metric: OperatorMetric): String = of(key, metric.name)
 
   /** That of an executor's clock: `executor.<executor>.<metric>`, which no name of a node begins like. */
   def ofClock(executor: String, metric: ClockMetric): String =
     s"executor.${escape(executor)}.${metric.name}"
+
+  private def of(key: NodeKey, metric: String): String =
+    s"query.${escape(key.query)}.node.${escape(key.node)}.$metric"
 
   /** Letters, digits, `_` and `-` stay; every other byte of the UTF-8 form becomes `%XX`, as in a URL. */
   def escape(id: String): String = id.getBytes(UTF_8).map { byte =>

@@ -7,6 +7,9 @@ trait FiguresListener {
   /** @param node none for the task as a whole */
   def addedTask(query: String, task: String, node: Option[String], figures: LiveFigures): Unit
 
+  /** The operator latency of a node that has one. */
+  def addedOperator(key: NodeKey, latency: OperatorLatency): Unit
+
   /** A query has stopped or was forgotten: all that it had shown goes, its tasks included. */
   def removed(query: String, nodes: Map[String, collection.Set[Measure]]): Unit
 }
@@ -17,6 +20,7 @@ object FiguresListener {
   object Nowhere extends FiguresListener {
     override def added(key: NodeKey, measure: Measure, figures: LiveFigures): Unit = ()
     override def addedTask(query: String, task: String, node: Option[String], figures: LiveFigures): Unit = ()
+    override def addedOperator(key: NodeKey, latency: OperatorLatency): Unit = ()
     override def removed(query: String, nodes: Map[String, collection.Set[Measure]]): Unit = ()
   }
 }

@@ -9,6 +9,8 @@ trait FiguresMaker {
   def hasRoomForTask: Boolean
   def node(node: String, measure: Measure): LiveFigures
 
+  def operator(node: String): OperatorLatency
+
   /** @param node none for the task as a whole */
   def task(task: String, node: Option[String]): LiveFigures
 }

@@ -122,6 +122,12 @@ final class LiveRuns(
       figures
     }
 
+    override def operator(node: String): OperatorLatency = {
+      val latency = new OperatorLatency
+      shown.addedOperator(NodeKey(query, node), latency)
+      latency
+    }
+
     override def task(task: String, node: Option[String]): LiveFigures = {
       val figures = new LiveFigures(clock, samples)
       shown.addedTask(query, task, node, figures)

@@ -3,8 +3,8 @@ package io.sparklatency.figures
 import io.sparklatency.recording.LatencySummary
 
 /**
- * One figure of a node. [[Metric.all]] is the only list of them; [[Metric.ofClocks]] has those of executors. Gauges, JSON,
- * Prometheus and the reference are made from it.
+ * One figure of a node's records. [[Metric.all]] is the only list of them; [[Metric.ofOperators]] has those of the work on a
+ * batch, [[Metric.ofClocks]] those of executors. Gauges, JSON, Prometheus and the reference are made from it.
  *
  * @param measure what it is a figure of
  * @param name    in the style of Kafka's metrics
@@ -119,6 +119,20 @@ object Metric {
   val ofClocks: Seq[ClockMetric] = Seq(
     ClockMetric("clock-offset", "offset", "how far the executor's clock is ahead of the driver's")(_.ms),
     ClockMetric("clock-offset-bound", "bound", "how far the true offset is from that at the most")(_.boundMs)
+  )
+
+  /** Those of the operators at each node, by batch. */
+  val ofOperators: Seq[OperatorMetric] = Seq(
+    OperatorMetric(
+      "operator-latency",
+      "latency",
+      "how long the operators between the node and the one before were at work for the last batch"
+    )(OperatorLatency.last),
+    OperatorMetric(
+      "operator-latency-avg",
+      "latencyMA",
+      "the mean of that over the last ten batches that tell it"
+    )(OperatorLatency.average)
   )
 
   def of(measure: Measure): Seq[Metric] = all.filter(_.measure == measure)

@@ -14,6 +14,9 @@ final class OpenBatch(val id: Long) {
   /** As the batch's plan has them. */
   var watermarks: Seq[SourceWatermark] = Nil
 
+  /** Who was at work. Of an execution whose end is told again nothing new is known. */
+  var times: Option[BatchTimes] = None
+
   def add(node: String, upstream: Seq[String]): Unit =
     nodes(node) = nodes.get(node).fold(NodeLatencies(node, upstream, Map.empty))(_.copy(upstream = upstream))
 

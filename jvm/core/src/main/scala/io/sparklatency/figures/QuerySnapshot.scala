@@ -12,6 +12,7 @@ import io.sparklatency.recording.LatencySummary
  * @param lastBatch the last batch whose results were committed
  * @param oldestUncommittedMs how old the oldest record is that the query has read and not committed, as far as its tasks have told
  * @param covers    what the window of its figures covers
+ * @param times     who was at work for the last batch that had records
  */
 final case class QuerySnapshot(
     name: String,
@@ -22,7 +23,8 @@ final case class QuerySnapshot(
     folded: Int,
     lastBatch: Option[Batch],
     oldestUncommittedMs: Option[Long] = None,
-    covers: WindowSettings = WindowSettings()
+    covers: WindowSettings = WindowSettings(),
+    times: Option[BatchTimes] = None
 ) {
 
   /** All nodes on the way to a node, nearest first. */
@@ -55,16 +57,20 @@ final case class QuerySnapshot(
 /**
  * @param upstream ids of the nodes whose records come to this one next
  * @param batch    what the node measured in the last batch that reached it
+ * @param operator its operator latency in each of the last batches that tell it: see [[OperatorLatency]]
  */
 final case class NodeSnapshot(
     id: String,
     upstream: Seq[String],
     measures: Map[Measure, MeasureSnapshot],
-    batch: Map[Measure, LatencySummary]
+    batch: Map[Measure, LatencySummary],
+    operator: Seq[Double] = Nil
 ) {
 
   private[figures] def latencies(of: MeasureSnapshot => LatencySummary): NodeLatencies =
     NodeLatencies(id, upstream, measures.map { case (measure, figures) => measure -> of(figures) })
+
+  def operatorLatencyAvg: Option[Double] = OperatorLatency.average(operator)
 
   def lastLatency: LatencySummary = batch.getOrElse(Measure.E2ELatency, LatencySummary.empty)
 }

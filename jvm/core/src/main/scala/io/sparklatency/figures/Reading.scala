@@ -11,6 +11,7 @@ import io.sparklatency.recording.LatencySummary
  * @param number   which reading of that task's it is
  * @param rest     what of it the task had not published while it ran
  * @param ages     of the same records, where the node is one at the end of a query
+ * @param slice    when the node was at work
  */
 final case class Reading(
     partition: Int,
@@ -19,7 +20,8 @@ final case class Reading(
     number: Int,
     summary: LatencySummary,
     rest: LatencySummary,
-    ages: Option[Ages] = None
+    ages: Option[Ages] = None,
+    slice: TaskSlice = TaskSlice.Unwatched
 ) {
   def id: ReadingId = ReadingId(planning, attempt.id, number)
 }

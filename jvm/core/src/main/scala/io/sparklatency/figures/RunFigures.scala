@@ -3,6 +3,7 @@ package io.sparklatency.figures
 import scala.collection.mutable
 
 import io.sparklatency.recording.LatencySummary
+import io.sparklatency.time.ClockOffset
 
 /**
  * The figures of one run of a query, folded from its batches. A driver folds them while the query runs: [[add]] when an execution
@@ -17,6 +18,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
 
   private val nodes = mutable.LinkedHashMap.empty[String, Map[Measure, LiveFigures]]
   private val tasks = mutable.Map.empty[(String, Option[String]), LiveFigures]
+  private val operators = mutable.Map.empty[String, OperatorLatency]
   private val folded = new Distinct
   private var upstream = Map.empty[String, Seq[String]]
   private var latest = Map.empty[String, Map[Measure, LatencySummary]]
@@ -24,6 +26,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private var passedOn = Set.empty[String]
   private var open: Option[OpenBatch] = None
   private var lastBatch: Option[Batch] = None
+  private var times: Option[BatchTimes] = None
   var stopped = false
 
   def name: String = owner.key.query
@@ -44,8 +47,16 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     batch
   }
 
-  /** What stands of an execution. Nodes show in the order of its plan. */
-  def add(marks: Seq[MarkReadings], batch: OpenBatch): Unit = {
+  /**
+   * What stands of an execution. Nodes show in the order of its plan.
+   *
+   * @param offset how far an executor's clock is off; none where that is unknown
+   */
+  def add(
+      marks: Seq[MarkReadings],
+      batch: OpenBatch,
+      offset: String => Option[ClockOffset]
+  ): Unit = {
     passedOn ++= marks.flatMap(_.upstream)
     val shown = marks.filter(mark => isShown(mark.node))
     val latencies = shown.filter(_.measure == Measure.E2ELatency)
@@ -61,6 +72,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
       shown.groupBy(mark => mark.node -> mark.measure).values.foreach(add(_, batch, latencies))
     }
     latencies.foreach(mark => linked(mark.node, mark.upstream))
+    batch.times = BatchTimes.of(batch.id, latencies, offset).orElse(batch.times)
   }
 
   /** @param same marks of one node and measure */
@@ -94,7 +106,8 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
           batch.watermarks,
           0,
           latencies,
-          folded.count
+          folded.count,
+          batch.times
         )
       )
       committed(record)
@@ -114,6 +127,14 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     batches += 1
     latest ++= batch.nodes.filter(_.hasRecords).map(node => node.id -> node.measures)
     lastBatch = Some(batch)
+    // A batch without records has tasks too. They say nothing of the work on records.
+    if (batch.nodes.exists(_.hasRecords)) batch.times.foreach(worked)
+  }
+
+  private def worked(times: BatchTimes): Unit = {
+    this.times = Some(times)
+    for (node <- times.nodes if nodes.contains(node.node); ms <- node.latencyMs)
+      operators.getOrElseUpdate(node.node, make.operator(node.node)).add(ms)
   }
 
   private def add(figures: LiveFigures, readings: Iterable[Reading]): LatencySummary = {
@@ -156,12 +177,19 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     batches,
     nodes.toSeq.map { case (node, measures) =>
       val figures = measures.map { case (measure, figures) => measure -> figures.snapshot() }
-      NodeSnapshot(node, upstream.getOrElse(node, Nil), figures, latest.getOrElse(node, Map.empty))
+      NodeSnapshot(
+        node,
+        upstream.getOrElse(node, Nil),
+        figures,
+        latest.getOrElse(node, Map.empty),
+        operators.get(node).fold(Seq.empty[Double])(_.all)
+      )
     },
     math.max(folded.count, lastBatch.fold(0)(_.folded)),
     lastBatch,
     (all.flatMap(_.oldestRunning) ++ uncommittedMs).minOption.map(nowMs - _),
-    make.window
+    make.window,
+    times
   )
 
   /** Until the first plan is known, no node is known to have others downstream. */

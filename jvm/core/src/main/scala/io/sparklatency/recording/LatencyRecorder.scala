@@ -71,6 +71,9 @@ final class LatencyRecorder(
 
   def recordWithoutTimestamp(): Unit = if (!tryAddWithoutTimestamp()) (longWay.invokeExact(this, -1L): Unit)
 
+  /** How many rows have come, for any thread: it may be a moment old. */
+  def rows: Long = row
+
   /** What was recorded so far, published or not. Called by the writer, or after it. */
   def summary(): LatencySummary = synchronized(published + unpublished)
 

@@ -13,6 +13,9 @@ trait Clock {
    */
   def readEveryRow: Boolean
 
+  /** The same in microseconds, as precisely as this clock tells. */
+  def micros(): Long = millis() * 1000
+
   /** What this clock showed when the operating system's showed `systemMillis`, a moment ago. */
   def at(systemMillis: Long): Long = systemMillis
 }
@@ -20,6 +23,7 @@ trait Clock {
 /** The operating system's clock: 25 to 40 ns a reading, which is why [[RowClock]] stands before it. */
 object SystemClock extends Clock {
   override def millis(): Long = System.currentTimeMillis()
+  override def micros(): Long = SystemTime.micros()
   override def readEveryRow: Boolean = false
 }
 
@@ -34,14 +38,22 @@ final class ManualClock(start: Long) extends Clock {
   def advance(millis: Long): Unit = now.addAndGet(millis): Unit
 }
 
-/** The clock of this process. Only tests replace it. */
+/**
+ * The clock of this process. Only tests replace it. On an executor whose own clock is known to be off it shows the time of the driver's,
+ * so what executors measure can be compared.
+ */
 object WallClock extends Clock {
   @volatile private var clock: Clock = SystemClock
+  @volatile private var aheadMicros = 0L
 
-  override def millis(): Long = clock.millis()
+  override def millis(): Long = if (aheadMicros == 0) clock.millis() else Math.floorDiv(micros(), 1000L)
+  override def micros(): Long = clock.micros() - aheadMicros
   override def readEveryRow: Boolean = clock.readEveryRow
   override def at(systemMillis: Long): Long = clock.at(systemMillis)
 
+  /** The operating system's clock is so far ahead of the driver's. */
+  def correctBy(micros: Long): Unit = aheadMicros = micros
+
   def install(other: Clock): Unit = clock = other
-  def reset(): Unit = clock = SystemClock
+  def reset(): Unit = { clock = SystemClock; aheadMicros = 0 }
 }

@@ -22,16 +22,16 @@ object ClockInterval {
 
   /**
    * What one task tells of its executor's clock: it started after the driver had launched it, and ended before the driver saw
-   * it end. All in milliseconds; a reading may be a whole one behind the time. None where the times contradict each other,
-   * because a clock was set meanwhile.
+   * it end. A reading may be a whole unit behind the time. None where the times contradict each other, because a clock was set
+   * meanwhile.
    *
-   * @param launched the driver's clock
-   * @param started  the executor's
-   * @param ended    the executor's
-   * @param finished the driver's
+   * @param launched the driver's clock, in milliseconds
+   * @param started  the executor's, in microseconds
+   * @param ended    likewise
+   * @param finished the driver's, in milliseconds
    */
   def ofTask(launched: Long, started: Long, ended: Long, finished: Long): Option[ClockInterval] =
-    of((ended - finished - 1) * 1000, (started - launched + 1) * 1000)
+    of(ended - (finished + 1) * 1000, started + 1 - launched * 1000)
 
   /** What all say. None where two contradict each other, and of none. */
   def ofAll(intervals: Iterable[ClockInterval]): Option[ClockInterval] =

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 import io.sparklatency.answer.ClockNote
 import io.sparklatency.answer.EarlierRun
 import io.sparklatency.answer.QueryAnswer
+import io.sparklatency.answer.Work
 import io.sparklatency.figures.Batch
 import io.sparklatency.figures.ExecutorClock
 import io.sparklatency.figures.Figure
@@ -85,11 +86,13 @@ object LatencyJson {
     putLong(json, "oldestUncommitted", query.oldestUncommittedMs)
     json.put("silent", query.isSilent)
     AnswerJson.put(json, answer)
+    WorkJson.put(json, answer.work)
     put(json, path, answer.split)
     val nodes = json.putArray("nodes")
     query.nodes.zip(path.nodes).foreach { case (node, record) =>
       val one = putNode(nodes.addObject(), record, path)
       putMeasures(one, node.measures)
+      WorkJson.put(one, node.operator)
       putMeasure(one.putObject("batch"), Measure.E2ELatency, MeasureSnapshot.of(node.lastLatency))
       val delays = one.putObject("delays")
       query.upstreamOf(node).foreach { other =>
@@ -115,6 +118,7 @@ object LatencyJson {
     batch.durationsMs.toSeq.sorted.foreach { case (name, ms) => durations.put(name, ms) }
     val path = new LatencyPath(batch.nodes)
     put(json, path, path.split)
+    WorkJson.put(json, batch.times.map(Work.of))
     val nodes = json.putArray("nodes")
     batch.nodes.foreach { node =>
       val one = putNode(nodes.addObject(), node, path)

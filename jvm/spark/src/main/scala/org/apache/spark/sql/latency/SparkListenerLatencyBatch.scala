@@ -2,6 +2,7 @@ package org.apache.spark.sql.latency
 
 import scala.jdk.CollectionConverters._
 
+import com.fasterxml.jackson.annotation.JsonInclude
 import io.sparklatency.figures.Batch
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeLatencies
@@ -35,7 +36,8 @@ final case class SparkListenerLatencyBatch(
     watermarks: Array[StoredWatermark],
     droppedLate: Long,
     nodes: Array[StoredNode],
-    folded: Int = 0
+    folded: Int = 0,
+    @JsonInclude(JsonInclude.Include.NON_NULL) times: StoredTimes = null
 ) extends SparkListenerEvent {
 
   /** The batch. A version that this sparklatency does not know is a `NewerFormatException`. Decodes each node's summaries. */
@@ -54,7 +56,8 @@ final case class SparkListenerLatencyBatch(
       Option(watermarks).toSeq.flatten.map(_.watermark),
       droppedLate,
       Option(nodes).toSeq.flatten.map(_.node),
-      folded
+      folded,
+      Option(times).map(_.times(batch))
     )
   }
 }
@@ -75,7 +78,8 @@ object SparkListenerLatencyBatch {
     record.watermarks.map(StoredWatermark(_)).toArray,
     record.droppedLate,
     record.nodes.map(StoredNode(_)).toArray,
-    record.folded
+    record.folded,
+    record.times.map(StoredTimes(_)).orNull
   )
 }
 

@@ -27,6 +27,7 @@ import org.apache.spark.sql.latency.recording.TaskFigures
 import org.apache.spark.sql.latency.tracking.LatencyTracker
 import org.apache.spark.sql.latency.tracking.Problems
 import org.apache.spark.sql.latency.tracking.QueryNames
+import org.apache.spark.sql.latency.tracking.TaskClocks
 import org.apache.spark.sql.latency.tracking.UncommittedRecords
 import org.apache.spark.sql.latency.ui.LatencyHistory
 import org.apache.spark.sql.latency.ui.LatencyTab
@@ -50,15 +51,15 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
   private val problems = new Problems
   private val archive =
     new BatchArchive(context.statusStore.store, settings.historyBatches, settings.figures.window)
+  private val clocks = new ExecutorClocks(SystemTime, source, context.isLocal)
   private val tracker = new LatencyTracker(
     runs,
     names,
     uncommitted,
     problems,
+    new TaskClocks(clocks.recorded),
     batch => context.listenerBus.post(SparkListenerLatencyBatch(batch))
   )
-
-  private val clocks = new ExecutorClocks(SystemTime, source, context.isLocal)
 
   context.env.metricsSystem.registerSource(source)
   // A queue of our own: another listener that is slow or overrun cannot make us lose an execution. What is stored comes first:

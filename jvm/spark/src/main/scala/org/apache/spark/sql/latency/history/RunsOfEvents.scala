@@ -9,6 +9,7 @@ import io.sparklatency.figures.LiveFigures
 import io.sparklatency.figures.MarkOwner
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeKey
+import io.sparklatency.figures.OperatorLatency
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.RunFigures
 import io.sparklatency.figures.WindowSamples
@@ -57,6 +58,7 @@ private object RunsOfEvents {
     override def hasRoom: Boolean = true
     override def hasRoomForTask: Boolean = true
     override def node(node: String, measure: Measure): LiveFigures = new LiveFigures(clock, samples)
+    override def operator(node: String): OperatorLatency = new OperatorLatency
     override def task(task: String, node: Option[String]): LiveFigures = new LiveFigures(clock, samples)
   }
 }

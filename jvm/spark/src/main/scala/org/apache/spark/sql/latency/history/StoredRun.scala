@@ -1,5 +1,7 @@
 package org.apache.spark.sql.latency.history
 
+import scala.jdk.CollectionConverters._
+
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.MeasureSnapshot
 import io.sparklatency.figures.NodeLatencies
@@ -8,6 +10,7 @@ import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.WindowSettings
 import io.sparklatency.recording.LatencySummary
 import org.apache.spark.sql.latency.StoredNode
+import org.apache.spark.sql.latency.StoredTimes
 import org.apache.spark.status.KVUtils.KVIndexParam
 
 /**
@@ -21,6 +24,8 @@ import org.apache.spark.status.KVUtils.KVIndexParam
  * @param latest each node in the last batch that reached it
  * @param folded how many nodes and tasks were too many
  * @param samples of the window, each of `sampleMs` milliseconds
+ * @param operators each node's operator latency in the last batches that tell it
+ * @param worked the number of the last batch that had records, and `times` who was at work for it
  */
 private[spark] final class StoredRun(
     @KVIndexParam val key: String,
@@ -35,7 +40,10 @@ private[spark] final class StoredRun(
     val latest: Array[StoredNode],
     val folded: Int,
     val samples: Int,
-    val sampleMs: Long
+    val sampleMs: Long,
+    val operators: java.util.Map[String, Array[Double]],
+    val worked: Long,
+    val times: StoredTimes
 ) {
 
   /** The figures as they were, without the last batch: that is stored apart, and may have been dropped. */
@@ -51,11 +59,13 @@ private[spark] final class StoredRun(
           val inWindow = shown.getOrElse(node.id, Map.empty).getOrElse(measure, LatencySummary.empty)
           measure -> MeasureSnapshot(total, inWindow, total)
         }
-        NodeSnapshot(node.id, node.upstream, measures, last.getOrElse(node.id, Map.empty))
+        val operator = Option(operators.get(node.id)).toSeq.flatten
+        NodeSnapshot(node.id, node.upstream, measures, last.getOrElse(node.id, Map.empty), operator)
       },
       folded,
       lastBatch = None,
-      covers = WindowSettings(samples, sampleMs)
+      covers = WindowSettings(samples, sampleMs),
+      times = Option(times).map(_.times(worked))
     )
   }
 
@@ -84,7 +94,10 @@ private[spark] object StoredRun {
       stored(run.lastBatches),
       run.folded,
       run.covers.samples,
-      run.covers.sampleMs
+      run.covers.sampleMs,
+      run.nodes.map(node => node.id -> node.operator.toArray).toMap.asJava,
+      run.times.fold(0L)(_.batch),
+      run.times.map(StoredTimes(_)).orNull
     )
   }
 }

@@ -3,6 +3,7 @@ package org.apache.spark.sql.latency.metrics
 import io.sparklatency.time.ClockExchange
 import io.sparklatency.time.PreciseTime
 import io.sparklatency.time.SystemTime
+import io.sparklatency.time.WallClock
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.latency.recording.ClockQuestion
 
@@ -12,9 +13,12 @@ import org.apache.spark.sql.latency.recording.ClockQuestion
  *
  * One daemon thread for an executor. Costs the driver a message of some eighty bytes.
  *
- * @param ask hands a question to the driver and waits for its answer
+ * @param correct takes by how many microseconds this executor's clock is known to be ahead of the driver's
+ * @param ask     hands a question to the driver and waits for its answer
  */
-final class ClockExchanges(executor: String, everyMs: Long, time: PreciseTime)(ask: AnyRef => AnyRef) {
+final class ClockExchanges(executor: String, everyMs: Long, time: PreciseTime, correct: Long => Unit)(
+    ask: AnyRef => AnyRef
+) {
   import ClockExchanges._
 
   private var before: Option[ClockExchange] = None
@@ -38,7 +42,9 @@ final class ClockExchanges(executor: String, everyMs: Long, time: PreciseTime)(a
   private def askOnce(): Unit = {
     val question = ClockQuestion(executor, time.micros(), time.steadyMicros(), before)
     before = None // stays so where asking fails
-    before = question.exchange(ask(question.message), time.micros())
+    val (answer, returned) = (ask(question.message), time.micros())
+    before = question.exchange(answer, returned)
+    ClockQuestion.correctionIn(answer).foreach(correct)
   }
 }
 
@@ -56,6 +62,7 @@ object ClockExchanges {
     everyMs.filter(_ => executor != SparkContext.DRIVER_IDENTIFIER).map(new ClockExchanges(
       executor,
       _,
-      SystemTime
+      SystemTime,
+      WallClock.correctBy
     )(ask))
 }

@@ -13,6 +13,7 @@ import io.sparklatency.figures.LiveFigures
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.Metric
 import io.sparklatency.figures.NodeKey
+import io.sparklatency.figures.OperatorLatency
 import io.sparklatency.time.ClockOffset
 import org.apache.spark.SparkEnv
 import org.apache.spark.metrics.source.Source
@@ -42,6 +43,12 @@ private[latency] final class DropwizardSource extends Source with FiguresListene
     synchronized(beans(query) = bean :: beans.getOrElse(query, Nil))
   }
 
+  override def addedOperator(key: NodeKey, latency: OperatorLatency): Unit =
+    Metric.ofOperators.foreach { metric =>
+      val gauge: Gauge[AnyRef] = () => metric.value(latency.all)
+      metricRegistry.register(DropwizardName(key, metric), gauge)
+    }
+
   /** @param offset none where it is unknown; asked when a gauge or bean is read */
   def addedClock(executor: String, offset: () => Option[ClockOffset]): Unit = {
     Metric.ofClocks.foreach { metric =>
@@ -59,6 +66,8 @@ private[latency] final class DropwizardSource extends Source with FiguresListene
 
   override def removed(query: String, nodes: Map[String, collection.Set[Measure]]): Unit = {
     for ((node, measures) <- nodes; measure <- measures; metric <- Metric.of(measure))
+      metricRegistry.remove(DropwizardName(NodeKey(query, node), metric))
+    for (node <- nodes.keys; metric <- Metric.ofOperators)
       metricRegistry.remove(DropwizardName(NodeKey(query, node), metric))
     synchronized(beans.remove(query)).toSeq.flatten.foreach(LatencyBean.unregister)
   }

@@ -35,13 +35,18 @@ private[latency] final class ExecutorClocks(time: PreciseTime, source: Dropwizar
   def answer(question: ClockQuestion): AnyRef = {
     val (received, at) = (time.micros(), time.steadyMicros())
     learn(question)
-    ClockQuestion.answer(received, time.micros(), at)
+    val correction = clock(question.executor).fold(0L)(_.offset.correction)
+    ClockQuestion.answer(received, time.micros(), at, correction)
   }
 
   /** Of the executors that are there; the first that was heard of comes first. */
   def all: Seq[ExecutorClock] =
     if (isLocal) Seq(ExecutorClock(SparkContext.DRIVER_IDENTIFIER, ClockOffset.Same))
     else synchronized(estimates.keys.toSeq).flatMap(clock)
+
+  /** How far the times of an executor may be off that it has recorded, which corrects what is known. None where nothing is. */
+  def recorded(executor: String): Option[ClockOffset] =
+    if (isLocal) Some(ClockOffset.Same) else clock(executor).map(_.offset.corrected)
 
   override def onExecutorRemoved(removed: SparkListenerExecutorRemoved): Unit = synchronized {
     forget(removed.executorId)

@@ -20,7 +20,7 @@ private[latency] final case class ClockQuestion(
 
   /** The exchange that this question began, when an answer has come back. */
   def exchange(answer: AnyRef, returned: Long): Option[ClockExchange] = answer match {
-    case Array(received: Long, answered: Long, at: Long) =>
+    case Array(received: Long, answered: Long, at: Long, _: Long) =>
       Some(ClockExchange(sent, received, answered, returned, at, sentAt))
     case _ => None
   }
@@ -29,8 +29,18 @@ private[latency] final case class ClockQuestion(
 private[latency] object ClockQuestion {
   private val Kind = "clock"
 
-  /** What the driver gives back: when the question arrived, by its clock and by one that nobody sets, and when it answers. */
-  def answer(received: Long, answered: Long, at: Long): AnyRef = Array(received, answered, at)
+  /**
+   * What the driver gives back: when the question arrived, by its clock and by one that nobody sets, when it answers, and by how much
+   * the executor is to correct its clock.
+   */
+  def answer(received: Long, answered: Long, at: Long, correction: Long): AnyRef =
+    Array(received, answered, at, correction)
+
+  /** That correction, in microseconds. */
+  def correctionIn(answer: AnyRef): Option[Long] = answer match {
+    case Array(_: Long, _: Long, _: Long, correction: Long) => Some(correction)
+    case _ => None
+  }
 
   private def timesOf(question: ClockQuestion): Array[Long] =
     Array(question.sent, question.sentAt) ++ question.before.toArray.flatMap {

@@ -5,17 +5,21 @@ import scala.util.control.NonFatal
 
 import io.sparklatency.figures.MarkOwner
 import io.sparklatency.figures.MarkPlace
+import io.sparklatency.figures.Measure
 import io.sparklatency.figures.PublishedPart
 import io.sparklatency.figures.Reading
 import io.sparklatency.figures.ReadingId
 import io.sparklatency.figures.ReadingPlace
 import io.sparklatency.figures.Retries
 import io.sparklatency.figures.TaskAttempt
+import io.sparklatency.figures.TaskSlice
 import io.sparklatency.recording.LatencyRecorder
 import io.sparklatency.recording.LatencySummary
+import io.sparklatency.recording.TaskWatch
 import io.sparklatency.time.Clock
 import io.sparklatency.time.ManualClock
 import io.sparklatency.time.WallClock
+import org.apache.spark.SparkEnv
 import org.apache.spark.TaskContext
 import org.apache.spark.internal.Logging
 import org.apache.spark.util.AccumulatorV2
@@ -30,7 +34,7 @@ import org.apache.spark.util.AccumulatorV2
  *
  * Costs a task a recorder for each reading (6 to 100 KB, see [[LatencyRecorder]]), about 3 µs to make and to seal one, and at
  * most three summaries of a few hundred bytes with the task's result. Costs the driver about 300 bytes a partition until
- * [[take]]. A batch of 10,000 partitions at twenty nodes is 59 MB. After [[take]] only the partitions' numbers are left.
+ * [[take]]. A batch of 10,000 partitions at twenty nodes is 64 MB. After [[take]] only the partitions' numbers are left.
  *
  * In a task the task's thread calls [[open]], and the recorder is sealed when the task completes. On the driver Spark's
  * scheduler adds what tasks return, the listener's thread takes it, and threads that read figures ask for [[oldest]]. A
@@ -52,8 +56,9 @@ final class LatencyAccumulator(
     figures: TaskFigures = TaskFigures.Nowhere,
     readEveryRow: Boolean = false
 ) extends AccumulatorV2[Reading, Map[Int, Reading]] with Logging {
+  import LatencyAccumulator._
 
-  @transient private var recorders: mutable.ArrayBuffer[(Int, LatencyRecorder)] = _
+  @transient private var recorders: mutable.ArrayBuffer[Opened] = _
   @volatile private var readings = Map.empty[Int, Reading]
   @transient private var taken = Set.empty[Int]
   private var reference: Option[Long] = None
@@ -89,9 +94,22 @@ final class LatencyAccumulator(
       readEveryRow
     )
     if (task.nonEmpty) RunningTasks.opened(recorder)
-    recorders += partition -> recorder
+    val watched = task.filter(_ => isWatched).map(RunningTasks.watch)
+    recorders += Opened(
+      partition,
+      recorder,
+      watched.map(_.attempt),
+      watched.map(_.watch.opened(() => recorder.rows))
+    )
     recorder
   }
+
+  /** The last row of a partition has passed. May be called again, and by a thread that reads for the task's. */
+  def ended(partition: Int): Unit =
+    recorders.findLast(_.partition == partition).flatMap(_.node).foreach(_.ended())
+
+  /** Only where tasks end with their batch, and where rows leave the node. */
+  private def isWatched: Boolean = !readEveryRow && owner.measure == Measure.E2ELatency
 
   private def publish(task: TaskContext, number: Int, part: LatencySummary, oldest: Option[Long]): Unit = {
     val reading = ReadingId(id, task.taskAttemptId(), number)
@@ -141,16 +159,44 @@ final class LatencyAccumulator(
 
   /** An exception in a completion listener fails the task. A failure of ours must not, so it is only logged. */
   private def seal(task: TaskContext): Unit =
-    recorders.zipWithIndex.foreach { case ((partition, recorder), number) =>
-      RunningTasks.closed(recorder)
+    recorders.zipWithIndex.foreach { case (Opened(partition, recorder, attempt, node), number) =>
+      RunningTasks.closed(recorder, task)
       try {
         val (summary, rest) = recorder.seal()
-        val attempt = TaskAttempt(task.stageId(), task.partitionId(), task.taskAttemptId())
-        add(Reading(partition, attempt, id, number, summary, rest, recorder.agesOfAll))
+        val slice = node.fold(TaskSlice.Unwatched)(sliceOf)
+        val made = attempt.getOrElse(RunningTasks.attempt(task))
+        add(Reading(partition, made, id, number, summary, rest, recorder.agesOfAll, slice))
         figures.add(owner, placeIn(task), rest)
       } catch {
         case NonFatal(e) =>
           logWarning(s"latencies of node '${owner.key.node}' in task ${task.taskAttemptId()} are lost", e)
       }
     }
+
+  private def sliceOf(node: TaskWatch#Node): TaskSlice = {
+    val over = WallClock.micros()
+    def ms(micros: Long) = ((micros - node.openedMicros) / 1e3).toFloat
+    TaskSlice(
+      SparkEnv.get.executorId,
+      node.openedMicros,
+      ms(node.endedMicros.getOrElse(over)),
+      ms(over),
+      (node.watchedNanos / 1e6).toFloat,
+      (node.waitedNanos / 1e6).toFloat
+    )
+  }
+}
+
+private object LatencyAccumulator {
+
+  /**
+   * @param attempt all nodes of a task share it, and so they do on the driver
+   * @param node    none where it is not watched
+   */
+  private final case class Opened(
+      partition: Int,
+      recorder: LatencyRecorder,
+      attempt: Option[TaskAttempt],
+      node: Option[TaskWatch#Node]
+  )
 }

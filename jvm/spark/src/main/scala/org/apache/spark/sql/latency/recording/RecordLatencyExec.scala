@@ -33,7 +33,11 @@ case class RecordLatencyExec(mark: Expression, child: SparkPlan, override val su
 
   override def inputRDDs(): Seq[RDD[InternalRow]] = compiledChild.inputRDDs()
 
-  override protected def doProduce(ctx: CodegenContext): String = compiledChild.produce(ctx, this)
+  /** What comes behind the loop over the rows runs when the last of them has passed. */
+  override protected def doProduce(ctx: CodegenContext): String = {
+    val rows = compiledChild.produce(ctx, this)
+    s"$rows\n${ctx.addReferenceObj("latency", RecordExpression.in(mark).figures)}.ended(partitionIndex);"
+  }
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
     val columns = evaluateRequiredVariables(output, input, mark.references)
@@ -43,11 +47,19 @@ case class RecordLatencyExec(mark: Expression, child: SparkPlan, override val su
 
   override protected def doExecute(): RDD[InternalRow] = {
     val bound = RecordExpression.in(BindReferences.bindReference(mark, output))
-    child.execute().mapPartitionsWithIndexInternal { (partition, rows) =>
-      val recorder = bound.figures.open(partition)
-      rows.map { row =>
-        bound.record(row, recorder)
-        row
+    child.execute().mapPartitionsWithIndexInternal { (index, rows) =>
+      val recorder = bound.figures.open(index)
+      new Iterator[InternalRow] {
+        override def hasNext: Boolean = {
+          val has = rows.hasNext
+          if (!has) bound.figures.ended(index)
+          has
+        }
+        override def next(): InternalRow = {
+          val row = rows.next()
+          bound.record(row, recorder)
+          row
+        }
       }
     }
   }

@@ -6,7 +6,10 @@ import java.util.concurrent.atomic.AtomicBoolean
 import scala.util.control.NonFatal
 
 import io.sparklatency.figures.PublishedPart
+import io.sparklatency.figures.TaskAttempt
 import io.sparklatency.recording.LatencyRecorder
+import io.sparklatency.recording.TaskWatch
+import io.sparklatency.time.WallClock
 import org.apache.spark.TaskContext
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.execution.SQLExecution
@@ -17,17 +20,19 @@ import org.apache.spark.sql.execution.SQLExecution
  * channel. Without the plugin an executor sends nothing while a task runs, and its figures come when the task ends.
  *
  * A recorder publishes in the thread that reads rows. For recorders that have fallen silent a daemon thread does it: it looks
- * at all of them four times a second, and ends ten seconds after the last task. A record costs nothing here. A publication
- * costs a message of a few hundred bytes.
+ * at all of them four times a second, and ends ten seconds after the last task. Up to every two milliseconds it also looks which
+ * node of each task is at work: see [[TaskWatch]]. A record costs nothing here. A publication costs a message of a few hundred
+ * bytes, a look about a microsecond for each task.
  *
  * Thread-safe. Threads that read rows and the daemon thread call it. The application and the plugin set where publications
  * go.
  */
 object RunningTasks extends Logging {
-  private val PollMs = 250
-  private val IdlePolls = 40
+  private val PollNanos = 250L * 1000 * 1000
+  private val IdleNanos = 40 * PollNanos
 
   private val recorders = ConcurrentHashMap.newKeySet[LatencyRecorder]
+  private val watches = new ConcurrentHashMap[Long, Watched]
   @volatile private var driver: Option[PublishedPart => Unit] = None
   @volatile private var channel: Option[AnyRef => Unit] = None
   private var polling = false
@@ -48,7 +53,25 @@ object RunningTasks extends Logging {
     startPolling()
   }
 
-  def closed(recorder: LatencyRecorder): Unit = { recorders.remove(recorder); () }
+  /** The watch over the nodes of a task, which looks at them as long as the task runs. */
+  private[recording] def watch(task: TaskContext): Watched = {
+    val watch =
+      watches.computeIfAbsent(task.taskAttemptId(), _ => Watched(attempt(task), new TaskWatch(WallClock)))
+    wake()
+    watch
+  }
+
+  private[recording] def attempt(task: TaskContext): TaskAttempt =
+    TaskAttempt(task.stageId(), task.partitionId(), task.taskAttemptId())
+
+  private[recording] final case class Watched(attempt: TaskAttempt, watch: TaskWatch)
+
+  /** The task is over. */
+  def closed(recorder: LatencyRecorder, task: TaskContext): Unit = {
+    recorders.remove(recorder)
+    watches.remove(task.taskAttemptId())
+    ()
+  }
 
   def isEndless(task: TaskContext): Boolean = task.getLocalProperty("__is_continuous_processing") == "true"
 
@@ -81,17 +104,33 @@ object RunningTasks extends Logging {
   }
 
   private def poll(): Unit = {
-    var idle = 0
-    while (goOn(idle)) {
-      Thread.sleep(PollMs.toLong)
-      idle = if (recorders.isEmpty) idle + 1 else 0
-      try recorders.forEach(_.publishIfSilent())
-      catch { case NonFatal(e) => warnOnce(e) }
+    var lastPoll = System.nanoTime()
+    var lastTask = lastPoll
+    while (goOn(System.nanoTime() - lastTask)) {
+      pause()
+      val now = System.nanoTime()
+      watches.values.forEach(_.watch.look(System.nanoTime()))
+      if (recorders.isEmpty) watches.clear() else lastTask = now
+      if (now - lastPoll >= PollNanos) {
+        lastPoll = now
+        try recorders.forEach(_.publishIfSilent())
+        catch { case NonFatal(e) => warnOnce(e) }
+      }
     }
   }
 
-  private def goOn(idle: Int): Boolean = synchronized {
-    polling = idle < IdlePolls || !recorders.isEmpty
+  /** Looks every two milliseconds while a task is young. What is seen of a long one is exact enough with fewer looks. */
+  private def pause(): Unit = synchronized {
+    val now = System.nanoTime()
+    val young = watches.values.stream.anyMatch(_.watch.nanos(now) < 1000L * 1000 * 1000)
+    wait(if (young) 2L else if (watches.isEmpty) PollNanos / 1000000 else 10L)
+  }
+
+  /** Also where a task begins after a time without one. */
+  private def wake(): Unit = synchronized(if (watches.size == 1) notifyAll())
+
+  private def goOn(idleNanos: Long): Boolean = synchronized {
+    polling = idleNanos < IdleNanos || !recorders.isEmpty
     polling
   }
 }

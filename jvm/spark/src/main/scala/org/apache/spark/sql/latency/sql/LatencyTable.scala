@@ -21,8 +21,8 @@ import org.apache.spark.sql.types.StructType
 
 /**
  * `e2e_latency()`: a row for each node of each query, with the figures that the gauges have when the statement is analyzed.
- * Of a silent query, own time and share are those of the last batch that reached each node. Headline, parts and notes are of
- * the query, the same on each of its rows. Columns of figures have the names of the metrics, with `_` for `-`.
+ * Of a silent query, own time and share are those of the last batch that reached each node. Headline, parts, notes and
+ * the sentence about operators are of the query, the same on each of its rows. Columns of figures have the names of the metrics, with `_` for `-`.
  *
  * Costs one reading of all queries, after at most a second's wait for executions that have just ended. The rows are made on
  * the driver: running the statement reads nothing more. Runs in the thread that analyzes the statement.
@@ -40,8 +40,10 @@ private[latency] object LatencyTable {
       StructField("silent", BooleanType),
       StructField("headline", StringType),
       StructField("parts", ArrayType(part, containsNull = false)),
-      StructField("notes", ArrayType(StringType, containsNull = false))
-    ) ++ Metric.all.map(metric => StructField(metric.name.replace('-', '_'), typeOf(metric)))
+      StructField("notes", ArrayType(StringType, containsNull = false)),
+      StructField("operators", StringType)
+    ) ++ Metric.all.map(metric => StructField(metric.name.replace('-', '_'), typeOf(metric))) ++
+      Metric.ofOperators.map(metric => StructField(metric.name.replace('-', '_'), DoubleType))
   )
 
   /** @param read what is known when the statement is analyzed */
@@ -57,13 +59,20 @@ private[latency] object LatencyTable {
   private def rows(answer: QueryAnswer): Seq[Row] = {
     val query = answer.query
     val parts = answer.parts.of.map(part => Row(part.name, part.ms, part.share))
-    val ofQuery = Seq[Any](query.isSilent, answer.headline.text, parts, answer.notes.map(_.text))
+    val ofQuery = Seq[Any](
+      query.isSilent,
+      answer.headline.text,
+      parts,
+      answer.notes.map(_.text),
+      answer.work.map(_.text).orNull
+    )
     query.nodes.zip(answer.path.nodes).map { case (node, record) =>
       val own = answer.path.own(record).map(Double.box).orNull
       val share = answer.path.share(record).map(Double.box).orNull
       val about =
         Seq[Any](query.name, query.id.orNull, query.runId.orNull, node.id, node.upstream, own, share)
-      Row.fromSeq(about ++ ofQuery ++ Metric.all.map(metric => value(metric, node)))
+      Row.fromSeq(about ++ ofQuery ++ Metric.all.map(metric => value(metric, node)) ++
+        Metric.ofOperators.map(_.read(node.operator).map(Double.box).orNull))
     }
   }
 

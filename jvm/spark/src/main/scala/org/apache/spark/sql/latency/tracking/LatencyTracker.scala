@@ -8,6 +8,7 @@ import scala.util.Try
 
 import io.sparklatency.figures.Batch
 import io.sparklatency.figures.LiveRuns
+import io.sparklatency.figures.OpenBatch
 import io.sparklatency.figures.RunFigures
 import org.apache.spark.Success
 import org.apache.spark.scheduler.SparkListener
@@ -35,6 +36,7 @@ private[latency] final class LatencyTracker(
     names: QueryNames,
     uncommitted: UncommittedRecords,
     problems: Problems,
+    clocks: TaskClocks,
     post: Batch => Unit
 ) extends SparkListener {
   private val foreachBatch = mutable.Map.empty[String, ForeachBatchMarks]
@@ -58,8 +60,11 @@ private[latency] final class LatencyTracker(
     case _ =>
   }
 
-  override def onTaskEnd(end: SparkListenerTaskEnd): Unit =
-    runs.taskEnded(end.taskInfo.taskId, hasFailed = end.reason != Success)
+  override def onTaskEnd(end: SparkListenerTaskEnd): Unit = {
+    val task = end.taskInfo
+    runs.taskEnded(task.taskId, hasFailed = end.reason != Success)
+    clocks.ended(task.taskId, task.executorId, task.launchTime, task.finishTime)
+  }
 
   private def executionEnded(end: SparkListenerSQLExecutionEnd): Unit = {
     // What failed before it was planned has no plan, and would fail once more here.
@@ -127,9 +132,14 @@ private[latency] final class LatencyTracker(
       committedMs: Long
   ): Unit = if (marks.nonEmpty) {
     val batch = query.batch(execution.currentBatchId)
-    query.add(marks.map(_.take()), batch)
+    add(query, marks, batch)
     batch.committed(committedMs)
     batch.watermarks = Try(SourceWatermarks.after(execution, batch.watermarks)).getOrElse(batch.watermarks)
+  }
+
+  private def add(query: RunFigures, marks: Seq[ExecutedMark], batch: OpenBatch): Unit = {
+    val taken = marks.map(_.take())
+    query.add(taken, batch, clocks.of(taken))
   }
 
   /** Adds the marks of an execution outside a streaming query. Its results can be seen when it ends. */
@@ -137,7 +147,7 @@ private[latency] final class LatencyTracker(
     if (marks.exists(!_.figures.isSpent)) {
       val committed = runs.update(marks.head.figures.owner) { query =>
         val batch = query.batch(end.executionId)
-        query.add(marks.map(_.take()), batch)
+        add(query, marks, batch)
         batch.committed(CommitTime.of(end))
         val startMs = end.qe.tracker.phases.values.map(_.startTimeMs).minOption
         query.commit(end.executionId)(batch => batch.copy(startMs = startMs.getOrElse(batch.startMs)))

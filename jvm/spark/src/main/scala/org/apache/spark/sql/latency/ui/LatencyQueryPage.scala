@@ -43,6 +43,7 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
         The warmer a node, the more of the whole arose there, between it and the node before. Bold: the critical path.
       </p> ++
       <h4>Nodes</h4> ++ NodesTable(query, path, link) ++ LatencyPage.legend ++
+      OperatorsTable(query, answer.work, link) ++
       <h4 id="history">History</h4> ++
       HistoryCharts(history(store, query, charted(request, path))) ++
       <h4>Watermarks</h4> ++ WatermarksTable(query.lastBatch) ++

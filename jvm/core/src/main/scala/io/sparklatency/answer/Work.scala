@@ -1,0 +1,63 @@
+package io.sparklatency.answer
+
+import io.sparklatency.figures.BatchTimes
+import io.sparklatency.figures.Figure.Mean
+import io.sparklatency.path.OperatorPath
+import io.sparklatency.path.OperatorPath.Step
+
+/**
+ * Who was at work for a batch: the steps of the critical path, and a sentence about the longest.
+ *
+ * @param path what the figures are read from
+ */
+final case class Work(times: BatchTimes, path: OperatorPath) {
+
+  /** What every surface says. */
+  def text: String = path.longest.fold(s"$batch took no time to speak of.") { step =>
+    s"$batch: ${Work.words(step)} took longest: ${Readable.duration(step.ms)} of ${Readable.duration(path.latency)} " +
+      s"(${Readable.percent(path.share(step))}) from the first read to the last write."
+  }
+
+  /** A step in a list of them. */
+  def text(step: Step): String = Work.words(step)
+
+  private def batch: String = s"Batch ${Readable.count(times.batch)}"
+}
+
+object Work {
+  def of(times: BatchTimes): Work = Work(times, new OperatorPath(times))
+
+  private def words(step: Step): String = step match {
+    case Step(OperatorPath.Node, nodes, _) => s"the operators before ${names(nodes)}"
+    case Step(OperatorPath.Rest, nodes, _) => s"the rest of the stage of ${names(nodes)}"
+    case Step(OperatorPath.Waiting, Seq(), _) => "the start of tasks and stages without a node"
+    case Step(OperatorPath.Waiting, nodes, _) => s"waiting for the slots of ${names(nodes)}"
+  }
+
+  private def names(nodes: Seq[String]): String =
+    if (nodes.size <= Shown) Readable.all(nodes.map(Readable.name))
+    else
+      s"${nodes.take(Shown).map(Readable.name).mkString(", ")} and ${Readable.count(nodes.size.toLong - Shown)} more"
+
+  private val Shown = 4
+
+  /** How the figures are to be read. */
+  private[answer] def notes(work: Option[Work]): Seq[Note] = work.toSeq.flatMap { work =>
+    work.times.boundMs match {
+      case None => Seq(Note(
+          "operator-clocks",
+          Note.Info,
+          "Operator latencies between executors take their clocks for equal: these are not compared. The plugin compares them."
+        ))
+      case Some(bound) if bound > work.path.latency =>
+        Seq(Note(
+          "operator-bound",
+          Note.Warn,
+          s"Executors' clocks are known to ${Readable.duration(bound)} only, more than the batch took: its operator latencies " +
+            "may be wrong by as much.",
+          numbers = Seq("boundMs" -> Mean(bound))
+        ))
+      case _ => Nil
+    }
+  }
+}

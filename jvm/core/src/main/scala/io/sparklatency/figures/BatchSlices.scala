@@ -1,0 +1,195 @@
+package io.sparklatency.figures
+
+import io.sparklatency.time.ClockOffset
+
+/**
+ * Makes the times of a batch from the slices of its tasks. Costs a few look-ups for each partition of each node.
+ *
+ * '''Between stages''' time is exact: a stage begins when those before it are over. '''Within a stage''' a node's part is the share
+ * of the looks at its tasks that found rows under way to it, and not to the node before (see `TaskWatch`). That is known where both
+ * let the same rows pass, and where the tasks were seen for at least half of their time. Else it is left with the rest of the stage.
+ * A stage with no other node is that node's.
+ *
+ * Where tasks wait for one another, because more of them are there than can run at once, the task that was over last says what its
+ * nodes took, and the time before it began is divided as all tasks of the stage spent theirs.
+ */
+private final class BatchSlices(marks: Seq[MarkReadings], offset: String => Option[ClockOffset]) {
+  import BatchSlices._
+
+  private val ids = marks.map(_.node).distinct
+  private val upstream = marks.groupMapReduce(_.node)(_.upstream)(_ ++ _)
+  private val offsets = {
+    val executors =
+      for (mark <- marks; reading <- mark.readings.values if reading.slice.isWatched)
+        yield reading.slice.executor
+    executors.distinct.map(executor => executor -> offset(executor)).toMap
+  }
+
+  def times(batch: Long): Option[BatchTimes] = {
+    val parts = ids.flatMap(partsOf)
+    Option.when(parts.nonEmpty) {
+      val first = parts.map(_.opened).min
+      val stages = parts.groupBy(_.stage).values.map(new Stage(_, first)).toSeq
+        .sortBy(stage => (ids.indexWhere(stage.has), stage.end)) // upstream first
+      val times = stages.zipWithIndex.map { case (stage, place) => stage.times(stages.take(place)) }
+      BatchTimes(batch, first, bound, times)
+    }
+  }
+
+  /** Where all clocks are one, it does not matter how far it is off. */
+  private def bound: Option[Double] =
+    if (offsets.size == 1) Some(0.0)
+    else if (offsets.values.exists(_.isEmpty)) None
+    else offsets.values.flatten.map(_.boundMs).maxOption
+
+  /** A node may be planned several times, in both branches of a diamond say. All that its tasks did is work. */
+  private def partsOf(node: String): Iterable[Part] = {
+    val parts = for {
+      mark <- marks if mark.node == node
+      reading <- mark.readings.values if reading.slice.isWatched
+    } yield {
+      val slice = reading.slice
+      val opened = slice.openedMicros - offsets(slice.executor).fold(0L)(_.micros)
+      def after(ms: Float) = opened + math.round(ms * 1000.0)
+      Part(
+        node,
+        reading.attempt.stage,
+        reading.attempt.id,
+        reading.partition,
+        slice.executor,
+        opened,
+        after(slice.endedMs),
+        after(slice.overMs),
+        slice.watchedMs.toDouble,
+        slice.waitedMs.toDouble,
+        reading.summary.records
+      )
+    }
+    parts.groupMapReduce(_.task)(identity)(_ + _).values
+  }
+
+  private final class Stage(parts: Seq[Part], first: Long) {
+    private val tasks = parts.groupBy(_.task).values.map(new Task(_)).toSeq
+    private val nodes = ids.filter(parts.map(_.node).toSet)
+    private val start = tasks.map(_.opened).min
+    private val last = tasks.maxBy(_.over)
+    private val spent = tasks.map(_.ms).sum
+
+    def end: Long = last.over
+    def has(node: String): Boolean = nodes.contains(node)
+
+    def times(before: Seq[Stage]): StageTimes = {
+      // A node that is read in both branches of a diamond is upstream within each.
+      val outside = nodes.flatMap(upstream).toSet -- nodes
+      val from = before.indices.filter(place => outside.exists(before(place).has))
+      val begin = from.map(before(_).end).maxOption.fold(start)(math.max(start, _))
+      val whole = millis(begin, end).max(0)
+      val known = if (isOneStep) Map(nodes.head -> whole) else within(whole)
+      val path = nodes.filter(last.has)
+      StageTimes(
+        from,
+        millis(first, start),
+        millis(first, end),
+        tasks.size,
+        nodes.map { node =>
+          val latest = tasks.flatMap(_.at(node)).maxBy(_.ended)
+          val latency = if (isSource(node)) Some(0.0) else known.get(node)
+          NodeTimes(node, latency, millis(first, latest.ended), latest.partition, latest.executor)
+        },
+        path,
+        (whole - path.flatMap(known.get).sum).max(0)
+      )
+    }
+
+    private def isOneStep = nodes.size == 1 && !isSource(nodes.head)
+
+    /** What is known of each node. Those on the path take no more together than the whole. */
+    private def within(whole: Double): Map[String, Double] = {
+      val known = nodes.flatMap(node => latency(node).map(node -> _)).toMap
+      val sum = known.collect { case (node, ms) if last.has(node) => ms }.sum
+      if (sum <= whole) known else known.map { case (node, ms) => node -> ms * whole / sum }
+    }
+
+    private def latency(node: String): Option[Double] = {
+      val here = tasks.filter(_.has(node))
+      val steps = here.flatMap(task => task.stepTo(node).map(task -> _))
+      val watched = steps.map { case (_, step) => step.watched }.sum
+      Option.when(steps.size == here.size && watched > 0 && watched >= steps.map(_._2.ms).sum * Seen) {
+        val share = steps.map { case (_, step) => step.waited }.sum / watched
+        val (task, own) = steps.find(_._1 == last).getOrElse(steps.maxBy(_._2.ended))
+        val queued = millis(start, task.opened)
+        val ofAll = if (spent > 0) steps.map { case (_, step) => step.at(share) }.sum / spent else 0
+        own.at(share) + queued * ofAll
+      }
+    }
+  }
+
+  private final class Task(parts: Seq[Part]) {
+    private val byNode = parts.map(part => part.node -> part).toMap
+    val opened: Long = parts.map(_.opened).min
+    val over: Long = parts.map(_.over).max
+    def ms: Double = millis(opened, over)
+    def has(node: String): Boolean = byNode.contains(node)
+    def at(node: String): Option[Part] = byNode.get(node)
+
+    /** The way to a node from the one before it, where these are two and the same rows go it. */
+    def stepTo(node: String): Option[Step] = byNode.get(node).flatMap { here =>
+      upstream(node).toSeq.flatMap(at) match {
+        case Seq(before) if before.records == here.records =>
+          val toBefore = if (upstream(before.node).exists(has)) before.waited else 0
+          Some(Step(
+            (here.waited - toBefore).max(0),
+            here.watched,
+            millis(here.opened, here.ended),
+            here.ended
+          ))
+        case _ => None
+      }
+    }
+  }
+
+  private def isSource(node: String): Boolean = upstream(node).isEmpty
+}
+
+private object BatchSlices {
+
+  /** What part of its time a task is seen at the least. */
+  private val Seen = 0.5
+
+  private def millis(from: Long, to: Long): Double = (to - from) / 1000.0
+
+  /** What a task did at a node, by the driver's clock in microseconds. Looks are in milliseconds. */
+  private final case class Part(
+      node: String,
+      stage: Int,
+      task: Long,
+      partition: Int,
+      executor: String,
+      opened: Long,
+      ended: Long,
+      over: Long,
+      watched: Double,
+      waited: Double,
+      records: Long
+  ) {
+
+    /** Together with another partition that the same task has read. */
+    def +(other: Part): Part = copy(
+      partition = if (other.ended > ended) other.partition else partition,
+      opened = opened.min(other.opened),
+      ended = ended.max(other.ended),
+      over = over.max(other.over),
+      watched = watched + other.watched,
+      waited = waited + other.waited,
+      records = records + other.records
+    )
+  }
+
+  /** The way of a task's rows from a node to the next. */
+  private final case class Step(waited: Double, watched: Double, ms: Double, ended: Long) {
+
+    /** How long it took: as the looks at it say, or where these are too few those at all tasks. */
+    def at(share: Double): Double =
+      ms * (if (watched > 0 && watched >= ms * Seen) (waited / watched).min(1.0) else share)
+  }
+}

@@ -1,0 +1,80 @@
+package io.sparklatency.figures
+
+import io.sparklatency.time.ClockOffset
+
+/**
+ * Who was at work for a batch, and when, from its first read to its last write. Times are milliseconds since the first read, by the
+ * driver's clock. Immutable.
+ *
+ * @param batch           its number
+ * @param firstReadMicros when the first task began to read, in microseconds since the epoch
+ * @param boundMs         how far clocks may put each time wrong at the most; none where a clock's offset is unknown
+ * @param stages          each behind those that it reads from
+ */
+final case class BatchTimes(
+    batch: Long,
+    firstReadMicros: Long,
+    boundMs: Option[Double],
+    stages: Seq[StageTimes]
+) {
+
+  /** Of all nodes, stage by stage. A node that several stages have shows as it was in the last of them. */
+  def nodes: Seq[NodeTimes] = {
+    val all = stages.flatMap(_.nodes)
+    all.map(_.node).distinct.map(id => all.filter(_.node == id).maxBy(_.ewtMs))
+  }
+}
+
+/**
+ * A stage with nodes in it.
+ *
+ * @param upstream the places, among the stages of the batch, of those that its nodes' records come from
+ * @param startMs  when its first task began
+ * @param endMs    when its last task was over
+ * @param tasks    how many stand
+ * @param nodes    in plan order, upstream first
+ * @param path     those of them that are in the task that was over last
+ * @param restMs   what of its time belongs to none of these alone: to reading, writing, and what cannot be told apart
+ */
+final case class StageTimes(
+    upstream: Seq[Int],
+    startMs: Double,
+    endMs: Double,
+    tasks: Int,
+    nodes: Seq[NodeTimes],
+    path: Seq[String],
+    restMs: Double
+) {
+  def node(id: String): Option[NodeTimes] = nodes.find(_.node == id)
+}
+
+/**
+ * A node in a stage.
+ *
+ * @param latencyMs its operator latency: how long the operators between it and the node before were at work; 0 at a source. None
+ *                  where that cannot be told from what the rest of the stage does
+ * @param ewtMs     its end-window timestamp: when the last row of the batch had passed it, in its last partition
+ * @param partition that partition
+ * @param executor  which ran it
+ */
+final case class NodeTimes(
+    node: String,
+    latencyMs: Option[Double],
+    ewtMs: Double,
+    partition: Int,
+    executor: String
+)
+
+object BatchTimes {
+
+  /**
+   * From what stands of the tasks of a batch.
+   *
+   * @param batch  its number
+   * @param marks  those where records leave their node, in plan order, upstream first
+   * @param offset how far an executor's clock is off; none where that is unknown
+   * @return none where no task was watched
+   */
+  def of(batch: Long, marks: Seq[MarkReadings], offset: String => Option[ClockOffset]): Option[BatchTimes] =
+    new BatchSlices(marks, offset).times(batch)
+}

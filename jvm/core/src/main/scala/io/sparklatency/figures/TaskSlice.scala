@@ -1,0 +1,32 @@
+package io.sparklatency.figures
+
+/**
+ * When a node of a task was at work on one partition, by the clock of its executor. A driver keeps many of these.
+ *
+ * @param openedMicros when it began, in microseconds since the epoch
+ * @param endedMs      how much later its last row had passed
+ * @param overMs       how much later the task was over
+ * @param watchedMs    for how long the node was seen before its end
+ * @param waitedMs     for how long of that fewer rows had come to it than to another node of the task
+ */
+final case class TaskSlice(
+    executor: String,
+    openedMicros: Long,
+    endedMs: Float,
+    overMs: Float,
+    watchedMs: Float,
+    waitedMs: Float
+) {
+
+  def isWatched: Boolean = this ne TaskSlice.Unwatched
+
+  /** All that come from one executor share its name. */
+  private def readResolve(): AnyRef =
+    if (executor.isEmpty) TaskSlice.Unwatched else copy(executor = executor.intern)
+}
+
+object TaskSlice {
+
+  /** Of a task that goes on as long as its query, and of rows that do not leave the node. */
+  val Unwatched: TaskSlice = TaskSlice("", 0, 0, 0, 0, 0)
+}

@@ -1,0 +1,72 @@
+package io.sparklatency.spark
+
+import com.fasterxml.jackson.databind.node.ObjectNode
+import io.sparklatency.answer.Work
+import io.sparklatency.figures.Metric
+import io.sparklatency.figures.NodeTimes
+import io.sparklatency.figures.StageTimes
+import io.sparklatency.path.OperatorPath
+
+/**
+ * Who was at work for a batch, as JSON: durations in milliseconds, times in milliseconds since the batch's first read, that itself
+ * in milliseconds since the epoch. Without state, for any thread.
+ */
+private[spark] object WorkJson {
+  import LatencyJson.putDouble
+
+  def put(json: ObjectNode, work: Option[Work]): Unit = work match {
+    case None => json.putNull("operators"): Unit
+    case Some(work) => put(json.putObject("operators"), work)
+  }
+
+  /** Of a node, in the last batches. */
+  def put(json: ObjectNode, batches: Seq[Double]): Unit = {
+    val operator = json.putObject("operator")
+    Metric.ofOperators.foreach(metric => putDouble(operator, metric.field, metric.read(batches)))
+  }
+
+  private def put(json: ObjectNode, work: Work): Unit = {
+    val (times, path) = (work.times, work.path)
+    json.put("batch", times.batch).put("firstRead", times.firstReadMicros / 1000.0)
+      .put("latency", path.latency)
+    putDouble(json, "bound", times.boundMs)
+    json.put("text", work.text)
+    putAll(json, "criticalPath", path.nodes)
+    val steps = json.putArray("steps")
+    path.steps.foreach(step => put(steps.addObject(), work, step))
+    val stages = json.putArray("stages")
+    times.stages.foreach(stage => put(stages.addObject(), path, stage))
+  }
+
+  private def put(json: ObjectNode, work: Work, step: OperatorPath.Step): Unit = {
+    json.put("kind", step.kind.name)
+    putAll(json, "nodes", step.nodes)
+    json.put("ms", step.ms).put("share", work.path.share(step)).put("text", work.text(step))
+    ()
+  }
+
+  private def put(json: ObjectNode, path: OperatorPath, stage: StageTimes): Unit = {
+    val upstream = json.putArray("upstream")
+    stage.upstream.foreach(place => upstream.add(place))
+    json.put(
+      "start",
+      stage.startMs
+    ).put("end", stage.endMs).put("tasks", stage.tasks).put("rest", stage.restMs)
+    val nodes = json.putArray("nodes")
+    stage.nodes.foreach(node => put(nodes.addObject(), path, node))
+  }
+
+  private def put(json: ObjectNode, path: OperatorPath, node: NodeTimes): Unit = {
+    json.put("node", node.node)
+    putDouble(json, "latency", node.latencyMs)
+    putDouble(json, "share", path.share(node.node))
+    json.put("without", path.without(node.node))
+      .put("ewt", node.ewtMs).put("partition", node.partition).put("executor", node.executor)
+    ()
+  }
+
+  private def putAll(json: ObjectNode, field: String, names: Seq[String]): Unit = {
+    val array = json.putArray(field)
+    names.foreach(name => array.add(name))
+  }
+}

@@ -1,0 +1,77 @@
+package org.apache.spark.sql.latency.ui
+
+import scala.xml.NodeSeq
+import scala.xml.Text
+
+import io.sparklatency.answer.Work
+import io.sparklatency.figures.NodeTimes
+import io.sparklatency.figures.QuerySnapshot
+import io.sparklatency.figures.StageTimes
+import io.sparklatency.path.OperatorPath.Step
+
+/**
+ * Who was at work for the last batch that had records: a sentence, the steps of its critical path, and its nodes with the partition
+ * in which each ended last. Nothing where no batch tells it. Shows what it is given and reads no figures. Without state; made by a
+ * thread of the web server.
+ */
+private[ui] object OperatorsTable {
+
+  def apply(query: QuerySnapshot, work: Option[Work], link: String => String): NodeSeq =
+    work.fold(NodeSeq.Empty) { work =>
+      <h4>Operators</h4> ++ <p>{work.text}</p> ++
+        SortableTable("latency-steps", steps(work))(work.path.steps.zipWithIndex) ++
+        SortableTable("latency-operators", nodes(work, query, link))(
+          for ((stage, place) <- work.times.stages.zipWithIndex; node <- stage.nodes)
+            yield Row(place, stage, node)
+        )
+    }
+
+  private def steps(work: Work): Seq[Column[(Step, Int)]] = Seq(
+    Column.count[(Step, Int)]("Step", "the steps of the critical path, one after another") {
+      case (_, place) =>
+        Some(place + 1L)
+    },
+    Column.text[(Step, Int)]("At work", "what took the time")(at => work.text(at._1))(at =>
+      Text(work.text(at._1))
+    ),
+    Column.mean[(Step, Int)]("Time", "how long it took")(at => Some(at._1.ms)),
+    Column.share[(Step, Int)]("Share", "its part of the time from the first read to the last write")(at =>
+      Some(work.path.share(at._1))
+    )
+  )
+
+  private def nodes(work: Work, query: QuerySnapshot, link: String => String): Seq[Column[Row]] = {
+    val averages = query.nodes.map(node => node.id -> node.operatorLatencyAvg).toMap
+    Seq(
+      Column.text[Row]("Node", "id of the node; a click shows its history")(_.node.node)(row =>
+        <a href={link(row.node.node)}>{LatencyPage.shortened(row.node.node)}</a>
+      ),
+      Column.mean[Row](
+        "Operator latency",
+        "how long the operators between it and the node before were at work"
+      )(
+        _.node.latencyMs
+      ),
+      Column.mean[Row]("Mean of ten", "the same over the last ten batches that tell it")(row =>
+        averages.get(row.node.node).flatten
+      ),
+      Column.share[Row]("Share", "its part of the time from the first read to the last write")(row =>
+        work.path.share(row.node.node)
+      ),
+      Column.mean[Row]("Without it", "how long the batch would take if it cost nothing")(row =>
+        Some(work.path.without(row.node.node))
+      ),
+      Column.mean[Row]("Ended", "when the last row had passed it, after the first read of the batch")(row =>
+        Some(row.node.ewtMs)
+      ),
+      Column.count[Row]("Stage", "among the stages with nodes, as they ended")(row => Some(row.place + 1L)),
+      Column.count[Row]("Tasks", "of the stage")(row => Some(row.stage.tasks.toLong)),
+      Column.count[Row]("Partition", "the one in which it ended last")(row =>
+        Some(row.node.partition.toLong)
+      ),
+      Column.text[Row]("Executor", "that ran this partition")(_.node.executor)(row => Text(row.node.executor))
+    )
+  }
+
+  private final case class Row(place: Int, stage: StageTimes, node: NodeTimes)
+}

@@ -1,0 +1,103 @@
+package io.sparklatency
+
+import io.sparklatency.recording.TaskWatch
+import io.sparklatency.time.ManualClock
+import org.scalatest.funsuite.AnyFunSuite
+
+/** How long rows are under way to each node of a task. Looks are one millisecond apart. */
+class TaskWatchSuite extends AnyFunSuite {
+
+  private final class Task(nodes: Int) {
+    val clock = new ManualClock(1000)
+    val watch = new TaskWatch(clock)
+    private val began = System.nanoTime()
+    private var looks = 0
+    val rows: Array[Long] = new Array(nodes)
+    val opened: Seq[TaskWatch#Node] = rows.indices.map(open)
+
+    def open(place: Int): TaskWatch#Node = watch.opened(() => rows(place))
+
+    /** So many rows have come to each node, and they are looked at so many times. */
+    def look(times: Int)(now: Long*): Unit = {
+      now.copyToArray(rows)
+      if (looks == 0) watch.look(began) // what was before does not count
+      (1 to times).foreach { _ =>
+        looks += 1
+        watch.look(began + looks * 1000000L)
+      }
+    }
+
+    def waited: Seq[Long] = opened.map(_.waitedNanos / 1000000)
+    def watched: Seq[Long] = opened.map(_.watchedNanos / 1000000)
+  }
+
+  test("a row is under way to each node that has seen fewer rows than the first") {
+    val task = new Task(3)
+    task.look(5)(1, 0, 0) // before the second node
+    task.look(7)(1, 1, 0) // before the third
+    task.look(3)(1, 1, 1) // before the first, or behind the last
+    task.look(2)(2, 1, 1)
+    assert(task.waited === Seq(0, 7, 14))
+    assert(task.watched === Seq(17, 17, 17))
+  }
+
+  test("rows that a function takes in batches are under way to the node behind it") {
+    val task = new Task(2)
+    task.look(4)(100, 20)
+    task.look(1)(100, 100)
+    assert(task.waited === Seq(0, 4))
+  }
+
+  test("where all rows are gathered first, a node behind waits when the last has come") {
+    val task = new Task(2)
+    task.look(4)(100, 0)
+    assert(task.waited === Seq(0, 0), "whoever is before the first node is at work")
+    task.opened.head.ended()
+    task.look(6)(100, 0)
+    task.look(2)(100, 30)
+    assert(task.waited === Seq(0, 8))
+    assert(task.watched === Seq(4, 12))
+  }
+
+  test("a node that has ended is not looked at, and its end is when it was told first") {
+    val task = new Task(1)
+    task.clock.set(2000)
+    assert(task.opened.head.endedMicros === None)
+    task.opened.head.ended()
+    task.clock.set(3000)
+    task.opened.head.ended()
+    task.look(5)(10)
+    assert(task.opened.head.openedMicros === 1000000 && task.opened.head.endedMicros === Some(2000000))
+    assert(task.watched === Seq(0))
+  }
+
+  test("a partition that had ended before does not count in the next") {
+    val task = new Task(2)
+    task.look(1)(50, 50)
+    task.opened.foreach(_.ended())
+    val second = new Array[Long](2)
+    val nodes = second.indices.map(place => task.watch.opened(() => second(place)))
+    second(0) = 1
+    task.look(5)(50, 50)
+    assert(nodes.map(_.waitedNanos / 1000000) === Seq(0, 5))
+    second(1) = 1
+    task.look(5)(50, 50)
+    assert(nodes.map(_.waitedNanos / 1000000) === Seq(0, 5))
+  }
+
+  test("numbers that change while they are looked at do not count") {
+    val watch = new TaskWatch(new ManualClock(0))
+    val began = System.nanoTime()
+    var rows = 0L
+    var unsteady = 5
+    val node = watch.opened { () => if (unsteady > 0) { unsteady -= 1; rows += 1 }; rows }
+    watch.look(began)
+    val before = node.watchedNanos
+    unsteady = 100
+    watch.look(began + 1000000)
+    assert(node.watchedNanos === before)
+    unsteady = 3 // settles within the tries
+    watch.look(began + 2000000)
+    assert(node.watchedNanos - before === 1000000)
+  }
+}
