@@ -10,6 +10,9 @@ from sparklatency.view import Latency
 NEVER = dict.fromkeys(("min", "avg", "p50", "p90", "p95", "p99", "p999", "max"))
 NO_SPLIT = dict.fromkeys(("queuing", "processing", "commit", "total"))
 NO_PARTS: dict[str, Any] = {"whole": None, "text": None, "of": []}
+TOOK_LONGEST = (
+    "the operators before sink took longest: 1 s of 1.1 s (98 %) from the first read to the last write."
+)
 UNKNOWN: dict[str, Any] = {
     **dict.fromkeys(("node", "own", "whole", "share")),
     "code": "unknown",
@@ -30,7 +33,8 @@ def node(name: str, **changed: Any) -> dict[str, Any]:
     counts = {"records": 12_000, "withoutTimestamp": 0, "aheadOfClock": 0, "maxLead": None}
     batch = {"batch": {**known, "max": 3019.0, "records": 500}}
     measures = dict.fromkeys(("own", "share", "commit", "staleness", "lateness"))
-    others: dict[str, Any] = {"upstream": [], "delays": {}, **measures}
+    operator = {"operator": {"latency": None, "latencyMA": None}}
+    others: dict[str, Any] = {"upstream": [], "delays": {}, **operator, **measures}
     return {"node": name, **known, "max": 3019.0, **counts, **batch, **others, **changed}
 
 
@@ -74,11 +78,52 @@ def query(name: str, *nodes: dict[str, Any], **changed: Any) -> dict[str, Any]:
         "slowestStep": None,
         "criticalPath": [],
         "split": NO_SPLIT,
+        "operators": None,
         "lastBatch": None,
         "oldestUncommitted": None,
         "silent": False,
         **changed,
     }
+
+
+def operators(*stages: dict[str, Any], **changed: Any) -> dict[str, Any]:
+    """Who was at work for a batch."""
+    return {
+        "batch": 7,
+        "firstRead": 1_700_000_000_000.261,
+        "latency": 1_053.25,
+        "bound": 0.0,
+        "text": f"Batch 7: {TOOK_LONGEST}",
+        "criticalPath": ["source", "sink"],
+        "steps": [
+            step("node", ["sink"], 1_029.0, 0.977, "the operators before sink"),
+            step("stage", ["source", "sink"], 23.25, 0.0221, "the rest of the stage of source and sink"),
+            step("waiting", [], 1.0, 0.0009, "the start of tasks and stages without a node"),
+        ],
+        "stages": list(stages),
+        **changed,
+    }
+
+
+def step(kind: str, nodes: list[str], ms: float, share: float, text: str) -> dict[str, Any]:
+    return {"kind": kind, "nodes": nodes, "ms": ms, "share": share, "text": text}
+
+
+def stage(*nodes: dict[str, Any], **changed: Any) -> dict[str, Any]:
+    return {
+        "upstream": [],
+        "start": 1.0,
+        "end": 1_053.25,
+        "tasks": 2,
+        "rest": 23.25,
+        "nodes": list(nodes),
+        **changed,
+    }
+
+
+def node_times(name: str, **changed: Any) -> dict[str, Any]:
+    known = {"latency": 0.0, "share": 0.0, "without": 1_053.25, "ewt": 49.0}
+    return {"node": name, **known, "partition": 0, "executor": "driver", **changed}
 
 
 def earlier(name: str, run: str, **changed: Any) -> dict[str, Any]:

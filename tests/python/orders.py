@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from click.testing import CliRunner, Result
 
-from fabricated import NO_SPLIT, node, query, slowest
+from fabricated import NO_SPLIT, TOOK_LONGEST, node, node_times, operators, query, slowest, stage
 from sparklatency.cli import main
 
 if TYPE_CHECKING:
@@ -25,6 +25,16 @@ def watermark(source: str, **known: Any) -> dict[str, Any]:
     return {"source": source, "column": "ts", **known}
 
 
+WORK = operators(
+    stage(
+        node_times("source", partition=3, executor="1"),
+        node_times("checked", latency=None, share=None, ewt=1_000.5),
+        node_times("audit", latency=3.5, share=None, ewt=1_050.0),
+        node_times("sink", latency=1_029.0, share=0.977, without=24.25, ewt=1_052.5),
+    ),
+    batch=1_233,
+    text=f"Batch 1,233: {TOOK_LONGEST}",
+)
 LATE = {"records": 7, "min": 3.0, "avg": 4.5, **dict.fromkeys(("p50", "p90", "p95", "p99", "max"), 21_000.0)}
 COMMIT = dict.fromkeys(("min", "avg", "p50", "p90", "p95", "p99", "p999", "max"), 5_300.0)
 BATCH = {
@@ -57,12 +67,22 @@ BATCH = {
     "slowestStep": None,
     "criticalPath": [],
     "split": NO_SPLIT,
+    "operators": None,
     "nodes": [],
 }
 ORDERS = query(
     "orders",
-    node("source", own=1_017.25, share=0.1956),
-    node("sink", upstream=["source"], avg=5_200.0, own=4_182.75, share=0.8044, commit=COMMIT, lateness=LATE),
+    node("source", own=1_017.25, share=0.1956, operator={"latency": 0.0, "latencyMA": 0.0}),
+    node(
+        "sink",
+        upstream=["source"],
+        avg=5_200.0,
+        own=4_182.75,
+        share=0.8044,
+        operator={"latency": 1_029.0, "latencyMA": 912.4},
+        commit=COMMIT,
+        lateness=LATE,
+    ),
     run="c2c67bdc-89ef-4e9c-a968-4a7a75875766",
     slowestStep="sink",
     criticalPath=["source", "sink"],
@@ -73,5 +93,6 @@ ORDERS = query(
         "commit": None,
         "total": statistics(5_300.0),
     },
+    operators=WORK,
     lastBatch=BATCH,
 )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fabricated import earlier, node, query, unknown
+from fabricated import TOOK_LONGEST, earlier, node, node_times, operators, query, stage, unknown
 from orders import ORDERS, sparklatency
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from ui import UI
 
 pytestmark = pytest.mark.one_line
+
+GOLDEN = Path(__file__).parent / "golden"
+NOT_APART = "– operator latency unknown: no batch tells it from the rest of its stage"  # noqa: RUF001
 
 
 def shown(printed: Result) -> list[list[str]]:
@@ -36,17 +40,64 @@ def test_top_shows_the_newest_run_of_every_query(ui: UI) -> None:
 
 def test_operators_shows_own_time_share_and_percentiles(ui: UI) -> None:
     ui.queries = [ORDERS]
-    _, headings, _, source, sink, step, path = shown(sparklatency(ui, "operators"))
+    _, headings, _, source, sink, step, work, path, *latencies = shown(sparklatency(ui, "operators"))
     assert headings == ["node", "records", "own", "share", "p50", "p90", "p95", "p99", "p99.9", "max"]
     assert source[:5] == ["source", "12,000", "1,017.2", "20", "%"]
     assert sink[:6] == ["sink", "12,000", "4,182.8", "80", "%", "612"]
     assert " ".join(step) == "Slowest step: sink, 4.2 s of 5.2 s (80 %)"
+    assert " ".join(work) == f"Batch 1,233: {TOOK_LONGEST}"
     assert " ".join(path) == "Critical path: source → sink"
+    assert [line for line in latencies if line][1:] == [
+        ["node", "latency", "MA"],
+        ["─" * 24],
+        ["source", "0.0", "0.0"],
+        ["sink", "1,029.0", "912.4"],
+    ]
+
+
+def test_operators_says_why_an_operator_latency_is_unknown(ui: UI) -> None:
+    apart = {"latency": None, "latencyMA": None}
+    told = operators(stage(node_times("sink")), steps=[])
+    ui.queries = [query("orders", node("sink", operator=apart), operators=told)]
+    *_, sink, legend = shown(sparklatency(ui, "operators"))
+    assert sink == ["sink", "–", "–"]  # noqa: RUF001
+    assert " ".join(legend) == NOT_APART
+    ui.queries = [query("orders", node("sink", operator=apart))]
+    assert NOT_APART not in sparklatency(ui, "operators").stdout
+
+
+def test_path_shows_the_steps_and_what_each_node_took(ui: UI) -> None:
+    ui.queries = [ORDERS]
+    printed = sparklatency(ui, "path")
+    assert printed.exit_code == 0, printed.output
+    text = "".join(f"{line.rstrip()}\n" for line in printed.stdout.splitlines())
+    assert text == (GOLDEN / "path.txt").read_text(encoding="utf-8")
+
+
+def test_path_of_a_batch_in_which_all_can_be_told_needs_no_legend(ui: UI) -> None:
+    ui.queries = [query("orders", node("sink"), operators=operators(stage(node_times("sink")), steps=[]))]
+    caption, work, _, nodes, headings, _, sink = shown(sparklatency(ui, "path"))
+    assert " ".join(caption) == "orders · 1,234 batches · batch 7 · application latency 1,053.2 ms"
+    assert " ".join(work) == f"Batch 7: {TOOK_LONGEST}"
+    assert nodes[:5] == ["operator", "latency", "of", "the", "nodes,"]
+    assert headings == ["node", "operator", "share", "without", "ewt", "partition", "executor"]
+    assert sink == ["sink", "0.0", "0", "%", "1,053.2", "49.0", "0", "driver"]
+
+
+def test_path_says_that_no_batch_tells_it(ui: UI) -> None:
+    ui.queries = [query("orders", node("sink"))]
+    assert sparklatency(ui, "path").stdout == (
+        "orders · 1,234 batches\n"
+        "No batch with records has told which operators were at work. "
+        "Real-time and continuous mode have no batches that end.\n"
+    )
+    assert sparklatency(ui, "path", "--json").stdout == "null\n"
 
 
 def test_operators_shows_how_old_records_are_that_stateful_operators_take_in(ui: UI) -> None:
     intake = {"min": 3, "avg": 4.5, "max": 21_000}
-    ui.queries = [query("orders", node("source"), node("sink", staleness=intake))]
+    known = {"operator": {"latency": 0.0, "latencyMA": 0.0}}
+    ui.queries = [query("orders", node("source", **known), node("sink", staleness=intake, **known))]
     *_, heading, headings, _, row = shown(sparklatency(ui, "operators"))
     assert " ".join(heading).startswith("staleness: age when a stateful operator took a record in")
     assert headings == ["node", "min", "avg", "max"]
@@ -64,6 +115,7 @@ def test_info_splits_the_latency_and_tells_of_the_last_batch(ui: UI) -> None:
     assert rows["processing"] == ["4,182.8"] * 5
     assert rows["commit"] == ["–"] * 5  # noqa: RUF001
     assert " ".join(rows["Slowest"]) == "step: sink, 4.2 s of 5.2 s (80 %)"
+    assert " ".join(rows["Batch"]) == f"1,233: {TOOK_LONGEST}"
     assert rows["Critical"] == ["path:", "source", "→", "sink"]
     assert rows["orders"][3:] == ["·", "latency", "in", "ms", "of", "each", "node's", "last", "batch"]
     assert " ".join(rows["Last"]) == (
@@ -72,7 +124,7 @@ def test_info_splits_the_latency_and_tells_of_the_last_batch(ui: UI) -> None:
 
 
 def test_what_was_known_last_is_shown_in_silence(ui: UI) -> None:
-    last = unknown("source", own=1_017.25, share=1.0)
+    last = unknown("source", own=1_017.25, share=1.0, operator={"latency": 0.0, "latencyMA": 0.0})
     ui.queries = [query("orders", last, silent=True)]
     for command, figure in (("top", "1,017.2"), ("operators", "3,023")):
         printed = sparklatency(ui, command).stdout
@@ -113,6 +165,9 @@ def test_watermarks_says_why_it_is_unknown_how_late_records_were(ui: UI) -> None
     [
         ("top", ("queries", 0, "query"), "orders"),
         ("operators", (1, "own"), 4_182.75),
+        ("operators", (1, "operator", "latencyMA"), 912.4),
+        ("path", ("batch",), 1_233),
+        ("path", ("stages", 0, "nodes", 3, "ewt"), 1_052.5),
         ("info", ("split", "queuing", "max"), 3_019.0),
         ("watermarks", ("watermarks", 0, "holdsBack"), True),
         ("watermarks", ("late", 0, "records"), 7),

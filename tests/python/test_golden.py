@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fabricated import NEVER, figures, node, note, one_node, part, query, slowest, unknown
+from fabricated import NEVER, figures, node, note, one_node, operators, part, query, slowest, unknown
 
 if TYPE_CHECKING:
     from sparklatency.view import Latency
@@ -101,6 +101,22 @@ GOLDEN = Path(__file__).parent / "golden"
                     headline=slowest(
                         "enrich", 4231.0, 5702.25, "Slowest step: enrich, 4.2 s of 5.7 s (74 %)"
                     ),
+                )
+            ),
+        ),
+        (
+            "operators",
+            figures(
+                query(
+                    "orders",
+                    node("source"),
+                    node("<sink>", upstream=["source"]),
+                    parts={"whole": 1051.25, "text": "processing 1.1 s", "of": []},
+                    operators=operators(
+                        text="Batch 7: the operators before <sink> took longest: 1 s of 1.1 s (98 %) from "
+                        "the first read to the last write."
+                    ),
+                    notes=[note("operator-clocks", "info", "Executors' clocks are not compared.")],
                 )
             ),
         ),

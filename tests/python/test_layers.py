@@ -29,6 +29,7 @@ ORDER = [
     "values",
     "values.answer",
     "values.statistics",
+    "values.operators",
     "values.nodes",
     "values.batches",
     "values.history",

@@ -1,4 +1,4 @@
-"""One document, and every surface that Python has: each shows the same headline, parts and notes."""
+"""One document, and every surface that Python has: each shows the same words of the JVM."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 
-from fabricated import NO_PARTS, figures, node, note, part, query, slowest
+from fabricated import NO_PARTS, figures, node, note, operators, part, query, slowest
 from sparklatency import latency
 from sparklatency.cli import main
 from sparklatency.demo import summary
@@ -22,6 +22,10 @@ pytestmark = pytest.mark.one_line
 
 HEADLINE = "Slowest step: [b]sink</b>, 2.6 s of 4.2 s (62 %)"
 PARTS = "source queuing 1.2 s, processing 3.0 s, commit 40 ms: 4.2 s on average in the last batch"
+WORK = (
+    "Batch 7: the operators before [b]sink</b> took longest: 2 s of 3 s (67 %) from the first read to the "
+    "last write."
+)
 NOTES = [
     "An error ended this run.",
     "The whole is more than the mean age at the end, 3.1 s: records that leave [b]sink</b> are younger on "
@@ -41,6 +45,7 @@ DOCUMENT = query(
         "text": PARTS,
         "of": [part(["source queuing", "processing"], 4_240.0, 1.0, "source queuing and processing 4.2 s")],
     },
+    operators=operators(text=WORK),
     notes=[note(f"code-{place}", level, text) for place, (level, text) in enumerate(
         zip(["wrong", "info", "info", "warn", "warn"], NOTES, strict=True)
     )],
@@ -88,18 +93,19 @@ each_surface = pytest.mark.parametrize(
 
 @each_surface
 def test_the_same_words_stand_in(ui: UI, surface: Callable[[UI, dict[str, Any]], str]) -> None:
-    said = [HEADLINE, PARTS, *NOTES]
+    said = [HEADLINE, PARTS, WORK, *NOTES]
     lines = [line.strip() for line in surface(ui, DOCUMENT).splitlines()]
     assert [line for line in lines if line in said][: len(said)] == said
 
 
 @each_surface
-def test_parts_of_which_nothing_is_known_take_no_line_in(
+def test_parts_and_operators_of_which_nothing_is_known_take_no_line_in(
     ui: UI, surface: Callable[[UI, dict[str, Any]], str]
 ) -> None:
-    shown = surface(ui, {**DOCUMENT, "parts": NO_PARTS})
+    shown = surface(ui, {**DOCUMENT, "parts": NO_PARTS, "operators": None})
     assert HEADLINE in shown
     assert "on average in the last batch" not in shown
+    assert "took longest" not in shown
     assert "None" not in shown
 
 

@@ -9,11 +9,28 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from fabricated import NO_SPLIT, earlier, figures, node, note, part, query, slowest, unknown
+from fabricated import (
+    NO_SPLIT,
+    TOOK_LONGEST,
+    earlier,
+    figures,
+    node,
+    node_times,
+    note,
+    operators,
+    part,
+    query,
+    slowest,
+    stage,
+    unknown,
+)
 from sparklatency import words
 from sparklatency.errors import NoFiguresError, SparkLatencyError
+from sparklatency.reading import documents
 from sparklatency.rendering.queries import line, tables
 from sparklatency.values.answer import Headline, Note, Part, Parts
+from sparklatency.values.history import History
+from sparklatency.values.operators import NodeTimes, OperatorLatency, Operators, Stage, Step
 
 pytestmark = pytest.mark.one_line
 
@@ -24,6 +41,7 @@ BATCH: dict[str, Any] = {
     "durations": {},
     "criticalPath": [],
     "split": NO_SPLIT,
+    "operators": None,
     "nodes": [],
 }
 
@@ -188,7 +206,7 @@ def test_what_is_said_of_a_query_comes_with_its_numbers() -> None:
     )
 
 
-@pytest.mark.parametrize("what", ["headline", "parts", "notes"])
+@pytest.mark.parametrize("what", ["headline", "parts", "operators", "notes"])
 def test_what_is_said_is_said_of_one_query(what: str) -> None:
     with pytest.raises(NoFiguresError, match="No figures yet"):
         getattr(figures(), what)
@@ -235,3 +253,81 @@ def test_a_node_tells_its_way_and_what_it_took() -> None:
     assert sink.delays["source"].batch.same_records
     assert (sink.batch.records, sink.batch.max) == (500, 3019)
     assert (sink.staleness, sink.lateness) == (None, None)
+
+
+def test_a_query_tells_which_operators_were_at_work() -> None:
+    sink = node_times("sink", latency=1_029.0, share=0.977, without=24.25, ewt=1_052.5, partition=3)
+    told = operators(stage(node_times("source"), end=50.0, rest=50.0), stage(sink, upstream=[0], start=51.0))
+    shown = figures(query("orders", node("source"), node("sink"), operators=told))
+    source = NodeTimes("source", 0.0, 0.0, 1_053.25, 49.0, 0, "driver")
+    last = NodeTimes("sink", 1_029.0, 0.977, 24.25, 1_052.5, 3, "driver")
+    assert shown.operators == Operators(
+        batch=7,
+        first_read=datetime(2023, 11, 14, 22, 13, 20, 261, tzinfo=UTC),
+        latency=1_053.25,
+        bound=0.0,
+        text=f"Batch 7: {TOOK_LONGEST}",
+        critical_path=("source", "sink"),
+        steps=(
+            Step("node", ("sink",), 1_029.0, 0.977, "the operators before sink"),
+            Step("stage", ("source", "sink"), 23.25, 0.0221, "the rest of the stage of source and sink"),
+            Step("waiting", (), 1.0, 0.0009, "the start of tasks and stages without a node"),
+        ),
+        stages=(
+            Stage((), 1.0, 50.0, 2, 50.0, (source,)),
+            Stage((0,), 51.0, 1_053.25, 2, 23.25, (last,)),
+        ),
+    )
+    assert shown.operators.nodes == (source, last)
+    assert shown.query.operators is shown.operators
+
+
+def test_what_cannot_be_told_of_operators_is_none() -> None:
+    apart = node_times("sink", latency=None, share=None)
+    shown = figures(query("orders", node("sink"), operators=operators(stage(apart), bound=None))).operators
+    assert shown is not None
+    assert shown.bound is None
+    assert [(one.latency, one.share) for one in shown.nodes] == [(None, None)]
+    assert figures(query("orders", node("sink"))).operators is None
+
+
+def test_a_batch_tells_which_operators_were_at_work_for_it() -> None:
+    told = operators(stage(node_times("sink")), batch=8)
+    last = figures(
+        query("orders", node("sink"), operators=told, lastBatch={**BATCH, "operators": told})
+    ).query.last_batch
+    assert last is not None
+    assert last.operators is not None
+    assert (last.operators.batch, last.operators.latency) == (8, 1_053.25)
+    without = figures(query("orders", node("sink"), operators=told, lastBatch=BATCH)).query.last_batch
+    assert without is not None
+    assert without.operators is None
+
+
+def test_a_node_tells_its_operator_latency() -> None:
+    known = {"latency": 12.5, "latencyMA": 11.0}
+    source, sink = figures(query("orders", node("source"), node("sink", operator=known))).nodes
+    assert (source.operator, sink.operator) == (OperatorLatency(None, None), OperatorLatency(12.5, 11.0))
+
+
+def test_a_frame_has_the_operator_latency_of_each_node() -> None:
+    known = {"latency": 12.5, "latencyMA": 11.0}
+    nodes = node("source"), node("sink", operator=known)
+    frame = figures(query("orders", *nodes, operators=operators(stage(node_times("sink"))))).to_pandas()
+    columns = [name for name in map(str, frame) if name.startswith("operator")]
+    assert columns == ["operator_latency", "operator_latency_ma"]
+    assert {str(frame[name].dtype) for name in columns} == {"Float64"}
+    assert [frame[name].isna().to_list() for name in columns] == [[True, False], [True, False]]
+    assert [frame[name][1] for name in columns] == [12.5, 11.0]
+    assert "object" not in {str(dtype) for dtype in frame.dtypes}
+
+
+def test_a_frame_of_batches_has_no_column_of_operators() -> None:
+    sink = {**node("sink"), "batch": None, "delays": None}
+    told = operators(stage(node_times("sink")))
+    batches = documents.batches({"batches": [{**BATCH, "operators": told, "nodes": [sink]}]})
+    assert batches[0].operators is not None
+    frame = History("orders", batches).to_pandas()
+    assert frame["node"].to_list() == ["sink"]
+    assert [name for name in map(str, frame) if name.startswith("operator")] == []
+    assert "object" not in {str(dtype) for dtype in frame.dtypes}

@@ -16,6 +16,7 @@ from sparklatency.reading.rest import RestReader
 from sparklatency.rendering import queries as rendering
 from sparklatency.values.history import MEASURES, History
 from sparklatency.values.nodes import Nodes, NodeSnapshot
+from sparklatency.values.operators import OperatorLatency
 from sparklatency.values.queries import QueryLatency
 from sparklatency.words import NOTHING, names
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from sparklatency.values.answer import Headline, Note, Parts
+    from sparklatency.values.operators import Operators
     from sparklatency.values.queries import EarlierRun
 
 
@@ -79,6 +81,11 @@ class Latency:
         return self.query.parts
 
     @property
+    def operators(self) -> Operators | None:
+        """Which operators were at work for the query's last batch; raises what :attr:`query` does."""
+        return self.query.operators
+
+    @property
     def notes(self) -> tuple[Note, ...]:
         """What else one should know to read the figures; raises what :attr:`query` does."""
         return self.query.notes
@@ -97,13 +104,14 @@ class Latency:
         """Returns one row for each query and node.
 
         Columns are named as the fields of :class:`QueryLatency` and :class:`NodeSnapshot`; those of a measure
-        begin with its name, such as ``commit_p99``. Milliseconds; unknown is ``<NA>``.
+        begin with its name, such as ``commit_p99`` and ``operator_latency``. Milliseconds; unknown is
+        ``<NA>``.
 
         Raises:
             SparkLatencyError: pandas is not installed.
         """
         rows = ((query, node) for query in self.queries for node in query.nodes)
-        return frames.frame((QueryLatency, NodeSnapshot), MEASURES, rows)
+        return frames.frame((QueryLatency, NodeSnapshot), {**MEASURES, "operator": OperatorLatency}, rows)
 
     def plot(self, limit: int = 100, ax: Axes | None = None) -> Axes:
         """Draws the history of the query: see :meth:`History.plot`."""

@@ -8,7 +8,7 @@ from sparklatency._version import __version__
 from sparklatency.binding.jars import jar_lines, jar_path
 from sparklatency.cli.check import check
 from sparklatency.cli.export import export
-from sparklatency.cli.reading import info, operators, top, watermarks
+from sparklatency.cli.reading import info, operators, path, top, watermarks
 from sparklatency.cli.slo import slo
 from sparklatency.errors import SparkLatencyError
 
@@ -43,7 +43,7 @@ def main() -> None:
     """  # noqa: D301  click takes the character for a mark
 
 
-for command in (top, operators, info, watermarks, check, slo, export):
+for command in (top, operators, path, info, watermarks, check, slo, export):
     main.add_command(command)
 
 

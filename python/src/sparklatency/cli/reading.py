@@ -1,4 +1,4 @@
-"""The commands that show figures: ``top``, ``operators``, ``info`` and ``watermarks``."""
+"""The commands that show figures: ``top``, ``operators``, ``path``, ``info`` and ``watermarks``."""
 
 from __future__ import annotations
 
@@ -50,12 +50,25 @@ def top(url: str, app: str | None, every: int, once: bool, as_json: bool) -> Non
 @_options.query
 @_options.as_json
 def operators(url: str, app: str | None, query: str | None, as_json: bool) -> None:
-    """Show the nodes of a query: own time, share of the whole, percentiles, critical path, staleness."""
+    """Show the nodes of a query: own time, share, operator latency, percentiles, critical path, staleness."""
     document = _options.one_query(_options.reader(url, app), query)
     if as_json:
         _options.print_json(document["nodes"])
     else:
         _print(commands.operators, document)
+
+
+@click.command()
+@_options.application
+@_options.query
+@_options.as_json
+def path(url: str, app: str | None, query: str | None, as_json: bool) -> None:
+    """Show which operators were at work for the last batch: steps on its critical path, and each node."""
+    document = _options.one_query(_options.reader(url, app), query)
+    if as_json:
+        _options.print_json(document.get("operators"))
+    else:
+        _print(commands.path, document)
 
 
 @click.command()

@@ -13,6 +13,7 @@ from sparklatency.errors import SparkLatencyError
 from sparklatency.values.answer import Headline, Note, Part, Parts
 from sparklatency.values.batches import Batch, SourceWatermark
 from sparklatency.values.nodes import NodeLatencies, Nodes, NodeSnapshot
+from sparklatency.values.operators import NodeTimes, OperatorLatency, Operators, Stage, Step
 from sparklatency.values.queries import EarlierRun, QueryLatency
 from sparklatency.values.statistics import (
     BatchLatency,
@@ -53,6 +54,7 @@ def queries(document: Json, reader: BatchReader | None = None) -> tuple[QueryLat
                 ),
                 critical_path=tuple(query["criticalPath"]),
                 split=_split(query["split"]),
+                operators=_operators(query["operators"]),
                 nodes=Nodes(map(_node, query["nodes"])),
                 last_batch=None if query["lastBatch"] is None else _batch(query["lastBatch"]),
                 reader=reader,
@@ -97,6 +99,7 @@ def _batch(batch: Json) -> Batch:
         durations=MappingProxyType(batch["durations"]),
         critical_path=tuple(batch["criticalPath"]),
         split=_split(batch["split"]),
+        operators=_operators(batch["operators"]),
         nodes=Nodes(_value(NodeLatencies, node, **_measures(node)) for node in batch["nodes"]),
     )
 
@@ -106,8 +109,14 @@ def _node(node: Json) -> NodeSnapshot:
         upstream: Delays(_value(ProcessingDelay, delay["window"]), _value(ProcessingDelay, delay["batch"]))
         for upstream, delay in node["delays"].items()
     }
-    batch = _value(BatchLatency, node["batch"])
-    return _value(NodeSnapshot, node, **_measures(node), batch=batch, delays=MappingProxyType(delays))
+    return _value(
+        NodeSnapshot,
+        node,
+        **_measures(node),
+        batch=_value(BatchLatency, node["batch"]),
+        operator=OperatorLatency(node["operator"]["latency"], node["operator"]["latencyMA"]),
+        delays=MappingProxyType(delays),
+    )
 
 
 def _measures(node: Json) -> dict[str, Any]:
@@ -126,6 +135,23 @@ def _split(split: Json) -> LatencySplit:
         commit=_known(ProcessingDelay, split["commit"]),
         total=_known(Statistics, split["total"]),
     )
+
+
+def _operators(operators: Json | None) -> Operators | None:
+    if operators is None:
+        return None
+    return _value(
+        Operators,
+        operators,
+        critical_path=tuple(operators["criticalPath"]),
+        steps=tuple(_value(Step, step, nodes=tuple(step["nodes"])) for step in operators["steps"]),
+        stages=tuple(_stage(stage) for stage in operators["stages"]),
+    )
+
+
+def _stage(stage: Json) -> Stage:
+    nodes = tuple(_value(NodeTimes, node) for node in stage["nodes"])
+    return _value(Stage, stage, upstream=tuple(stage["upstream"]), nodes=nodes)
 
 
 def _known(values: type[T], of: Json | None) -> T | None:
@@ -151,7 +177,7 @@ def _typed(annotation: str, value: Any) -> Any:
             return value
 
 
-def _time(millis: int) -> datetime:
+def _time(millis: float) -> datetime:
     """Returns the time, or the last that Python knows: event times may be absurd, and are shown for it."""
     try:
         return datetime.fromtimestamp(millis / 1000, UTC)

@@ -1,4 +1,4 @@
-"""What the commands ``operators``, ``info`` and ``watermarks`` print, for a rich console."""
+"""What the commands ``operators``, ``path``, ``info`` and ``watermarks`` print, for a rich console."""
 
 from __future__ import annotations
 
@@ -14,9 +14,21 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from sparklatency.values.batches import Batch
+    from sparklatency.values.operators import Operators
     from sparklatency.values.queries import QueryLatency
     from sparklatency.values.statistics import ProcessingDelay, Statistics
 
+_NO_BATCH_TELLS = (
+    "No batch with records has told which operators were at work. "
+    "Real-time and continuous mode have no batches that end."
+)
+_OF_NODES = (
+    "operator latency of the nodes, in ms · without: the application latency if the node cost nothing · "
+    "ewt: when the last row had passed, since the first read, in this partition"
+)
+_NOT_TOLD_APART = f"{UNKNOWN} operator latency unknown: no batch tells it from the rest of its stage"
+_NOT_TOLD_IN_BATCH = f"{UNKNOWN} operator latency unknown: it cannot be told from the rest of its stage"
+_OFF_THE_PATH = f"{UNKNOWN} no share: not on the critical path"
 _NONE_TAKEN_IN = f"{UNKNOWN} unknown: no record with a timestamp was taken in within the window"
 _NONE_DROPPED = f"{UNKNOWN} unknown: no dropped record had a usable timestamp within the window"
 
@@ -45,7 +57,25 @@ def operators(query: QueryLatency) -> RenderableType:
         layout.caption(layout.heading_of_nodes(query)),
         layout.table_of_nodes(headings, rows),
         *map(Text, lines),
+        *_operator_latency(query),
         *_staleness(query),
+    )
+
+
+def path(query: QueryLatency) -> RenderableType:
+    """Returns the critical path of the last batch by what its operators did, and what each node took."""
+    work = query.operators
+    if work is None:
+        return Group(layout.caption(layout.heading(query)), Text(_NO_BATCH_TELLS))
+    rows = [[step.text, milliseconds(step.ms), percent(step.share)] for step in work.steps]
+    size = f"batch {work.batch:,} · application latency {milliseconds(work.latency)} ms"
+    known: list[RenderableType] = [layout.table(("step", "ms", "share"), rows)] if rows else []
+    return Group(
+        layout.caption(f"{layout.heading(query)} · {size}"),
+        *known,
+        *map(Text, [work.text, *layout.notes(query)]),
+        Text(),
+        *_times(work),
     )
 
 
@@ -97,6 +127,46 @@ def watermarks(query: QueryLatency) -> RenderableType:
         Text(query.watermark_text),
         *_dropped(query),
     )
+
+
+def _operator_latency(query: QueryLatency) -> list[RenderableType]:
+    if query.operators is None:
+        return []
+    rows = [
+        [node.node, *map(milliseconds, (node.operator.latency, node.operator.latency_ma))]
+        for node in query.nodes
+    ]
+    return [
+        Text(),
+        layout.caption("operator latency, in ms: in the last batch that tells it, and over the last ten"),
+        layout.table_of_nodes(("node", "latency", "MA"), rows),
+        *map(Text, layout.legend(rows, _NOT_TOLD_APART)),
+    ]
+
+
+def _times(work: Operators) -> list[RenderableType]:
+    rows = [
+        [
+            node.node,
+            milliseconds(node.latency),
+            percent(node.share),
+            milliseconds(node.without),
+            milliseconds(node.ewt),
+            f"{node.partition}",
+            name(node.executor),
+        ]
+        for node in work.nodes
+    ]
+    headings = ("node", "operator", "share", "without", "ewt", "partition", "executor")
+    lines = [
+        *layout.legend([row[1:2] for row in rows], _NOT_TOLD_IN_BATCH),
+        *layout.legend([row[2:3] for row in rows if row[1] != UNKNOWN], _OFF_THE_PATH),
+    ]
+    return [
+        layout.caption(_OF_NODES),
+        layout.table_of_nodes(headings, rows),
+        *map(Text, lines),
+    ]
 
 
 def _staleness(query: QueryLatency) -> list[RenderableType]:

@@ -47,7 +47,8 @@ def latest(query: QueryLatency, node: NodeSnapshot) -> NodeSnapshot | BatchLaten
 
 def answer(query: QueryLatency) -> list[str]:
     """Returns what is said of a query first, a line each, as the JVM has written it."""
-    return [query.headline.text] + ([] if query.parts.text is None else [query.parts.text])
+    work = None if query.operators is None else query.operators.text
+    return [text for text in (query.headline.text, query.parts.text, work) if text is not None]
 
 
 def notes(query: QueryLatency) -> list[str]:

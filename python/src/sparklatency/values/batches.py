@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from sparklatency.values.nodes import NodeLatencies, Nodes
+    from sparklatency.values.operators import Operators
     from sparklatency.values.statistics import LatencySplit
 
 
@@ -52,4 +53,6 @@ class Batch:
     slowest_step: str | None
     critical_path: tuple[str, ...]
     split: LatencySplit
+    operators: Operators | None
+    """Which operators were at work for it; None where no task has told."""
     nodes: Nodes[NodeLatencies]

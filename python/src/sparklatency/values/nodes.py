@@ -11,6 +11,7 @@ from sparklatency.words import names, value
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sparklatency.values.operators import OperatorLatency
     from sparklatency.values.statistics import BatchLatency, CommitLatency, Delays, Lateness, Staleness
 
 T = TypeVar("T")
@@ -66,6 +67,8 @@ class NodeSnapshot(NodeLatencies):
     """
 
     batch: BatchLatency
+    operator: OperatorLatency
+    """How long the operators between this node and the one before it were at work."""
     delays: Mapping[str, Delays]
     """The delay from each node that is upstream of this one, nearest first."""
 

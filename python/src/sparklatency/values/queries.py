@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sparklatency.values.answer import Headline, Note, Parts
     from sparklatency.values.batches import Batch
     from sparklatency.values.nodes import Nodes, NodeSnapshot
+    from sparklatency.values.operators import Operators
     from sparklatency.values.statistics import LatencySplit
 
 _MOST_BATCHES = 2**31 - 1
@@ -74,6 +75,9 @@ class QueryLatency:
     critical_path: tuple[str, ...]
     """From the slowest of the last nodes back along the slowest upstream node: ids, upstream first."""
     split: LatencySplit
+    operators: Operators | None
+    """Which operators were at work for the last batch that had records; None where no batch has told, as in
+    real-time and continuous mode."""
     nodes: Nodes[NodeSnapshot]
     last_batch: Batch | None
     """The last one whose results were committed."""
