@@ -26,8 +26,8 @@ LOOKS = 100
 class Driver:
     """A running driver whose executors' clocks are off since a moment of the clock that nobody sets."""
 
-    def __init__(self, process: Child, url: str, since: int) -> None:
-        self.process, self._url, self._since = process, url, since
+    def __init__(self, process: Child, url: str, since: int, records: Path) -> None:
+        self.process, self._url, self._since, self._records = process, url, since, records
 
     def get(self, path: str = "") -> Any:
         try:
@@ -38,6 +38,23 @@ class Driver:
 
     def clocks(self) -> dict[str, Mapping[str, Any]]:
         return {clock["executor"]: clock for clock in (self.get() or {"clocks": []})["clocks"]}
+
+    def add(self, number: int, files: int) -> int:
+        """Adds files of a record each, all of this moment, and returns it: milliseconds by the true clock."""
+        now = time.time_ns() // 1_000_000
+        for file in range(files):
+            made = self._records / f".{number}-{file}"
+            made.write_text(f"{number}-{file},{now}\n")
+            made.rename(self._records / f"{number}-{file}.csv")
+        return now
+
+    def batches(self) -> list[Mapping[str, Any]]:
+        batches: list[Mapping[str, Any]] = (self.get("/queries/orders/batches") or {"batches": []})["batches"]
+        return batches
+
+    def read(self) -> int:
+        """How many records its batches have read."""
+        return sum(batch["inputRows"] for batch in self.batches())
 
     def truth(self, executor: str, now: int) -> float:
         """How far a clock is ahead, in milliseconds."""
@@ -70,7 +87,7 @@ def driver(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     arguments = (str(records), str(folder / "checkpoint"))
     jars = [str(cluster.spark.jar)]
     with cluster.running(folder, HERE / "local_cluster.py", *arguments, jars=jars, conf=conf) as app:
-        yield Driver(app.driver, f"http://127.0.0.1:{port}", since)
+        yield Driver(app.driver, f"http://127.0.0.1:{port}", since, records)
 
 
 def test_the_true_offset_is_within_the_bound_every_time(driver: Driver, figures: list[str]) -> None:
@@ -106,3 +123,32 @@ def test_each_is_said_to_be_off_where_one_looks_and_once_in_the_log(driver: Driv
     [note] = [note for note in query["notes"] if note["code"] == "clock-offset"]
     assert note["text"].startswith(said["0"])
     assert (note["level"], note["numbers"]["executors"]) == ("warn", len(SKEWS))
+
+
+def test_latencies_are_by_the_drivers_clock(driver: Driver) -> None:
+    driver.process.until(lambda: driver.read() >= 1, "the first record is read", within=90)
+    # Executors have corrected their clocks by then.
+    driver.process.until(lambda: driver.clocks().keys() == SKEWS.keys(), "all clocks are known", within=90)
+    known = {batch["batch"] for batch in driver.batches()}
+    executors = set()
+    for number in range(1, 7):
+        before = driver.read()
+        made = driver.add(number, files=4)
+        driver.process.until(lambda: driver.read() == before + 4, "they are read", within=90)  # noqa: B023  runs now
+        for batch in driver.batches():
+            if batch["batch"] in known or not batch["inputRows"]:
+                continue
+            known.add(batch["batch"])
+            slack = 1 + max(clock["bound"] for clock in driver.clocks().values())
+            for node in batch["nodes"]:
+                assert node["min"] >= batch["start"] - made - slack, (batch, made)
+                assert node["max"] <= batch["committed"] - made + slack, (batch, made)
+            stages = batch["operators"]["stages"]
+            assert 0 <= batch["operators"]["latency"] <= batch["committed"] - batch["start"] + slack
+            assert batch["operators"]["bound"] <= slack or len({*_executors(stages)}) == 1
+            executors |= {*_executors(stages)}
+    assert executors == SKEWS.keys(), "both executors were at work"
+
+
+def _executors(stages: list[Mapping[str, Any]]) -> Iterator[str]:
+    return (node["executor"] for stage in stages for node in stage["nodes"])

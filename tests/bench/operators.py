@@ -1,0 +1,129 @@
+"""How right operator latencies are, and what they cost a batch of many partitions and nodes.
+
+Each batch has steps that rest for a while, and take their own times by the clock of their executor before and
+after. Operator latencies are compared with the sums of these, and the application latency with the time from
+the first of them to the last. Writes a table beside those of pipelines.py.
+
+For the cost, batches of 1,000 partitions at twenty nodes are timed with this jar and with another, which must
+be told by ``--other``: round by round, each in a process of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from statistics import median
+
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  as all of Spark's documentation has it
+
+from sparklatency import latency, with_e2e_latency
+
+HERE = Path(__file__).parent
+PARTITIONS, NODES = 1000, 20
+BATCHES = 12
+"""Of a process. The first half warms up."""
+CASES = [(100, 20, 5), (400, 5, 1), (2000, 1, 0), (40, 100, 100)]
+"""Records, and milliseconds that each rests at the one step and at the other."""
+
+
+def session(jar: str) -> SparkSession:
+    builder = SparkSession.builder.master("local[2]").config("spark.jars", jar)
+    spark = builder.config("spark.ui.enabled", "false").getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def now() -> Column:
+    return F.expr("reflect('java.lang.System', 'nanoTime')").cast("long")
+
+
+def rested(rows: DataFrame, name: str, ms: int) -> DataFrame:
+    """A step that takes so many milliseconds a record, with the times before and after it."""
+    # Each is computed where it stands: none of them is deterministic.
+    begun = rows.withColumn(f"{name}_from", now())
+    done = begun.withColumn(f"{name}_slept", F.expr(f"reflect('java.lang.Thread', 'sleep', {ms}L)"))
+    return done.withColumn(f"{name}_to", now())
+
+
+def accuracy(spark: SparkSession) -> list[str]:
+    lines = []
+    for records, first, second in CASES:
+        for of in ("one stage", "two stages"):
+            seen = Observation()
+            rows = spark.range(0, records, 1, 1).withColumn("ts", F.current_timestamp())
+            rows = with_e2e_latency(rested(with_e2e_latency(rows, "a", "ts"), "b", first), "b", "ts")
+            if of == "two stages":
+                rows = rows.repartition(1)
+            rows = with_e2e_latency(rested(rows, "c", second), "c", "ts")
+            sums = [F.sum(F.col(f"{name}_to") - F.col(f"{name}_from")).alias(name) for name in ("b", "c")]
+            ends = [F.min("b_from").alias("begun"), F.max("c_to").alias("ended")]
+            rows.observe(seen, *sums, *ends).write.format("noop").mode("overwrite").save()
+            known = {name: value / 1e6 for name, value in seen.get.items()}
+            known["all"] = known["ended"] - known["begun"]
+            work = latency("__batch__").query.operators
+            assert work is not None
+            told = {node.node: node.latency for stage in work.stages for node in stage.nodes}
+            told["all"] = work.latency
+            figures = " | ".join(f"{known[name]:,.1f} | {told[name]:,.1f}" for name in ("b", "c", "all"))
+            lines.append(f"| {records} records, {first} and {second} ms each, {of} | {figures} |")
+    return lines
+
+
+def many(spark: SparkSession) -> list[float]:
+    """Seconds that each batch takes."""
+    rows = spark.range(0, 1_000_000, 1, PARTITIONS).withColumn("ts", F.current_timestamp())
+    for node in range(NODES):
+        rows = with_e2e_latency(rows, f"node-{node}", "ts")
+    took = []
+    for _ in range(BATCHES):
+        begun = time.monotonic()
+        rows.write.format("noop").mode("overwrite").save()
+        took.append(time.monotonic() - begun)
+    return took[BATCHES // 2 :]
+
+
+def compared(jar: str, other: str, rounds: int) -> list[str]:
+    batches: dict[str, list[float]] = {"other": [], "this": [], "this again": []}
+    jars = {"other": other, "this": jar, "this again": jar}
+    for number in range(rounds):
+        for variant in sorted(jars, key=lambda one: hash((number, one))):
+            command = [sys.executable, __file__, "--jar", jars[variant], "--many"]
+            ran = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=os.environ)
+            batches[variant] += json.loads(ran.stdout.splitlines()[-1])
+    base = median(batches["other"])
+    return [
+        f"| {variant} | {median(took):.3f} | {min(took):.3f} | {median(took) / base - 1:+.1%} |"
+        for variant, took in batches.items()
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jar", required=True)
+    parser.add_argument("--other", help="a jar without operator latency")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--many", action="store_true", help="only the batches of many partitions, as JSON")
+    given = parser.parse_args()
+    if given.many:
+        print(json.dumps(many(session(given.jar))))
+        return
+    lines = ["| batch | b: own time, ms | told | c: own time | told | first to last | told |"]
+    lines += ["|---|---:|---:|---:|---:|---:|---:|"]
+    lines += accuracy(session(given.jar))
+    if given.other:
+        lines += ["", f"Batches of {PARTITIONS:,} partitions at {NODES} nodes:", ""]
+        lines += ["| jar | median, s | least, s | more than the other |", "|---|---:|---:|---:|"]
+        lines += compared(given.jar, given.other, given.rounds)
+    text = "\n".join([*lines, ""])
+    (HERE / "results" / "operators.md").write_text(text, encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
