@@ -73,7 +73,9 @@ class ReferenceSuite extends AnyFunSuite {
       "",
       "| name | field | series | |",
       "|---|---|---|---|"
-    ) ++ Metric.ofOperators.map(of => s"| `${of.name}` | `${of.field}` | `${of.series}` | ${of.help} |") ++ Seq(
+    ) ++ Metric.ofOperators.map(of =>
+      s"| `${of.name}` | `${of.field}` | `${of.series}` | ${of.help} |"
+    ) ++ Seq(
       "",
       "### Of an executor's clock",
       "",

@@ -27,36 +27,42 @@ final class OperatorPath(times: BatchTimes) {
   def longest: Option[Step] = steps.maxByOption(_.ms)
 
   /** The nodes on the critical path, upstream first. */
-  def nodes: Seq[String] = critical.path.map(stages).flatMap(_.path).distinct
+  val nodes: Seq[String] = critical.path.map(stages).flatMap(_.path).distinct
 
   /** A step's part of the whole, between 0 and 1. */
   def share(step: Step): Double = share(step.ms)
 
   /** What part of the whole a node's operator latency is, if it is known and on the path. */
-  def share(node: String): Option[Double] = {
-    val own = steps.filter(_.isOf(node))
-    if (own.nonEmpty) Some(share(own.map(_.ms).sum))
-    else Option.when(isKnown(node) && nodes.contains(node))(0)
-  }
+  def share(node: String): Option[Double] = ofNodes.get(node).map(share)
 
   /** The application latency if this node cost nothing. It goes down by less than the node's latency where another way is as slow. */
-  def without(node: String): Double = {
-    val saved =
-      stages.map(stage => if (stage.path.contains(node)) stage.node(node).flatMap(_.latencyMs) else None)
-    val others = latencies.zip(saved).map { case (ms, saved) => ms - saved.getOrElse(0.0) }
-    CriticalPath.of(others, stages(_).upstream).latency
+  def without(node: String): Double =
+    if (!ofNodes.contains(node)) latency
+    else {
+      val others = stages.zip(latencies).map { case (stage, ms) =>
+        if (stage.path.contains(node)) ms - latencyIn(stage, node).getOrElse(0.0) else ms
+      }
+      CriticalPath.of(others, stages(_).upstream).latency
+    }
+
+  /** What is known of the nodes on the path. */
+  private lazy val ofNodes: Map[String, Double] = {
+    val known = for (place <- critical.path; id <- stages(place).path; ms <- latencyIn(stages(place), id))
+      yield id -> ms
+    known.groupMapReduce { case (id, _) => id } { case (_, ms) => ms }(_ + _)
   }
 
   private def share(ms: Double) = if (latency > 0) (ms / latency).min(1.0) else 0.0
 
-  private def isKnown(node: String) = stages.exists(_.node(node).exists(_.latencyMs.nonEmpty))
+  private def latencyIn(stage: StageTimes, node: String): Option[Double] =
+    stage.node(node).flatMap(_.latencyMs)
 
   /** When it could have begun. */
   private def begin(stage: StageTimes): Double = stage.upstream.map(stages(_).endMs).maxOption.getOrElse(0)
 
   private def stepsOf(stage: StageTimes): Seq[Step] = {
     val waited = stage.startMs - begin(stage)
-    val ofNodes = stage.path.flatMap(id => stage.node(id).flatMap(_.latencyMs).map(Step(Node, Seq(id), _)))
+    val ofNodes = stage.path.flatMap(id => latencyIn(stage, id).map(Step(Node, Seq(id), _)))
     Step(Waiting, meanwhile(stage), waited) +: ofNodes :+ Step(Rest, stage.path, stage.restMs)
   }
 
@@ -74,9 +80,7 @@ object OperatorPath {
    * @param nodes whose it is: one node; all of a stage, where they cannot be told apart; or those that ran while a stage waited for
    *              its turn
    */
-  final case class Step(kind: Kind, nodes: Seq[String], ms: Double) {
-    def isOf(node: String): Boolean = kind == Node && nodes.contains(node)
-  }
+  final case class Step(kind: Kind, nodes: Seq[String], ms: Double)
 
   sealed abstract class Kind(val name: String) extends Product with Serializable
 

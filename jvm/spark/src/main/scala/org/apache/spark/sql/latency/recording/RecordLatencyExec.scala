@@ -36,7 +36,11 @@ case class RecordLatencyExec(mark: Expression, child: SparkPlan, override val su
   /** What comes behind the loop over the rows runs when the last of them has passed. */
   override protected def doProduce(ctx: CodegenContext): String = {
     val rows = compiledChild.produce(ctx, this)
-    s"$rows\n${ctx.addReferenceObj("latency", RecordExpression.in(mark).figures)}.ended(partitionIndex);"
+    val figures = ctx.addReferenceObj("latency", RecordExpression.in(mark).figures)
+    // The code may stand in a nested class, which does not see the iterator's own index.
+    val partition = ctx.addMutableState("int", "partition", forceInline = true)
+    ctx.addPartitionInitializationStatement(s"$partition = partitionIndex;")
+    s"$rows\n$figures.ended($partition);"
   }
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {

@@ -54,12 +54,13 @@ object RunningTasks extends Logging {
   }
 
   /** The watch over the nodes of a task, which looks at them as long as the task runs. */
-  private[recording] def watch(task: TaskContext): Watched = {
-    val watch =
-      watches.computeIfAbsent(task.taskAttemptId(), _ => Watched(attempt(task), new TaskWatch(WallClock)))
-    wake()
-    watch
-  }
+  private[recording] def watch(task: TaskContext): Watched =
+    Option(watches.get(task.taskAttemptId())).getOrElse {
+      val made = Watched(attempt(task), new TaskWatch(WallClock))
+      val there = Option(watches.putIfAbsent(task.taskAttemptId(), made))
+      wake()
+      there.getOrElse(made)
+    }
 
   private[recording] def attempt(task: TaskContext): TaskAttempt =
     TaskAttempt(task.stageId(), task.partitionId(), task.taskAttemptId())
@@ -126,8 +127,8 @@ object RunningTasks extends Logging {
     wait(if (young) 2L else if (watches.isEmpty) PollNanos / 1000000 else 10L)
   }
 
-  /** Also where a task begins after a time without one. */
-  private def wake(): Unit = synchronized(if (watches.size == 1) notifyAll())
+  /** A task begins: it is young. */
+  private def wake(): Unit = synchronized(notifyAll())
 
   private def goOn(idleNanos: Long): Boolean = synchronized {
     polling = idleNanos < IdleNanos || !recorders.isEmpty
