@@ -7,7 +7,10 @@ import java.nio.file.Paths
 import scala.jdk.CollectionConverters._
 
 import io.sparklatency.figures.Batch
+import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.Measure
+import io.sparklatency.figures.NodeTimes
+import io.sparklatency.figures.StageTimes
 import io.sparklatency.recording.NewerFormatException
 import io.sparklatency.spark.LatencyJson
 import io.sparklatency.spark.Logged
@@ -72,6 +75,24 @@ class EventVersionSuite extends AnyFunSuite {
   test("what is written is the newest version, and no field of it has changed") {
     val written = JsonProtocol.sparkEventToJsonString(SparkListenerLatencyBatch(read(newest).record))
     assert(written === newest)
+  }
+
+  test("who was at work stands in the event, and whoever reads it shows that") {
+    val stages = Seq(
+      StageTimes(Nil, 0, 10.5, 2, Seq(NodeTimes("source", Some(0.0), 9.25, 1, "1")), Seq("source"), 10.5),
+      StageTimes(Seq(0), 12, 30, 1, Seq(NodeTimes("sink", None, 28.5, 0, "2")), Seq("sink"), 18)
+    )
+    for (bound <- Seq(Some(0.25), None)) {
+      val times = BatchTimes(7, 1234567, bound, stages)
+      val written = SparkListenerLatencyBatch(read(newest).record.copy(times = Some(times)))
+      val event = read(JsonProtocol.sparkEventToJsonString(written))
+      assert(event.record.times === Some(times))
+      val store = new InMemoryStore
+      new BatchArchive(store, kept = 10).onOtherEvent(event)
+      val Seq(query) = new LatencyStore(store, None).queries: @unchecked
+      assert(query.times === Some(times))
+      assert(query.nodes.map(node => node.id -> node.operator) === Seq("source" -> Seq(0.0), "sink" -> Nil))
+    }
   }
 
   test(
