@@ -145,14 +145,14 @@ def expected(watched: Watched, metric: Metric) -> dict[str, float]:
 
 
 def test_every_metric_has_a_value_to_compare(watched: Watched) -> None:
-    for metric in metrics():
+    for metric in of_records():
         assert expected(watched, metric).keys() == set(MEASURED[metric.measure]), metric.name
 
 
 def test_jmx_exporter_shows_every_metric_of_every_node(watched: Watched) -> None:
     series = scraped(watched.jmx_exporter)
     assert series is not None
-    for metric in metrics():
+    for metric in of_records():
         nodes = {
             labelled(app="shop.eu", process="driver", query="or%2Eders", node=ESCAPED[node]): value
             for node, value in expected(watched, metric).items()
@@ -184,7 +184,7 @@ def test_jmx_exporter_shows_nothing_else_of_ours(watched: Watched) -> None:
 
 def test_opentelemetry_shows_every_metric_of_every_node(watched: Watched) -> None:
     series = shown_by_opentelemetry(watched)
-    for metric in metrics():
+    for metric in of_records():
         nodes = {
             f"shop.eu.driver.sparklatency.query.or%2Eders.node.{ESCAPED[node]}.{metric.name}": value
             for node, value in expected(watched, metric).items()
@@ -218,6 +218,21 @@ def shown_by_opentelemetry(watched: Watched) -> Series:
         return series if series and len(series) == count else None
 
     return watched.driver.until(shown, f"OpenTelemetry shows {count} metrics", within=90)
+
+
+def test_both_show_the_operator_latency_of_a_node(watched: Watched) -> None:
+    exported, series = scraped(watched.jmx_exporter), shown_by_opentelemetry(watched)
+    assert exported is not None
+    for name in ("sparklatency_operator_latency_seconds", "sparklatency_operator_latency_avg_seconds"):
+        # How long the others took is another figure each time.
+        source = labelled(app="shop.eu", process="driver", query="or%2Eders", node="source")
+        assert exported[name][source] == 0
+        of_nodes = {dict(labels)["sparklatency_name"].split(".node.")[1] for labels in series[name]}
+        assert any(one.startswith("source.") for one in of_nodes)
+
+
+def of_records() -> list[Metric]:
+    return [metric for metric in metrics() if metric.measure in MEASURED]
 
 
 def of_tasks() -> list[Metric]:

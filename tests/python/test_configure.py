@@ -179,6 +179,20 @@ def test_levels_that_will_not_do(levels: Any, error: type[Exception], message: s
 
 
 @pytest.mark.parametrize(
+    ("builder", "given"),
+    [
+        (5, "5 (int)"),
+        (None, "None (NoneType)"),
+        (SparkSession, "<class 'pyspark.sql.session.SparkSession'> (type)"),
+    ],
+)
+def test_what_is_no_builder_is_refused(builder: Any, given: str) -> None:
+    message = f"configure: builder takes SparkSession.builder, not {given}."
+    with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
+        configure(builder)
+
+
+@pytest.mark.parametrize(
     "levels",
     [
         {"q" * 1_000_000: "LOUD"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.error import HTTPError
@@ -65,13 +66,19 @@ def test_a_query_without_figures_is_told_from_one_that_has_no_batch_yet(
     assert odd.isActive
 
 
-@pytest.mark.parametrize("limit", ["0", "-1", "ten", "9999999999"])
+@pytest.mark.parametrize("limit", ["0", "-1", "ten", "1.5"])
 def test_a_limit_that_is_none_is_refused_with_the_reason(odd: StreamingQuery, url: str, limit: str) -> None:
     with pytest.raises(HTTPError) as refused:
         urlopen(f"{url}/api/v1/latency/queries/{odd.id}/batches?limit={limit}", timeout=30)  # noqa: S310  our own UI
     assert refused.value.code == HTTPStatus.BAD_REQUEST
     said = refused.value.read().decode()
     assert said == f"limit={limit} is not valid: a whole number from 1 is allowed"
+
+
+def test_a_limit_beyond_any_history_gives_all_of_it(odd: StreamingQuery, url: str) -> None:
+    path = f"{url}/api/v1/latency/queries/{odd.id}/batches?limit=99999999999"
+    with urlopen(path, timeout=30) as answer:  # noqa: S310  our own UI
+        assert json.load(answer)["batches"]
 
 
 def test_an_application_whose_session_reads_nothing_shows_what_a_batch_query_measured(

@@ -41,7 +41,8 @@ class ReferenceSuite extends AnyFunSuite {
     }
     val ofNodes = Metric.all.map(of => row(of.name, of.measure.name, of.kind.name, of.unit.name, of.help))
     val ofClocks = Metric.ofClocks.map(of => row(of.name, "clock", "gauge", "ms", of.help))
-    (ofNodes ++ ofClocks).mkString("[\n", ",\n", "\n]\n")
+    val ofOperators = Metric.ofOperators.map(of => row(of.name, "operator-latency", "gauge", "ms", of.help))
+    (ofNodes ++ ofOperators ++ ofClocks).mkString("[\n", ",\n", "\n]\n")
   }
 
   private def reference: String = (

@@ -38,12 +38,16 @@ def configure(
             ``spark.sparklatency.recording.level.<query>``.
 
     Raises:
-        TypeError: ``levels`` does not map names to levels.
+        TypeError: ``builder`` is no builder, or ``levels`` does not map names to levels.
         ValueError: a level is not NONE, INFO, DEBUG or TRACE; or a name is empty, or cannot be written as
             UTF-8.
         SparkLatencyError: no jar fits the installed pyspark; or this process has a JVM that was started
             without it, or will start one with options that Spark prefers to the builder's.
     """
+    # Spark Connect has builders of another class.
+    if not all(hasattr(builder, name) for name in ("config", "getOrCreate")):
+        given = f"{words.value(builder)} ({words.type_name(type(builder))})"
+        raise TypeError(f"configure: builder takes SparkSession.builder, not {given}.")
     for query, level in _checked({} if levels is None else levels).items():
         builder.config(f"{_LEVEL}.{query}", level)
     options: Mapping[str, str] = builder._options

@@ -55,7 +55,9 @@ private[v1] abstract class LatencyResource extends BaseAppResource {
       @PathParam("query") key: String,
       @QueryParam("limit") @DefaultValue("100") limit: String
   ): JsonNode = withUI { ui =>
-    val batches = limit.toIntOption.filter(_ > 0).getOrElse(
+    // No history is as long as an Int can tell.
+    val asked = Option.when(limit.matches("[0-9]+"))(BigInt(limit)).filter(_ > 0)
+    val batches = asked.map(_.min(Int.MaxValue).toInt).getOrElse(
       throw new BadParameterException(s"limit=$limit is not valid: a whole number from 1 is allowed")
     )
     val store = LatencyApplication.storeOf(ui)
