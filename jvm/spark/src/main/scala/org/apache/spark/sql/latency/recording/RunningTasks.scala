@@ -36,6 +36,7 @@ object RunningTasks extends Logging {
   @volatile private var driver: Option[PublishedPart => Unit] = None
   @volatile private var channel: Option[AnyRef => Unit] = None
   private var polling = false
+  @volatile private var rests = true // until a task begins, or for longer than two milliseconds
   private val warned = new AtomicBoolean
 
   /** Says that the driver is this process. It takes parts as they are. */
@@ -124,11 +125,12 @@ object RunningTasks extends Logging {
   private def pause(): Unit = synchronized {
     val now = System.nanoTime()
     val young = watches.values.stream.anyMatch(_.watch.nanos(now) < 1000L * 1000 * 1000)
+    rests = !young
     wait(if (young) 2L else if (watches.isEmpty) PollNanos / 1000000 else 10L)
   }
 
-  /** A task begins: it is young. */
-  private def wake(): Unit = synchronized(notifyAll())
+  /** A task begins: it is young. One of many short tasks finds the thread awake. */
+  private def wake(): Unit = if (rests) synchronized(notifyAll())
 
   private def goOn(idleNanos: Long): Boolean = synchronized {
     polling = idleNanos < IdleNanos || !recorders.isEmpty
