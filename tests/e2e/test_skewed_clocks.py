@@ -145,7 +145,7 @@ def test_latencies_are_by_the_drivers_clock(driver: Driver) -> None:
                 assert node["max"] <= batch["committed"] - made + slack, (batch, made)
             stages = batch["operators"]["stages"]
             assert 0 <= batch["operators"]["latency"] <= batch["committed"] - batch["start"] + slack
-            assert batch["operators"]["bound"] <= slack or len({*_executors(stages)}) == 1
+            assert batch["operators"]["bound"] <= 2 * slack or len({*_executors(stages)}) == 1
             executors |= {*_executors(stages)}
     assert executors == SKEWS.keys(), "both executors were at work"
 

@@ -80,7 +80,7 @@ class BatchTimesSuite extends AnyFunSuite {
     )
     val all = BatchTimes.of(0, marked, offsets.get).get
     assert(latencies(all)("o2") === Some(160.0))
-    assert(all.boundMs === Some(0.5))
+    assert(all.boundMs === Some(0.8), "at either end of a span")
     assert(BatchTimes.of(0, marked, offsets.removed("a").get).get.boundMs === None)
   }
 
@@ -166,6 +166,25 @@ class BatchTimesSuite extends AnyFunSuite {
     )
     // 90 of its own, and of the 100 before it 140 of 200.
     assert(latencies(all)("b") === Some(160.0) && all.stages.map(_.restMs) === Seq(40.0))
+  }
+
+  test("where a task has both branches of a join, the looks do not tell what waits for what") {
+    val all = times("l" -> "m", "m" -> "d", "r" -> "d")(
+      At("l", 1, 0, 100),
+      At("m", 1, 0, 100, waited = 95),
+      At("r", 1, 0, 100, records = 1000),
+      At("d", 1, 0, 100, records = 30)
+    )
+    assert(latencies(all)("m") === None && all.stages.map(_.restMs) === Seq(100.0))
+  }
+
+  test("a lone node whose records come from an action that ran later is not known") {
+    val all = times("a" -> "b", "a" -> "c")(
+      At("b", 1, 0, 100, stage = 1),
+      At("a", 2, 150, 200, stage = 2),
+      At("c", 2, 150, 200, waited = 10, stage = 2)
+    )
+    assert(latencies(all)("b") === None)
   }
 
   test("several partitions that one task reads are one slice of it") {

@@ -41,6 +41,14 @@ class TaskWatchSuite extends AnyFunSuite {
     assert(task.watched === Seq(17, 17, 17))
   }
 
+  test(
+    "a node that has seen more rows than those before it, as behind an explode, does not make these wait"
+  ) {
+    val task = new Task(3)
+    task.look(5)(10, 10, 100)
+    assert(task.waited === Seq(0, 0, 0))
+  }
+
   test("rows that a function takes in batches are under way to the node behind it") {
     val task = new Task(2)
     task.look(4)(100, 20)
@@ -67,7 +75,7 @@ class TaskWatchSuite extends AnyFunSuite {
     task.clock.set(3000)
     task.opened.head.ended()
     task.look(5)(10)
-    assert(task.opened.head.openedMicros === 1000000 && task.opened.head.endedMicros === Some(2000000))
+    assert(task.opened.head.openedMicros === 1000000 && task.opened.head.endedMicros === Some(1000000))
     assert(task.watched === Seq(0))
   }
 

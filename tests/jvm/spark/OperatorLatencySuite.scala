@@ -98,6 +98,17 @@ class OperatorLatencySuite extends StreamingTest {
       })
     }
 
+  test("a mark above a join with an empty side, for whose rows there is no code, fails nothing") {
+    withSettings("spark.sql.adaptive.enabled" -> "false") {
+      val (rows, none) = (timed(spark.range(0, 10, 1, 2).toDF()), spark.range(0, 10, 1, 2).filter("id > 100"))
+      for (kind <- Seq("inner", "leftsemi")) {
+        val joined = rows.join(broadcast(none), Seq("id"), kind).withE2ELatency(freshNode(), "ts")
+        assert(joined.queryExecution.executedPlan.toString.contains("BroadcastHashJoin"))
+        run(joined)
+      }
+    }
+  }
+
   private def diamond(
       name: String,
       ms: Long,

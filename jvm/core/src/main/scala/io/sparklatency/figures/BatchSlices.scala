@@ -1,5 +1,7 @@
 package io.sparklatency.figures
 
+import scala.annotation.tailrec
+
 import io.sparklatency.time.ClockOffset
 
 /**
@@ -36,11 +38,11 @@ private final class BatchSlices(marks: Seq[MarkReadings], offset: String => Opti
     }
   }
 
-  /** Where all clocks are one, it does not matter how far it is off. */
+  /** Where all clocks are one, it does not matter how far it is off. Else both ends of a span may be wrong. */
   private def bound: Option[Double] =
     if (offsets.size == 1) Some(0.0)
     else if (offsets.values.exists(_.isEmpty)) None
-    else offsets.values.flatten.map(_.boundMs).maxOption
+    else Some(offsets.values.flatten.map(_.boundMs).toSeq.sorted.takeRight(2).sum)
 
   /** A node may be planned several times, in both branches of a diamond say. All that its tasks did is work. */
   private def partsOf(node: String): Iterable[Part] = {
@@ -71,7 +73,7 @@ private final class BatchSlices(marks: Seq[MarkReadings], offset: String => Opti
   private final class Stage(parts: Seq[Part], first: Long) {
     private val tasks = parts.groupBy(_.task).values.map(new Task(_)).toSeq
     private val nodes = ids.filter(parts.map(_.node).toSet)
-    private val start = tasks.map(_.opened).min
+    val start: Long = tasks.map(_.opened).min
     private val last = tasks.maxBy(_.over)
     private val spent = tasks.map(_.ms).sum
 
@@ -81,10 +83,12 @@ private final class BatchSlices(marks: Seq[MarkReadings], offset: String => Opti
     def times(before: Seq[Stage]): StageTimes = {
       // A node that is read in both branches of a diamond is upstream within each.
       val outside = nodes.flatMap(upstream).toSet -- nodes
-      val from = before.indices.filter(place => outside.exists(before(place).has))
+      // What began when this was over is another action's.
+      val from =
+        before.indices.filter(place => outside.exists(before(place).has) && before(place).start < end)
       val begin = from.map(before(_).end).maxOption.fold(start)(math.max(start, _))
       val whole = millis(begin, end).max(0)
-      val known = if (isOneStep) Map(nodes.head -> whole) else within(whole)
+      val known = if (isOneStep && from.nonEmpty) Map(nodes.head -> whole) else within(whole)
       val path = nodes.filter(last.has)
       StageTimes(
         from,
@@ -135,7 +139,7 @@ private final class BatchSlices(marks: Seq[MarkReadings], offset: String => Opti
     /** The way to a node from the one before it, where these are two and the same rows go it. */
     def stepTo(node: String): Option[Step] = byNode.get(node).flatMap { here =>
       upstream(node).toSeq.flatMap(at) match {
-        case Seq(before) if before.records == here.records =>
+        case Seq(before) if before.records == here.records && !beside(node).exists(has) =>
           val toBefore = if (upstream(before.node).exists(has)) before.waited else 0
           Some(Step(
             (here.waited - toBefore).max(0),
@@ -146,6 +150,21 @@ private final class BatchSlices(marks: Seq[MarkReadings], offset: String => Opti
         case _ => None
       }
     }
+  }
+
+  /**
+   * The nodes that are neither before nor behind one. Where a task has both, as that of a join, the looks cannot tell which rows wait
+   * for which.
+   */
+  private val beside: Map[String, Set[String]] = {
+    val before = ids.map(id => id -> allBefore(Seq(id), Set.empty)).toMap
+    ids.map(id => id -> ids.filterNot(o => o == id || before(id)(o) || before(o)(id)).toSet).toMap
+  }
+
+  @tailrec
+  private def allBefore(front: Seq[String], seen: Set[String]): Set[String] = {
+    val next = front.flatMap(upstream.getOrElse(_, Set.empty[String])).distinct.filterNot(seen)
+    if (next.isEmpty) seen else allBefore(next, seen ++ next)
   }
 
   private def isSource(node: String): Boolean = upstream(node).isEmpty

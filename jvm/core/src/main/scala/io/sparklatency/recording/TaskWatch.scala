@@ -25,7 +25,9 @@ final class TaskWatch(clock: Clock) {
    */
   def opened(rows: () => Long): Node = synchronized {
     val node = new Node(rows)
-    nodes :+= node
+    // Of a task that reads many partitions, one after another, only the last are of use.
+    val oldest = nodes.filterNot(_.hasEnded).map(_.opening).minOption.getOrElse(node.opening)
+    nodes = nodes.filter(other => !other.hasEnded || other.ending > oldest) :+ node
     node
   }
 
@@ -70,21 +72,25 @@ final class TaskWatch(clock: Clock) {
     private[TaskWatch] var ending = Int.MaxValue
     private[TaskWatch] var watched = 0L
     private[TaskWatch] var waited = 0L
+    private val openedAt = clock.steadyMicros()
     private var endedAt = Option.empty[Long]
 
-    /** When it began, by the clock in microseconds. */
+    /** When it began, by the clock in microseconds. The clock may be set meanwhile, so all else is counted from here. */
     val openedMicros: Long = clock.micros()
 
     /** No more rows come. Only the first call counts. */
     def ended(): Unit = TaskWatch.this.synchronized {
       if (!hasEnded) {
-        endedAt = Some(clock.micros())
+        endedAt = Some(clock.steadyMicros() - openedAt)
         ending = next()
       }
     }
 
-    /** When the last row had passed; none where nothing has told it. */
+    /** How much later the last row had passed; none where nothing has told it. */
     def endedMicros: Option[Long] = TaskWatch.this.synchronized(endedAt)
+
+    /** How long ago it began. */
+    def micros: Long = clock.steadyMicros() - openedAt
 
     /** For how long it was seen before its end, and for how long of that fewer rows had come to it than to another node. */
     def watchedNanos: Long = TaskWatch.this.synchronized(watched)
@@ -93,12 +99,12 @@ final class TaskWatch(clock: Clock) {
     private[TaskWatch] def hasEnded: Boolean = endedAt.nonEmpty
 
     /**
-     * Whether rows that have passed the other are on their way here. One that had ended before this began is of another
+     * Whether rows that have passed the other are on their way here. Nodes begin upstream first, so one that began later is behind. One that had ended before this began is of another
      * partition. Where many rows have passed the other and none has come, something between the two gathers them, a sort say.
      * Then whoever is before the other is at work, until that has ended.
      */
     private[TaskWatch] def waitsFor(other: Node, lead: Long, passed: Long): Boolean =
-      lead > 0 && other.ending > opening && (lead == 1 || passed > 0 || other.hasEnded)
+      lead > 0 && other.opening < opening && other.ending > opening && (lead == 1 || passed > 0 || other.hasEnded)
   }
 }
 

@@ -16,6 +16,9 @@ trait Clock {
   /** The same in microseconds, as precisely as this clock tells. */
   def micros(): Long = millis() * 1000
 
+  /** Microseconds since some moment, for durations: nobody sets it. */
+  def steadyMicros(): Long = micros()
+
   /** What this clock showed when the operating system's showed `systemMillis`, a moment ago. */
   def at(systemMillis: Long): Long = systemMillis
 }
@@ -24,6 +27,7 @@ trait Clock {
 object SystemClock extends Clock {
   override def millis(): Long = System.currentTimeMillis()
   override def micros(): Long = SystemTime.micros()
+  override def steadyMicros(): Long = SystemTime.steadyMicros()
   override def readEveryRow: Boolean = false
 }
 
@@ -48,6 +52,7 @@ object WallClock extends Clock {
 
   override def millis(): Long = if (aheadMicros == 0) clock.millis() else Math.floorDiv(micros(), 1000L)
   override def micros(): Long = clock.micros() - aheadMicros
+  override def steadyMicros(): Long = clock.steadyMicros()
   override def readEveryRow: Boolean = clock.readEveryRow
   override def at(systemMillis: Long): Long = clock.at(systemMillis)
 

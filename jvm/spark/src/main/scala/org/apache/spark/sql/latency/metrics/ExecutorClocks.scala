@@ -35,7 +35,7 @@ private[latency] final class ExecutorClocks(time: PreciseTime, source: Dropwizar
   def answer(question: ClockQuestion): AnyRef = {
     val (received, at) = (time.micros(), time.steadyMicros())
     learn(question)
-    val correction = clock(question.executor).fold(0L)(_.offset.correction)
+    val correction = clock(question.executor).map(_.offset.correction)
     ClockQuestion.answer(received, time.micros(), at, correction)
   }
 

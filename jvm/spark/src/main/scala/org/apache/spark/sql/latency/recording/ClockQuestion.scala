@@ -33,14 +33,16 @@ private[latency] object ClockQuestion {
    * What the driver gives back: when the question arrived, by its clock and by one that nobody sets, when it answers, and by how much
    * the executor is to correct its clock.
    */
-  def answer(received: Long, answered: Long, at: Long, correction: Long): AnyRef =
-    Array(received, answered, at, correction)
+  def answer(received: Long, answered: Long, at: Long, correction: Option[Long]): AnyRef =
+    Array(received, answered, at, correction.getOrElse(Unknown))
 
-  /** That correction, in microseconds. */
+  /** That correction, in microseconds. None where the driver does not know: then the last stands. */
   def correctionIn(answer: AnyRef): Option[Long] = answer match {
-    case Array(_: Long, _: Long, _: Long, correction: Long) => Some(correction)
+    case Array(_: Long, _: Long, _: Long, correction: Long) => Some(correction).filter(_ != Unknown)
     case _ => None
   }
+
+  private val Unknown = Long.MinValue
 
   private def timesOf(question: ClockQuestion): Array[Long] =
     Array(question.sent, question.sentAt) ++ question.before.toArray.flatMap {

@@ -104,9 +104,12 @@ final class LatencyAccumulator(
     recorder
   }
 
-  /** The last row of a partition has passed. May be called again, and by a thread that reads for the task's. */
+  /**
+   * The last row of a partition has passed. May be called again, by a thread that reads for the task's, and where none was opened: a
+   * join with an empty side generates no code for its rows.
+   */
   def ended(partition: Int): Unit =
-    recorders.findLast(_.partition == partition).flatMap(_.node).foreach(_.ended())
+    if (recorders != null) recorders.findLast(_.partition == partition).flatMap(_.node).foreach(_.ended())
 
   /** Only where tasks end with their batch, and where rows leave the node. */
   private def isWatched: Boolean = !readEveryRow && owner.measure == Measure.E2ELatency
@@ -174,8 +177,8 @@ final class LatencyAccumulator(
     }
 
   private def sliceOf(node: TaskWatch#Node): TaskSlice = {
-    val over = WallClock.micros()
-    def ms(micros: Long) = ((micros - node.openedMicros) / 1e3).toFloat
+    val over = node.micros
+    def ms(micros: Long) = (micros / 1e3).toFloat
     TaskSlice(
       SparkEnv.get.executorId,
       node.openedMicros,

@@ -33,14 +33,14 @@ case class RecordLatencyExec(mark: Expression, child: SparkPlan, override val su
 
   override def inputRDDs(): Seq[RDD[InternalRow]] = compiledChild.inputRDDs()
 
-  /** What comes behind the loop over the rows runs when the last of them has passed. */
+  /** What comes behind the loop over the rows runs when the last of them has passed. In a union it also runs behind each row. */
   override protected def doProduce(ctx: CodegenContext): String = {
     val rows = compiledChild.produce(ctx, this)
     val figures = ctx.addReferenceObj("latency", RecordExpression.in(mark).figures)
     // The code may stand in a nested class, which does not see the iterator's own index.
     val partition = ctx.addMutableState("int", "partition", forceInline = true)
     ctx.addPartitionInitializationStatement(s"$partition = partitionIndex;")
-    s"$rows\n$figures.ended($partition);"
+    s"$rows\nif (!shouldStop()) $figures.ended($partition);"
   }
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {

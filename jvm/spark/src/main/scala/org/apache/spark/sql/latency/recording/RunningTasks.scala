@@ -30,6 +30,7 @@ import org.apache.spark.sql.execution.SQLExecution
 object RunningTasks extends Logging {
   private val PollNanos = 250L * 1000 * 1000
   private val IdleNanos = 40 * PollNanos
+  private val Young = 4 * PollNanos
 
   private val recorders = ConcurrentHashMap.newKeySet[LatencyRecorder]
   private val watches = new ConcurrentHashMap[Long, Watched]
@@ -111,20 +112,22 @@ object RunningTasks extends Logging {
     while (goOn(System.nanoTime() - lastTask)) {
       pause()
       val now = System.nanoTime()
-      watches.values.forEach(_.watch.look(System.nanoTime()))
-      if (recorders.isEmpty) watches.clear() else lastTask = now
-      if (now - lastPoll >= PollNanos) {
-        lastPoll = now
-        try recorders.forEach(_.publishIfSilent())
-        catch { case NonFatal(e) => warnOnce(e) }
-      }
+      try {
+        watches.values.forEach(_.watch.look(System.nanoTime()))
+        // One that began right now may not have its recorder yet.
+        if (recorders.isEmpty) watches.values.removeIf(_.watch.nanos(now) > Young) else lastTask = now
+        if (now - lastPoll >= PollNanos) {
+          lastPoll = now
+          recorders.forEach(_.publishIfSilent())
+        }
+      } catch { case NonFatal(e) => warnOnce(e) }
     }
   }
 
   /** Looks every two milliseconds while a task is young. What is seen of a long one is exact enough with fewer looks. */
   private def pause(): Unit = synchronized {
     val now = System.nanoTime()
-    val young = watches.values.stream.anyMatch(_.watch.nanos(now) < 1000L * 1000 * 1000)
+    val young = watches.values.stream.anyMatch(_.watch.nanos(now) < Young)
     rests = !young
     wait(if (young) 2L else if (watches.isEmpty) PollNanos / 1000000 else 10L)
   }
