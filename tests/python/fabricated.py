@@ -55,7 +55,8 @@ def slowest(name: str, own: float, whole: float, text: str) -> dict[str, Any]:
 
 
 def part(names: list[str], ms: float, share: float, text: str) -> dict[str, Any]:
-    return {"names": names, "ms": ms, "share": share, "text": text}
+    code = "+".join(name.replace(" ", "-") for name in names)
+    return {"names": names, "code": code, "nodes": [], "ms": ms, "share": share, "text": text}
 
 
 def note(code: str, level: str, text: str, node: str | None = None, **numbers: float) -> dict[str, Any]:

@@ -11,28 +11,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Headline:
-    """Which step takes most of the time."""
+    """What makes records old: the part of their age that leads, and what makes it lead."""
 
     code: str
-    """``slowest-step``; ``one-node`` where there is no choice; ``unknown`` before anything was measured."""
+    """``slowest-step`` where work leads, else the ``code`` of the leading :class:`Part`; ``one-node`` where there is no
+    choice; ``unknown`` before anything was measured."""
     node: str | None
+    """The step that is the cause; None where no step is."""
     own: float | None
-    """The mean time that the step takes, in milliseconds."""
+    """The mean time of the leading part, in milliseconds; where parts are unknown, that of the slowest step."""
     whole: float | None
-    """The time of all steps on the critical path."""
+    """The mean age at the commit; where parts are unknown, the time of all steps on the critical path."""
     share: float | None
-    """The step's part of the whole, between 0 and 1."""
+    """The leading part of the whole, between 0 and 1."""
     text: str
-    """The same as a sentence."""
+    """The same as a sentence, with what to do."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the way of records, or several that cannot be told apart."""
+    """A part of the age of records, or several that cannot be told apart."""
 
     names: tuple[str, ...]
+    code: str
+    """``arrived-old``, ``backlog``, ``waited-for-the-batch-before``, ``waited-for-the-trigger``, ``start-of-the-batch``,
+    ``work``, ``waited-in-state`` or ``commit``; ``source-queuing`` and ``processing`` where no batch tells more."""
+    nodes: tuple[str, ...]
+    """Whose work it is; empty of a part that is no work, and of work that no node stands for."""
     ms: float
-    """How long it takes on average."""
+    """How long it takes on average. Negative where other records come out, and these are younger than those that came in."""
     share: float
     """Its part of the whole, between 0 and 1."""
     text: str
@@ -40,7 +47,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Parts:
-    """The mean age of records when their results could be seen, in parts; of each node's last batch."""
+    """The mean age of records when their results could be seen, in parts; of the last batch that tells them."""
 
     whole: float | None
     text: str | None

@@ -5,12 +5,12 @@ import io.sparklatency.figures.NodeLatencies
 import io.sparklatency.path.LatencyPath
 
 /**
- * Which step of a query takes the time: the first thing that every surface says.
+ * What makes records old, the cause where it is known, else the step that takes longest: the first thing that every surface says.
  *
- * @param node  the step, or the only node that is known
- * @param own   mean time at the step, in milliseconds
- * @param whole the mean time that all steps of the critical path took
- * @param share the step's part of the whole, between 0 and 1
+ * @param node  the step that is the cause, or the only node that is known; none where no step is
+ * @param own   mean time of the leading part of the age, or at the step, in milliseconds
+ * @param whole the mean age, or the time that all steps of the critical path took
+ * @param share the part of the whole, between 0 and 1
  * @param words the sentence
  */
 final case class Headline(
@@ -22,11 +22,23 @@ final case class Headline(
     words: Headline.Words
 ) {
   def text: String = words.text
+
+  /** For a cell of a table: what leads, whose it is, and its share. None where no part leads. */
+  def short: Option[String] = share.flatMap(share =>
+    code match {
+      case Headline.SlowestStep => node.map(_ -> share)
+      case Headline.Leads(kind) => Some((kind.name +: node.toSeq).mkString(": ") -> share)
+      case _ => None
+    }
+  ).map { case (what, share) => s"$what (${Readable.percent(share)})" }
 }
 
 object Headline {
   sealed abstract class Code(val name: String) extends Product with Serializable
   case object SlowestStep extends Code("slowest-step")
+
+  /** A part of the age leads that is no step's own time. */
+  final case class Leads(part: Parts.Kind) extends Code(part.code)
 
   /** One node shows how old records are, and not where they grew old. */
   case object OneNode extends Code("one-node")
@@ -37,8 +49,25 @@ object Headline {
     def text: String = before + name + after
   }
 
-  /** @param path of the window, or in silence of each node's last batch */
-  def of(path: LatencyPath): Headline = path.critical match {
+  /**
+   * @param path  of the window, or in silence of each node's last batch
+   * @param cause of the last batch that tells it
+   */
+  def of(path: LatencyPath, cause: Option[Cause]): Headline = cause.fold(of(path))(of)
+
+  private def of(cause: Cause): Headline = {
+    val kind = cause.part.kinds.head
+    Headline(
+      if (kind == Parts.Work) SlowestStep else Leads(kind),
+      cause.nodes.headOption,
+      Some(cause.part.ms),
+      Some(cause.whole),
+      Some(cause.part.share),
+      cause.words
+    )
+  }
+
+  private def of(path: LatencyPath): Headline = path.critical match {
     case Seq() => unknown(nothingAtEnd(path))
     case Seq(only) => oneNode(path, path.node(only))
     case several => slowestStep(path).getOrElse(unknown(noStep(path.node(several.last))))

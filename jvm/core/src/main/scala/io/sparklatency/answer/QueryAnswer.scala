@@ -22,10 +22,16 @@ final class QueryAnswer(
   lazy val path: LatencyPath = new LatencyPath(query.latest)
 
   /** Of each node's last batch. */
-  lazy val split: LatencySplit = new LatencyPath(query.lastBatches).split
+  lazy val split: LatencySplit = lastPath.split
+  private lazy val lastPath = new LatencyPath(query.lastBatches)
 
-  lazy val headline: Headline = Headline.of(path)
-  lazy val parts: Parts = Parts.of(split)
+  /** Of the last batch that tells them. */
+  lazy val parts: Parts = Parts.of(query.explained, split)
+  lazy val cause: Option[Cause] = query.explained.flatMap(Cause.of(_, parts, lastPath))
+  lazy val headline: Headline = Headline.of(path, cause)
+
+  /** The step that is the cause, where one is; where no cause is known, the one at which records grow old most. */
+  def slowestStep: Option[String] = cause.fold(path.slowestStep.map(_.id))(_.nodes.headOption)
 
   /** Of the last batch that had records. */
   lazy val work: Option[Work] = query.times.map(Work.of)

@@ -70,6 +70,11 @@ object Readable {
       s"${quoted(nearest)} and ${count(raw.size.toLong - Names)} more"
     }
 
+  /** Names in a sentence, the first `shown` of them; of more it says how many. */
+  def names(raw: Seq[String], shown: Int): String =
+    if (raw.size <= shown) all(raw.map(name))
+    else s"${raw.take(shown).map(name).mkString(", ")} and ${count(raw.size.toLong - shown)} more"
+
   private def quoted(names: Seq[String]): String = names.map(one => s"'${name(one)}'").mkString(", ")
 
   /** The beginning of a text, on one line. */

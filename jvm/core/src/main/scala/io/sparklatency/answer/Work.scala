@@ -34,10 +34,7 @@ object Work {
     case Step(OperatorPath.Waiting, nodes, _) => s"waiting for the slots of ${names(nodes)}"
   }
 
-  private def names(nodes: Seq[String]): String =
-    if (nodes.size <= Shown) Readable.all(nodes.map(Readable.name))
-    else
-      s"${nodes.take(Shown).map(Readable.name).mkString(", ")} and ${Readable.count(nodes.size.toLong - Shown)} more"
+  private def names(nodes: Seq[String]): String = Readable.names(nodes, Shown)
 
   private val Shown = 4
 

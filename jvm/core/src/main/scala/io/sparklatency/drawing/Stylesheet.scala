@@ -4,8 +4,8 @@ package io.sparklatency.drawing
 object Stylesheet {
   val css: String =
     """
-      |:root { --latency-heat: #fd7e14; --latency-line: #0d6efd; }
-      |[data-bs-theme="dark"] { --latency-line: #6ea8fe; }
+      |:root { --latency-heat: #fd7e14; --latency-line: #0d6efd; --latency-lift: 0%; }
+      |[data-bs-theme="dark"] { --latency-line: #6ea8fe; --latency-lift: 45%; }
       |.latency-scroll { overflow-x: auto; }
       |.latency-scroll table { margin-bottom: .5rem; }
       |.latency-scroll th, .latency-scroll td { white-space: nowrap; }
@@ -14,11 +14,18 @@ object Stylesheet {
       |.latency-note { margin: 0; color: var(--bs-secondary-color); }
       |.latency-note-warn { color: var(--bs-warning-text-emphasis); }
       |.latency-note-wrong { color: var(--bs-danger-text-emphasis); font-weight: 700; }
-      |.latency-split { display: flex; max-width: 60rem; height: 1.25rem; margin: .75rem 0 .25rem; border-radius: .25rem; overflow: hidden; }
+      |.latency-split { display: flex; gap: 2px; max-width: 60rem; height: 1.25rem; margin: .75rem 0 .25rem; border-radius: .25rem; overflow: hidden; }
       |.latency-split div { min-width: 2px; }
-      |.latency-part-0 { background-color: color-mix(in srgb, var(--latency-line) 30%, transparent); }
-      |.latency-part-1 { background-color: color-mix(in srgb, var(--latency-line) 60%, transparent); }
-      |.latency-part-2 { background-color: color-mix(in srgb, var(--latency-line) 100%, transparent); }
+      |.latency-part { background-color: color-mix(in srgb, var(--latency-part), var(--bs-body-color) var(--latency-lift)); }
+      |.latency-part-arrived-old { --latency-part: #6c757d; }
+      |.latency-part-backlog { --latency-part: #a61e4d; }
+      |.latency-part-waited-for-the-batch-before { --latency-part: #b35900; }
+      |.latency-part-waited-for-the-trigger { --latency-part: #997404; }
+      |.latency-part-start-of-the-batch { --latency-part: #087990; }
+      |.latency-part-source-queuing { --latency-part: #b35900; }
+      |.latency-part-processing, .latency-part-work { --latency-part: #0d6efd; }
+      |.latency-part-waited-in-state { --latency-part: #6f42c1; }
+      |.latency-part-commit { --latency-part: #146c43; }
       |svg.latency-graph, svg.latency-chart { display: block; font-size: 12px; fill: currentColor; }
       |svg.latency-chart { width: 100%; min-width: 360px; }
       |.latency-graph a, .latency-graph a:hover { text-decoration: none; color: inherit; }

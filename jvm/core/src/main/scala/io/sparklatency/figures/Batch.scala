@@ -13,6 +13,8 @@ package io.sparklatency.figures
  * @param nodes       in plan order, upstream first
  * @param folded      how many nodes and tasks of the run were too many by then, and are in `__other__`
  * @param times       who was at work for it; none where tasks go on as long as their query
+ * @param admission   what kept its records waiting; none of a batch query
+ * @param parts       what made its records as old as they were; none without records at its end
  */
 final case class Batch(
     query: String,
@@ -28,8 +30,19 @@ final case class Batch(
     droppedLate: Long,
     nodes: Seq[NodeLatencies],
     folded: Int = 0,
-    times: Option[BatchTimes] = None
+    times: Option[BatchTimes] = None,
+    admission: Option[Admission] = None,
+    parts: Option[AgeParts] = None
 ) {
+
+  /** When its first task began to read. */
+  def firstReadMs: Option[Double] = times.map(_.firstReadMicros / 1000.0)
+
+  /** Of the nodes that records left last, the one where they were oldest. */
+  def slowestEnd: Option[NodeLatencies] = {
+    val passedOn = nodes.flatMap(_.upstream).toSet
+    nodes.filter(node => !passedOn(node.id) && node.hasMeasured).maxByOption(_(Measure.E2ELatency).avg)
+  }
 
   /** How far the watermark was behind the clock when the results were committed. */
   def watermarkLagMs: Option[Long] = watermarkMs.map(behind)

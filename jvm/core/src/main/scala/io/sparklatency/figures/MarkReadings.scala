@@ -6,13 +6,15 @@ package io.sparklatency.figures
  *
  * @param subtopology the stretch of plan without a shuffle in which the mark stands, numbered from the sources
  * @param upstream    ids of the nodes whose records come to it next
+ * @param comesIn     whether its records come from a source, and others come out because an operator keeps state
  */
 final case class MarkReadings(
     node: String,
     measure: Measure,
     subtopology: Int,
     upstream: Set[String],
-    readings: Map[ReadingPlace, Reading]
+    readings: Map[ReadingPlace, Reading],
+    comesIn: Boolean = false
 )
 
 object MarkReadings {

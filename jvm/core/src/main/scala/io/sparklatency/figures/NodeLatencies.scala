@@ -8,6 +8,9 @@ final case class NodeLatencies(id: String, upstream: Seq[String], measures: Map[
 
   /** Whether any record passed, with a timestamp or without. */
   def hasRecords: Boolean = !apply(Measure.E2ELatency).isEmpty
+
+  /** Whether one with a timestamp did. */
+  def hasMeasured: Boolean = apply(Measure.E2ELatency).count > 0
 }
 
 object NodeLatencies {

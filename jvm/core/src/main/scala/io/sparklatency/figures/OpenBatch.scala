@@ -9,10 +9,14 @@ import io.sparklatency.recording.LatencySummary
 final class OpenBatch(val id: Long) {
   private val nodes = mutable.LinkedHashMap.empty[String, NodeLatencies]
   private var ages = Seq.empty[(String, Ages)]
+  private var came = Option.empty[Seq[Ages]]
   private var committedMs = 0L
 
   /** As the batch's plan has them. */
   var watermarks: Seq[SourceWatermark] = Nil
+
+  /** Whether an operator of its plan keeps state: then other records come out than came in. */
+  var keepsState: Boolean = false
 
   /** Who was at work. Of an execution whose end is told again nothing new is known. */
   var times: Option[BatchTimes] = None
@@ -27,6 +31,9 @@ final class OpenBatch(val id: Long) {
 
   def add(node: String, ages: Iterable[Ages]): Unit = this.ages ++= ages.map(node -> _)
 
+  /** Of records that came in where an operator behind keeps state, so that others come out. */
+  def cameIn(ages: Iterable[Ages]): Unit = came = Some(came.toSeq.flatten ++ ages)
+
   /** Spark may tell the end of an execution twice: the later time is when the results could be seen. */
   def committed(atMs: Long): Unit = committedMs = math.max(committedMs, atMs)
 
@@ -39,4 +46,7 @@ final class OpenBatch(val id: Long) {
       node.copy(measures = node.measures ++ commits.get(node.id).map(Measure.Commit -> _))
     }.toSeq
   }
+
+  /** How old the records are at the commit that came in, where others come out. */
+  def arrivals: Option[LatencySummary] = came.map(Ages.at(committedMs, _))
 }

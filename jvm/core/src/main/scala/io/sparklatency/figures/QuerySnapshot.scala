@@ -13,6 +13,7 @@ import io.sparklatency.recording.LatencySummary
  * @param oldestUncommittedMs how old the oldest record is that the query has read and not committed, as far as its tasks have told
  * @param covers    what the window of its figures covers
  * @param times     who was at work for the last batch that had records
+ * @param explained the last batch of which it is known what made its records old
  */
 final case class QuerySnapshot(
     name: String,
@@ -24,7 +25,8 @@ final case class QuerySnapshot(
     lastBatch: Option[Batch],
     oldestUncommittedMs: Option[Long] = None,
     covers: WindowSettings = WindowSettings(),
-    times: Option[BatchTimes] = None
+    times: Option[BatchTimes] = None,
+    explained: Option[Batch] = None
 ) {
 
   /** All nodes on the way to a node, nearest first. */

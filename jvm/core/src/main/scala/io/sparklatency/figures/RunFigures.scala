@@ -27,6 +27,8 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private var open: Option[OpenBatch] = None
   private var lastBatch: Option[Batch] = None
   private var times: Option[BatchTimes] = None
+  private var explained: Option[Batch] = None
+  private var cameIn: Option[Waits] = None
   var stopped = false
 
   def name: String = owner.key.query
@@ -81,7 +83,8 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     val total = add(of(mark.node, mark.measure), readings)
     val place = if (nodes.contains(mark.node)) mark.node else Other
     batch.add(place, mark.measure, total)
-    batch.add(place, readings.flatMap(_.ages))
+    if (mark.comesIn) batch.cameIn(readings.flatMap(_.ages))
+    else batch.add(place, readings.flatMap(_.ages))
     if (granularity == Granularity.Subtask) addToTasks(mark, others, readings)
   }
 
@@ -92,7 +95,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
       for (node <- latencies; ages <- node.measures.get(Measure.Commit)) of(node.id, Measure.Commit).add(ages)
       val at = batch.committedAt
       open = None
-      val record = complete(
+      val told = complete(
         Batch(
           name,
           owner.queryId,
@@ -110,9 +113,19 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
           batch.times
         )
       )
+      val record = told.copy(parts = partsOf(told, batch))
       committed(record)
       record
     }
+
+  /** A window gives out its records when the batch has none that come in: then those that came in last tell how long they waited. */
+  private def partsOf(batch: Batch, open: OpenBatch): Option[AgeParts] = {
+    for (ages <- open.arrivals; admission <- batch.admission; firstReadMs <- batch.firstReadMs)
+      cameIn = Waits.of(ages, batch.committedMs, admission, firstReadMs).orElse(cameIn)
+    if (!open.keepsState) AgeParts.of(batch, None)
+    else if (cameIn.isEmpty) None
+    else AgeParts.of(batch, cameIn)
+  }
 
   /** A batch that was committed, as its event tells. */
   def replay(batch: Batch): Unit = {
@@ -127,6 +140,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     batches += 1
     latest ++= batch.nodes.filter(_.hasRecords).map(node => node.id -> node.measures)
     lastBatch = Some(batch)
+    if (batch.parts.nonEmpty) explained = lastBatch
     // A batch without records has tasks too. They say nothing of the work on records.
     if (batch.nodes.exists(_.hasRecords)) batch.times.foreach(worked)
   }
@@ -189,7 +203,8 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     lastBatch,
     (all.flatMap(_.oldestRunning) ++ uncommittedMs).minOption.map(nowMs - _),
     make.window,
-    times
+    times,
+    explained
   )
 
   /** Until the first plan is known, no node is known to have others downstream. */

@@ -54,6 +54,17 @@ private[recording] object Percentiles {
     counts
   }
 
+  /** The sum of what the records are above this latency, each taken for the middle of its bucket. */
+  def sumBeyond(ms: Double, encoded: Array[Byte]): Double = {
+    val cursor = new BucketCounts.Cursor(encoded)
+    var sum = 0.0
+    while (cursor.next()) {
+      val middle = (LatencyTally.lowestOf(cursor.bucket) + LatencyTally.highestOf(cursor.bucket)) / 2.0
+      if (middle > ms) sum += (middle - ms) * cursor.count
+    }
+    sum
+  }
+
   /** From 1 to `count`. What rounding adds to the product must not make it the next place: hence the next smaller number. */
   private def placeOf(percent: Double, count: Long): Long = {
     val share = math.min(math.max(math.nextAfter(percent, Double.NegativeInfinity), 0.0), 100.0)

@@ -87,6 +87,7 @@ object LatencyJson {
     json.put("silent", query.isSilent)
     AnswerJson.put(json, answer)
     WorkJson.put(json, answer.work)
+    json.put("slowestStep", answer.slowestStep.orNull)
     put(json, path, answer.split)
     val nodes = json.putArray("nodes")
     query.nodes.zip(path.nodes).foreach { case (node, record) =>
@@ -117,6 +118,7 @@ object LatencyJson {
     val durations = json.putObject("durations")
     batch.durationsMs.toSeq.sorted.foreach { case (name, ms) => durations.put(name, ms) }
     val path = new LatencyPath(batch.nodes)
+    json.put("slowestStep", path.slowestStep.map(_.id).orNull)
     put(json, path, path.split)
     WorkJson.put(json, batch.times.map(Work.of))
     val nodes = json.putArray("nodes")
@@ -137,7 +139,6 @@ object LatencyJson {
   }
 
   private def put(json: ObjectNode, path: LatencyPath, split: LatencySplit): Unit = {
-    json.put("slowestStep", path.slowestStep.map(_.id).orNull)
     val critical = json.putArray("criticalPath")
     path.critical.foreach(id => critical.add(id))
     put(json.putObject("split"), split)

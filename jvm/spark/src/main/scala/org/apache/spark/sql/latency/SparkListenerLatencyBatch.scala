@@ -37,7 +37,9 @@ final case class SparkListenerLatencyBatch(
     droppedLate: Long,
     nodes: Array[StoredNode],
     folded: Int = 0,
-    @JsonInclude(JsonInclude.Include.NON_NULL) times: StoredTimes = null
+    @JsonInclude(JsonInclude.Include.NON_NULL) times: StoredTimes = null,
+    @JsonInclude(JsonInclude.Include.NON_NULL) admission: StoredAdmission = null,
+    @JsonInclude(JsonInclude.Include.NON_NULL) parts: StoredParts = null
 ) extends SparkListenerEvent {
 
   /** The batch. A version that this sparklatency does not know is a `NewerFormatException`. Decodes each node's summaries. */
@@ -57,7 +59,9 @@ final case class SparkListenerLatencyBatch(
       droppedLate,
       Option(nodes).toSeq.flatten.map(_.node),
       folded,
-      Option(times).map(_.times(batch))
+      Option(times).map(_.times(batch)),
+      Option(admission).map(_.admission),
+      Option(parts).map(_.parts)
     )
   }
 }
@@ -79,7 +83,9 @@ object SparkListenerLatencyBatch {
     record.droppedLate,
     record.nodes.map(StoredNode(_)).toArray,
     record.folded,
-    record.times.map(StoredTimes(_)).orNull
+    record.times.map(StoredTimes(_)).orNull,
+    record.admission.map(StoredAdmission(_)).orNull,
+    record.parts.map(StoredParts(_)).orNull
   )
 }
 

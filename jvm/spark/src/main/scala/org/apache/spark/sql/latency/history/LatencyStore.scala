@@ -136,7 +136,11 @@ final class LatencyStore private[spark] (
   }
 
   private def snapshot(run: StoredRun): QuerySnapshot =
-    run.snapshot.copy(lastBatch = newest(run.key)(_.nextOption().map(_.record)))
+    newest(run.key) { batches =>
+      val last = batches.nextOption()
+      val explained = (last.iterator ++ batches).find(_.parts != null)
+      run.snapshot.copy(lastBatch = last.map(_.record), explained = explained.map(_.record))
+    }
 }
 
 object LatencyStore {

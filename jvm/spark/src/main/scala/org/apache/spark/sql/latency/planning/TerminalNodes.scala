@@ -11,8 +11,9 @@ import org.apache.spark.sql.latency.recording.MarkOperator
 import org.apache.spark.sql.latency.recording.RecordE2ELatency
 
 /**
- * Tells the last marks of a plan to record ages, from which the commit latency is made. Only the whole plan shows which marks
- * are last. In real-time and continuous mode results can be seen before a commit, so no ages are recorded.
+ * Tells the last marks of a plan to record ages, from which the commit latency is made. Where an operator keeps state, the first
+ * marks record them too: the records that come out are not those that came in. Only the whole plan shows which marks are last and
+ * which are first. In real-time and continuous mode results can be seen before a commit, so no ages are recorded.
  *
  * The plan itself does not change: Spark would not notice a mark that was replaced by one with the same id.
  *
@@ -29,7 +30,10 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends C
     override def apply(plan: SparkPlan): SparkPlan = {
       val isWhole = !plan.isInstanceOf[Exchange]
       // Every plan of the session passes here, and none may fail because of us.
-      try if (isWhole && CurrentQuery.hasCommits(session)) lastMarks(plan).foreach(_.figures.takeAges())
+      try if (isWhole && CurrentQuery.hasCommits(session)) {
+          lastMarks(plan).foreach(_.figures.takeAges())
+          if (StatefulOperators.isStateful(plan)) firstMarks(plan).foreach(_.figures.takeAgesAtSource())
+        }
       catch { case OurFailure(_) => } // no commit latency then
       plan
     }
@@ -39,5 +43,16 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends C
     case MarkOperator(mark: RecordE2ELatency, _) if mark.isOfLatency => Seq(mark)
     case adaptive: AdaptiveSparkPlanExec => lastMarks(adaptive.inputPlan)
     case other => other.children.flatMap(lastMarks)
+  }
+
+  /** With nothing before them that keeps state. */
+  private def firstMarks(plan: SparkPlan): Seq[RecordE2ELatency] = plan match {
+    case adaptive: AdaptiveSparkPlanExec => firstMarks(adaptive.inputPlan)
+    case MarkOperator(mark: RecordE2ELatency, child) if mark.isOfLatency =>
+      firstMarks(child) match {
+        case Seq() if !StatefulOperators.isStateful(child) => Seq(mark)
+        case before => before
+      }
+    case other => other.children.flatMap(firstMarks)
   }
 }

@@ -63,6 +63,7 @@ final class LatencyAccumulator(
   @transient private var taken = Set.empty[Int]
   private var reference: Option[Long] = None
   private var place: Option[MarkPlace] = None
+  @transient private var isAtSource = false
 
   override def excludeFromHeartbeat: Boolean = true
 
@@ -71,6 +72,15 @@ final class LatencyAccumulator(
    * before there are tasks. Costs nothing measurable per record.
    */
   def takeAges(): Unit = reference = reference.orElse(Some(clock.millis()))
+
+  /** The same where records come in and others come out, for an operator behind keeps state. Then no commit latency is made of them. */
+  def takeAgesAtSource(): Unit = if (reference.isEmpty) {
+    takeAges()
+    isAtSource = true
+  }
+
+  /** Whether the ages are those of records that come in. */
+  def comesIn: Boolean = isAtSource
 
   /**
    * Where in the plan the mark stands, if tasks are to be shown one by one. The planning thread calls it, before there are tasks;

@@ -16,6 +16,8 @@ import org.apache.spark.scheduler.SparkListenerEvent
 import org.apache.spark.scheduler.SparkListenerTaskEnd
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd
 import org.apache.spark.sql.latency.compat.IncrementalExecution
+import org.apache.spark.sql.latency.planning.CurrentQuery
+import org.apache.spark.sql.latency.planning.StatefulOperators
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryProgressEvent
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
 import org.apache.spark.sql.streaming.StreamingQueryProgress
@@ -39,6 +41,7 @@ private[latency] final class LatencyTracker(
     clocks: TaskClocks,
     post: Batch => Unit
 ) extends SparkListener {
+  private val admissions = new Admissions
   private val foreachBatch = mutable.Map.empty[String, ForeachBatchMarks]
 
   /** On another Spark line a class may be missing. Without the catch its LinkageError would end the application. */
@@ -56,6 +59,7 @@ private[latency] final class LatencyTracker(
       names.forget(end.runId).foreach(problems.forget)
       uncommitted.closed(run)
       foreachBatch.remove(run)
+      admissions.forget(run)
       runs.stopped(run)
     case _ =>
   }
@@ -134,6 +138,10 @@ private[latency] final class LatencyTracker(
     val batch = query.batch(execution.currentBatchId)
     add(query, marks, batch)
     batch.committed(committedMs)
+    batch.keepsState = StatefulOperators.isStateful(execution.executedPlan)
+    query.runId.foreach(run =>
+      Try(admissions.executed(run, execution, CurrentQuery.active(execution.sparkSession, execution.queryId)))
+    )
     batch.watermarks = Try(SourceWatermarks.after(execution, batch.watermarks)).getOrElse(batch.watermarks)
   }
 
@@ -156,9 +164,11 @@ private[latency] final class LatencyTracker(
     }
 
   /** A micro-batch is over: its sink has taken the results. */
-  private def committed(progress: StreamingQueryProgress): Unit =
+  private def committed(progress: StreamingQueryProgress): Unit = {
+    val admission = admissions.of(progress)
     runs.ofRun(progress.runId.toString)(_.commit(progress.batchId) { batch =>
       batch.copy(
+        admission = Some(admission),
         startMs = Instant.parse(progress.timestamp).toEpochMilli,
         inputRows = progress.numInputRows,
         durationsMs = progress.durationMs.asScala.view.mapValues(_.toLong).toMap,
@@ -167,4 +177,5 @@ private[latency] final class LatencyTracker(
         droppedLate = progress.stateOperators.map(_.numRowsDroppedByWatermark).sum
       )
     }).flatten.foreach(post)
+  }
 }

@@ -2,7 +2,6 @@ package org.apache.spark.sql.latency.ui
 
 import scala.xml.NodeSeq
 
-import io.sparklatency.answer.Headline
 import io.sparklatency.answer.NoFigures
 import io.sparklatency.answer.QueryAnswer
 import io.sparklatency.answer.Readable
@@ -56,7 +55,7 @@ private[ui] final class LatencyQueriesPage(tab: LatencyTab) extends LatencyPage(
     ),
     Column.text[Row](
       "Slowest step",
-      "where on the critical path most time goes, and its share of the whole"
+      "what makes records old: the step, or what they wait for, and its share of their age"
     )(_.slowest) {
       row => LatencyPage.shortened(row.slowest)
     },
@@ -74,11 +73,7 @@ private[ui] final class LatencyQueriesPage(tab: LatencyTab) extends LatencyPage(
     def status: String =
       if (query.runId.isEmpty) "Batch queries" else answer.status.fold(Readable.Unknown)(_.toString)
 
-    def slowest: String = (answer.headline.code, answer.headline.node) match {
-      case (Headline.SlowestStep, Some(node)) =>
-        node + answer.headline.share.fold("")(share => s" (${Readable.percent(share)})")
-      case _ => Readable.Unknown
-    }
+    def slowest: String = answer.headline.short.getOrElse(Readable.Unknown)
   }
 
   private def nothing: NodeSeq =

@@ -45,7 +45,7 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
       <h4>Nodes</h4> ++ NodesTable(query, path, link) ++ LatencyPage.legend ++
       OperatorsTable(query, answer.work, link) ++
       <h4 id="history">History</h4> ++
-      HistoryCharts(history(store, query, charted(request, path))) ++
+      HistoryCharts(history(store, query, charted(request, path, answer.slowestStep))) ++
       <h4>Watermarks</h4> ++ WatermarksTable(query.lastBatch) ++
       <h4>Last batches</h4> ++ BatchesTable(store.history(query, BatchesShown).reverse)
   }
@@ -70,10 +70,10 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
   }
 
   /** The nodes that the request names. Where it names none: the slowest step and the last nodes. At most a few. */
-  private def charted(request: HttpServletRequest, path: LatencyPath): Seq[String] = {
+  private def charted(request: HttpServletRequest, path: LatencyPath, slowest: Option[String]): Seq[String] = {
     val named = Option(request.getParameterValues("node")).toSeq.flatten
     val asked = path.nodes.map(_.id).filter(node => named.exists(isNode(_)(node)))
-    val chosen = if (asked.isEmpty) (path.slowestStep ++ path.terminals).map(_.id).toSeq.distinct else asked
+    val chosen = if (asked.isEmpty) (slowest ++ path.terminals.map(_.id)).toSeq.distinct else asked
     chosen.take(ChartsShown)
   }
 

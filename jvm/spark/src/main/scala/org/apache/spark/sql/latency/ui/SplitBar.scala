@@ -4,11 +4,9 @@ import scala.xml.NodeSeq
 import scala.xml.Text
 
 import io.sparklatency.answer.Parts
-import io.sparklatency.path.LatencySplit
 
 /**
- * The age of records at the commit as one bar: source queuing, processing, commit. It shows each node's last batch, and
- * nothing where the parts are unknown. Shows what it is given and reads no figures. Without state; made by a thread of the
+ * The mean age of records at the commit as one bar of its parts. It shows nothing where they are unknown. Shows what it is given and reads no figures. Without state; made by a thread of the
  * web server.
  */
 private[ui] object SplitBar {
@@ -35,6 +33,5 @@ private[ui] object SplitBar {
     } match { case (made, rest) => made ++ Text(rest) }
 
   /** Where parts cannot be told apart they are one, with the colour of the last. */
-  private def colour(part: Parts.Part): String =
-    s"latency-part-${LatencySplit.Steps.indexOf(part.steps.last)}"
+  private def colour(part: Parts.Part): String = s"latency-part latency-part-${part.kinds.last.code}"
 }

@@ -1,0 +1,140 @@
+package io.sparklatency.answer
+
+import io.sparklatency.figures.Admission
+import io.sparklatency.figures.Batch
+import io.sparklatency.figures.Measure
+import io.sparklatency.path.LatencyPath
+import io.sparklatency.path.OperatorPath
+
+/**
+ * What makes records old: the part of their age that leads, and what makes it lead. Where records wait for the batch before, that
+ * is the step which fills the batch.
+ *
+ * @param part  the one that leads
+ * @param nodes whose step it is; none where no step is to blame
+ * @param words the sentence, and what to do
+ */
+final case class Cause(part: Parts.Part, whole: Double, nodes: Seq[String], words: Headline.Words)
+
+object Cause {
+  import Headline.Words
+
+  /**
+   * @param batch the one that `parts` were made of
+   * @param path  of each node's last batch
+   */
+  def of(batch: Batch, parts: Parts, path: LatencyPath): Option[Cause] = for {
+    whole <- parts.whole
+    age <- batch.parts
+    admission <- batch.admission
+    leading <- parts.of.filter(_.ms > 0).maxByOption(_.ms)
+  } yield {
+    val figures =
+      s"${Readable.duration(leading.ms)} of ${Readable.duration(whole)} (${Readable.percent(leading.share)})"
+    val filling = fillingOf(batch, admission, age.end)
+    def because(nodes: Seq[String], before: String, after: String): Cause =
+      Cause(
+        leading,
+        whole,
+        nodes,
+        if (nodes.isEmpty) Words(before + after) else Words(before, named(nodes), after)
+      )
+    leading.kinds.head match {
+      case Parts.ArrivedOld =>
+        because(
+          Nil,
+          s"Records arrive old: $figures. They were not there to be read before, so no step of the query is the cause.",
+          ""
+        )
+      case Parts.Backlog =>
+        val limit = admission.limit.fold("a limit")(Readable.name(_))
+        because(
+          filling.nodes,
+          s"Records wait in the backlog, $figures: $limit admits no more. ${filling.before}",
+          s"${filling.after} Raise the limit, or make the batch faster."
+        )
+      case Parts.BatchBefore =>
+        because(
+          filling.nodes,
+          s"Records wait for the batch before, $figures. ${filling.before}",
+          s"${filling.after} ${filling.remedy}"
+        )
+      case Parts.Trigger =>
+        val every = admission.intervalMs.filter(_ > 0).fold("")(ms =>
+          s" It comes every ${Readable.duration(ms.toDouble)}."
+        )
+        because(
+          Nil,
+          s"Records wait for the trigger, $figures.$every A shorter interval makes them younger.",
+          ""
+        )
+      case Parts.Start =>
+        because(
+          Nil,
+          s"It takes long until a batch begins to read, $figures: offsets, planning, scheduling.",
+          ""
+        )
+      case Parts.State =>
+        because(
+          Seq(stateful(batch, path, age.end)),
+          s"Records wait in state before ",
+          s", $figures${watermark(batch)}"
+        )
+      case Parts.Commit =>
+        because(Seq(age.end), s"The sink takes $figures to commit what leaves ", ": make it faster.")
+      case _ if leading.nodes.isEmpty => because(Nil, s"Work takes longest, $figures.", "")
+      case _ =>
+        val before =
+          if (leading.nodes.size == 1 && leading.at.exists(_.startsWith("at "))) "" else "the stage of "
+        because(leading.nodes, s"Slowest step: $before", s", $figures")
+    }
+  }
+
+  /** What fills a batch: words about it, and the nodes to name in their midst. */
+  private final case class Filling(nodes: Seq[String], before: String, after: String, remedy: String)
+
+  /** Of the start of a batch, the steps of its work, and what comes after: the longest. */
+  private def fillingOf(batch: Batch, admission: Admission, end: String): Filling = {
+    val took = admission.tookMs.toDouble
+    val path = batch.times.map(new OperatorPath(_))
+    val firstReadMs = batch.firstReadMs.getOrElse(admission.startMs.toDouble)
+    val start = firstReadMs - admission.startMs
+    val step = path.flatMap(_.longest)
+    val after = admission.startMs + took - firstReadMs - path.fold(0.0)(_.latency)
+    def taking(ms: Double) =
+      s"A batch takes ${Readable.duration(took)}, ${Readable.duration(ms.min(took))} of it"
+    step.filter(step => step.ms >= start && step.ms >= after) match {
+      case Some(step) if step.nodes.nonEmpty =>
+        val where = if (step.kind == OperatorPath.Node) "at" else "in the stage of"
+        Filling(step.nodes, s"${taking(step.ms)} $where ", ".", s"Make that faster, or give it more cores.")
+      case _ if after >= start =>
+        Filling(Seq(end), s"${taking(after)} to write and commit what leaves ", ".", "Make the sink faster.")
+      case _ => Filling(
+          Nil,
+          s"${taking(start)} before it reads: offsets, planning, scheduling.",
+          "",
+          "Longer batches spend less on it."
+        )
+    }
+  }
+
+  /** The node at which most time was lost that is no work of its operators. */
+  private def stateful(batch: Batch, path: LatencyPath, end: String): String = {
+    val worked = batch.times.toSeq.flatMap(_.nodes).flatMap(node => node.latencyMs.map(node.node -> _)).toMap
+    val keepState = path.nodes.filter(_(Measure.Staleness).count > 0)
+    (if (keepState.isEmpty) path.nodes else keepState).filter(path.hasBefore).flatMap(node =>
+      path.own(node).map(ms => node.id -> (ms - worked.getOrElse(node.id, 0.0)))
+    )
+      .maxByOption(_._2).fold(end)(_._1)
+  }
+
+  private def watermark(batch: Batch): String =
+    batch.watermarks.find(_.holdsBack).orElse(batch.watermarks.headOption) match {
+      case Some(watermark) =>
+        s". They leave when the watermark of ${Readable.name(watermark.source)} passes them, " +
+          s"${Readable.duration(watermark.delayMs.toDouble)} behind its newest event: a shorter delay or window makes them younger."
+      case None => "."
+    }
+
+  private def named(nodes: Seq[String]): String = Readable.names(nodes, 4)
+}

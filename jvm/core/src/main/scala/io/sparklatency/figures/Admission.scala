@@ -1,0 +1,34 @@
+package io.sparklatency.figures
+
+/**
+ * What kept records from the batch that read them, by the driver's clock in milliseconds since the epoch.
+ *
+ * @param sinceMs    since when a limit has left records behind; as `fixedMs` where none did
+ * @param fixedMs    when the batch before had fixed up to where it reads, or a trigger without a batch had found no more
+ * @param endedMs    when that was over
+ * @param startMs    when this batch was triggered
+ * @param tookMs     how long this batch took in all; not known before its end
+ * @param limit      the option that left records behind, `maxOffsetsPerTrigger` say
+ * @param intervalMs the trigger's interval, where it has one
+ */
+final case class Admission(
+    sinceMs: Long,
+    fixedMs: Long,
+    endedMs: Long,
+    startMs: Long,
+    tookMs: Long,
+    limit: Option[String] = None,
+    intervalMs: Option[Long] = None
+) {
+
+  /** Where one wait ends and the next begins, in order: what is told out of order took no time. */
+  private[figures] def bounds(firstReadMs: Double): Seq[Double] =
+    Seq(math.min(sinceMs, fixedMs), fixedMs, endedMs, startMs).map(_.toDouble).appended(firstReadMs)
+      .scanLeft(Double.MinValue)(math.max).tail
+}
+
+object Admission {
+
+  /** Of the first batch of a run: what is older than its trigger came before the query ran. */
+  def first(startMs: Long, tookMs: Long): Admission = Admission(startMs, startMs, startMs, startMs, tookMs)
+}

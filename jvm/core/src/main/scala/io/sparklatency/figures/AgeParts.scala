@@ -1,0 +1,48 @@
+package io.sparklatency.figures
+
+/**
+ * The mean age of a batch's records when its results could be seen, in parts that follow one another and add up to it. In
+ * milliseconds.
+ *
+ * @param end    the node that the records left last
+ * @param waits  until the first read
+ * @param work   from then until they had left the last node
+ * @param state  what records that come out are dated earlier than those that came in: they waited in state for their watermark, or
+ *               for others. Negative where they are dated later, as a window's end is
+ * @param commit from the last node until the results could be seen
+ */
+final case class AgeParts(end: String, waits: Waits, work: Double, state: Double, commit: Double) {
+  def whole: Double = waits.whole + work + state + commit
+}
+
+object AgeParts {
+
+  /**
+   * Of a batch with records at its end.
+   *
+   * @param cameIn how long the records waited that came in last, where an operator keeps state: others come out then. None where the
+   *               same records come out
+   */
+  def of(batch: Batch, cameIn: Option[Waits]): Option[AgeParts] = for {
+    admission <- batch.admission
+    firstReadMs <- batch.firstReadMs if areInOrder(admission.startMs, firstReadMs, batch.committedMs)
+    end <- batch.slowestEnd
+    age = end(Measure.E2ELatency)
+    committed = end(Measure.Commit)
+    (before, after) <- age.avg.zip(committed.avg)
+    waits <- cameIn.orElse(Waits.of(committed, batch.committedMs, admission, firstReadMs))
+  } yield {
+    val commit = after - before
+    val work = batch.committedMs - commit - firstReadMs
+    val rest = after - waits.whole - commit
+    if (cameIn.isEmpty) AgeParts(end.id, waits, rest, 0, commit)
+    else AgeParts(end.id, waits, work, rest - work, commit)
+  }
+
+  /** They are not where the clock was set meanwhile. */
+  private def areInOrder(startMs: Long, firstReadMs: Double, committedMs: Long): Boolean =
+    startMs - firstReadMs < ClockSlackMs && firstReadMs - committedMs < ClockSlackMs
+
+  /** How far the clocks of two executors may be apart where nobody compares them. */
+  private val ClockSlackMs = 1000
+}

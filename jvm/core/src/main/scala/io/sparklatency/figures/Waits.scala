@@ -1,0 +1,45 @@
+package io.sparklatency.figures
+
+import io.sparklatency.recording.LatencySummary
+
+/**
+ * How long records waited on average until their batch began to read, in milliseconds: one wait after another. They add up to the
+ * mean age at the first read.
+ *
+ * @param arrivedOld  how old they were when the query could first have read them, as far as is known
+ * @param backlog     while a limit left them behind
+ * @param batchBefore while the batch before ran
+ * @param trigger     until the trigger
+ * @param start       from then to the first read: offsets, planning, scheduling
+ */
+final case class Waits(
+    arrivedOld: Double,
+    backlog: Double,
+    batchBefore: Double,
+    trigger: Double,
+    start: Double
+) {
+  def all: Seq[Double] = Seq(arrivedOld, backlog, batchBefore, trigger, start)
+  def whole: Double = all.sum
+}
+
+object Waits {
+
+  /**
+   * @param ages  the age of the records at the time `atMs`
+   * @param firstReadMs when the batch began to read
+   * @return none without a record
+   */
+  def of(ages: LatencySummary, atMs: Long, admission: Admission, firstReadMs: Double): Option[Waits] =
+    ages.avg.map { avg =>
+      // How long before each bound the records came, on average. What came after it did not wait for it.
+      val before = admission.bounds(firstReadMs).map(bound => ages.meanBeyond(atMs - bound))
+      val waits = before.head +: before.zip(before.tail).map { case (earlier, later) => later - earlier }
+      // The histogram is known within 1 %, the mean exactly. Where all came before the first read, the longest wait takes the rest.
+      val exact = avg - (atMs - firstReadMs)
+      val rest = if (ages.min.exists(_ >= atMs - firstReadMs)) exact - before.last else 0.0
+      val longest = waits.indexOf(waits.max)
+      val all = waits.updated(longest, waits(longest) + rest)
+      Waits(all(0), all(1), all(2), all(3), all(4))
+    }
+}

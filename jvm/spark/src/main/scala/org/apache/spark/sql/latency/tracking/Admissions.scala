@@ -1,0 +1,124 @@
+package org.apache.spark.sql.latency.tracking
+
+import java.time.Instant
+
+import scala.collection.mutable
+import scala.jdk.CollectionConverters._
+
+import io.sparklatency.figures.Admission
+import org.apache.spark.sql.connector.read.streaming.CompositeReadLimit
+import org.apache.spark.sql.connector.read.streaming.ReadLimit
+import org.apache.spark.sql.connector.read.streaming.ReadMaxBytes
+import org.apache.spark.sql.connector.read.streaming.ReadMaxFiles
+import org.apache.spark.sql.connector.read.streaming.ReadMaxRows
+import org.apache.spark.sql.connector.read.streaming.SupportsAdmissionControl
+import org.apache.spark.sql.execution.FileSourceScanExec
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.streaming.ProcessingTimeTrigger
+import org.apache.spark.sql.latency.compat.IncrementalExecution
+import org.apache.spark.sql.latency.compat.StreamExecution
+import org.apache.spark.sql.latency.compat.StreamingDataSourceV2ScanRelation
+import org.apache.spark.sql.latency.compat.StreamingExecutionRelation
+import org.apache.spark.sql.streaming.StreamingQueryProgress
+
+/**
+ * When each batch could have begun, and what held its records back: what Spark's progress says of the batch and of the one before,
+ * by the driver's clock.
+ *
+ * Keeps a few numbers for each run until it ends. A batch costs a walk over its plan for the files that it reads. Not thread-safe: only
+ * the listener's thread uses it.
+ */
+private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
+  import Admissions._
+
+  private val runs = mutable.Map.empty[String, Run]
+
+  /** A micro-batch was executed. Its query may be gone when its progress comes. */
+  def executed(run: String, batch: IncrementalExecution, query: Option[StreamExecution]): Unit = {
+    val files = collect(batch.executedPlan) {
+      case scan: FileSourceScanExec if scan.getStream.nonEmpty => scan.relation.location.inputFiles.length
+    }.sum
+    val known = of(run)
+    val limits = query.fold(known.limits)(limitsOf)
+    val interval = query.map(_.trigger).fold(known.intervalMs) {
+      case ProcessingTimeTrigger(ms) => Some(ms)
+      case _ => None
+    }
+    runs(run) = known.copy(limits = limits, intervalMs = interval, files = files)
+  }
+
+  /** What held back the records of the batch, or of the trigger without one, that this progress tells of. */
+  def of(progress: StreamingQueryProgress): Admission = {
+    val run = progress.runId.toString
+    val known = of(run)
+    val durations = progress.durationMs.asScala
+    def duration(name: String) = durations.get(name).fold(0L)(_.toLong)
+    val startMs = Instant.parse(progress.timestamp).toEpochMilli
+    val (looked, took) = (duration("latestOffset"), duration("triggerExecution"))
+    val admission = known.before.fold(Admission.first(startMs, took)) { before =>
+      // A trigger that finds nothing new is not told. Since the last of them records wait for the next.
+      val idle = known.intervalMs.map(ms => startMs - (if (ms > 0) ms else PollMs + looked)).filter(_ > before.endedMs)
+      val since = idle.getOrElse(before.fixedMs)
+      Admission(
+        before.limitedSince.getOrElse(since),
+        since,
+        idle.getOrElse(before.endedMs),
+        startMs,
+        took,
+        before.limit,
+        known.intervalMs
+      )
+    }
+    val limit = limitOf(progress, known)
+    val fixed = startMs + looked
+    val limitedSince = limit.map(_ => known.before.flatMap(_.limitedSince).getOrElse(fixed))
+    runs(run) = known.copy(before = Some(Trigger(fixed, startMs + took, limitedSince, limit)))
+    admission
+  }
+
+  private def limitsOf(query: StreamExecution): Map[String, ReadLimit] = query.logicalPlan.collect {
+    case relation: StreamingExecutionRelation => relation.source
+    case relation: StreamingDataSourceV2ScanRelation => relation.stream
+  }.collect { case source: SupportsAdmissionControl => source.toString -> source.getDefaultReadLimit }.toMap
+
+  def forget(run: String): Unit = { runs.remove(run); () }
+
+  private def of(run: String): Run = runs.getOrElse(run, Run())
+
+  /** The option that left records behind. A source without such a limit reads all that there is. */
+  private def limitOf(progress: StreamingQueryProgress, run: Run): Option[String] = {
+    val limited = for {
+      source <- progress.sources.toSeq
+      limit <- run.limits.get(source.description).toSeq
+      name <- nameOf(limit, source.latestOffset != null && source.latestOffset != source.endOffset, run.files)
+    } yield name
+    limited.headOption
+  }
+
+  private def nameOf(limit: ReadLimit, isBehind: Boolean, files: Int): Option[String] = limit match {
+    case rows: ReadMaxRows if isBehind && rows.maxRows < Long.MaxValue => Some("maxOffsetsPerTrigger")
+    case bytes: ReadMaxBytes if isBehind && bytes.maxBytes < Long.MaxValue => Some("maxBytesPerTrigger")
+    // Files do not tell how many are left: a batch that takes as many as it may is taken for one that leaves some.
+    case most: ReadMaxFiles if isBehind || files >= most.maxFiles => Some("maxFilesPerTrigger")
+    case several: CompositeReadLimit =>
+      several.getReadLimits.toSeq.flatMap(nameOf(_, isBehind, files)).headOption
+    case _ => None
+  }
+}
+
+private object Admissions {
+
+  /** How long Spark waits before it asks its sources again, where the trigger has no interval. */
+  val PollMs = 10L
+
+  /** @param files how many the last batch has read */
+  final case class Run(
+      before: Option[Trigger] = None,
+      limits: Map[String, ReadLimit] = Map.empty,
+      intervalMs: Option[Long] = None,
+      files: Int = 0
+  )
+
+  /** A trigger that is over; times in milliseconds since the epoch. */
+  final case class Trigger(fixedMs: Long, endedMs: Long, limitedSince: Option[Long], limit: Option[String])
+}

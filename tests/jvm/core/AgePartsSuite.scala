@@ -1,0 +1,78 @@
+package io.sparklatency
+
+import io.sparklatency.figures.Admission
+import io.sparklatency.figures.AgeParts
+import io.sparklatency.figures.Batch
+import io.sparklatency.figures.BatchTimes
+import io.sparklatency.figures.NodeLatencies
+import io.sparklatency.figures.Waits
+import org.scalatest.funsuite.AnyFunSuite
+
+/** What made the records of a batch old that commits at 10,000, has read since 6,000, and was triggered at 5,000. */
+class AgePartsSuite extends AnyFunSuite {
+  import Answered._
+
+  private def batch(nodes: NodeLatencies*): Batch = Batch(
+    "orders",
+    None,
+    None,
+    7,
+    5000,
+    10000,
+    2,
+    Map.empty,
+    None,
+    Nil,
+    0,
+    nodes,
+    times = Some(BatchTimes(7, 6000L * 1000, Some(0), Nil)),
+    admission = Some(Admission(1000, 1000, 3000, 5000, 5500))
+  )
+
+  /** Of two records, 8 and 9 s old at the commit, 7 and 8 s when they left `sink`. */
+  private val stateless = batch(
+    Aged.node("source")(4500, 5500),
+    Aged.node("sink", "source")(7000, 8000).committed(8000, 9000)
+  )
+
+  test("the parts are those of the records that came out, and add up to their age at the commit") {
+    val parts = AgeParts.of(stateless, None).get
+    assert(parts === AgeParts("sink", Waits(0, 0, 1500, 2000, 1000), work = 3000, state = 0, commit = 1000))
+    assert(parts.whole === 8500.0)
+  }
+
+  test("where others come out than came in, those wait, work and commit; the rest these were in state") {
+    val cameIn = Waits(0, 0, 500, 100, 400)
+    val parts = AgeParts.of(stateless, Some(cameIn)).get
+    assert(parts === AgeParts("sink", cameIn, work = 3000, state = 3500, commit = 1000))
+    assert(parts.whole === 8500.0)
+  }
+
+  test("results that are dated later than the records have been in state for less than no time") {
+    assert(AgeParts.of(stateless, Some(Waits(0, 0, 9000, 0, 0))).get.state === -4500.0)
+  }
+
+  test("of several ends the one counts where records are oldest") {
+    val two = stateless.copy(nodes = stateless.nodes :+ Aged.node("other", "source")(9000).committed(9500))
+    assert(AgeParts.of(two, None).map(_.end) === Some("other"))
+    assert(AgeParts.of(two, None).map(_.whole) === Some(9500.0))
+  }
+
+  test("without records at an end, a commit, a trigger or a first read nothing is known") {
+    for (
+      unknown <- Seq(
+        batch(Aged.node("source")(100), Aged.node("sink", "source")().committed()),
+        batch(Aged.node("source")(100), Aged.node("sink", "source")(200)),
+        stateless.copy(admission = None),
+        stateless.copy(times = None)
+      )
+    ) assert(AgeParts.of(unknown, None) === None)
+  }
+
+  test("nor where the clock was set while the batch ran") {
+    def at(startMs: Long) = stateless.copy(admission = stateless.admission.map(_.copy(startMs = startMs)))
+    assert(AgeParts.of(at(6900), None).nonEmpty, "two clocks may differ a little")
+    assert(AgeParts.of(at(7000), None) === None)
+    assert(AgeParts.of(stateless.copy(committedMs = 5000), None) === None)
+  }
+}

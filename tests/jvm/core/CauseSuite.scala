@@ -1,0 +1,214 @@
+package io.sparklatency
+
+import io.sparklatency.answer.Headline
+import io.sparklatency.answer.Parts
+import io.sparklatency.answer.QueryAnswer
+import io.sparklatency.figures.Admission
+import io.sparklatency.figures.AgeParts
+import io.sparklatency.figures.Batch
+import io.sparklatency.figures.BatchTimes
+import io.sparklatency.figures.Measure
+import io.sparklatency.figures.NodeLatencies
+import io.sparklatency.figures.NodeTimes
+import io.sparklatency.figures.SourceWatermark
+import io.sparklatency.figures.StageTimes
+import io.sparklatency.figures.Waits
+import org.scalatest.funsuite.AnyFunSuite
+
+/** What makes records old, from the parts of their age. The batch was triggered at 10,000, reads from 10,200, and took 46 s. */
+class CauseSuite extends AnyFunSuite {
+  import Answered._
+
+  private val nodes = Seq(Aged.node("source")(100), Aged.node("scored", "source")(200))
+  private val admission =
+    Admission(4000, 5000, 9000, 10000, 46000, Some("maxOffsetsPerTrigger"), Some(60000L))
+
+  /** The way to `scored` takes so long, and what else its stage does. */
+  private def times(scored: Double, rest: Double = 0): BatchTimes = {
+    val at = Seq(NodeTimes("source", Some(0), 0, 0, "1"), NodeTimes("scored", Some(scored), scored, 0, "1"))
+    BatchTimes(
+      7,
+      10200000,
+      Some(0),
+      Seq(StageTimes(Nil, 0, scored + rest, 1, at, Seq("source", "scored"), rest))
+    )
+  }
+
+  private def batch(parts: AgeParts, work: BatchTimes = times(43000)): Batch = Batch(
+    "orders",
+    Some("id"),
+    Some("run"),
+    7,
+    10000,
+    56000,
+    100,
+    Map.empty,
+    None,
+    Nil,
+    0,
+    nodes,
+    times = Some(work),
+    admission = Some(admission),
+    parts = Some(parts)
+  )
+
+  private def of(batch: Batch, nodes: Seq[NodeLatencies] = nodes): QueryAnswer =
+    answer(query(nodes: _*).copy(explained = Some(batch), lastBatch = Some(batch)))
+
+  private def parts(
+      old: Double = 10,
+      backlog: Double = 10,
+      before: Double = 10,
+      trigger: Double = 10,
+      start: Double = 10,
+      work: Double = 10,
+      state: Double = 0,
+      commit: Double = 10
+  ) = AgeParts("scored", Waits(old, backlog, before, trigger, start), work, state, commit)
+
+  private def said(batch: Batch, nodes: Seq[NodeLatencies] = nodes) = {
+    val answered = of(batch, nodes)
+    val headline = answered.headline
+    assert(answered.slowestStep === headline.node)
+    (headline.code.name, headline.node, headline.text)
+  }
+
+  test("where records wait for the batch before, the step is named that fills it") {
+    assert(said(batch(parts(before = 41000))) === ((
+      "waited-for-the-batch-before",
+      Some("scored"),
+      "Records wait for the batch before, 41 s of 41 s (100 %). A batch takes 46 s, 43 s of it at scored. Make that faster, or give " +
+        "it more cores."
+    )))
+  }
+
+  test("so it is where that is not one node's step, the commit, or the start") {
+    assert(said(batch(parts(before = 41000), times(1000, rest = 40000)))._3.endsWith(
+      "A batch takes 46 s, 40 s of it in the stage of source and scored. Make that faster, or give it more cores."
+    ))
+    assert(said(batch(parts(before = 41000), times(1000)))._3.endsWith(
+      "A batch takes 46 s, 45 s of it to write and commit what leaves scored. Make the sink faster."
+    ))
+    val late = times(100).copy(firstReadMicros = 55000L * 1000)
+    val (_, node, text) = said(batch(parts(before = 41000), late))
+    assert(node === None && text.endsWith(
+      "A batch takes 46 s, 45 s of it before it reads: offsets, planning, scheduling. Longer batches spend less on it."
+    ))
+  }
+
+  test("where work leads, its longest step is the slowest") {
+    assert(said(batch(parts(work = 940), times(40, rest = 10))) === ((
+      "slowest-step",
+      Some("scored"),
+      "Slowest step: scored, 752 ms of 1 s (75 %)"
+    )))
+    assert(said(batch(parts(work = 940), times(10, rest = 40)))._3 ===
+      "Slowest step: the stage of source and scored, 752 ms of 1 s (75 %)")
+  }
+
+  test("what no step is to blame for names none") {
+    assert(said(batch(parts(old = 940))) === ((
+      "arrived-old",
+      None,
+      "Records arrive old: 940 ms of 1 s (94 %). They were not there to be read before, so no step of the query is the cause."
+    )))
+    assert(said(batch(parts(trigger = 940))) === ((
+      "waited-for-the-trigger",
+      None,
+      "Records wait for the trigger, 940 ms of 1 s (94 %). It comes every 1 min. A shorter interval makes them younger."
+    )))
+    assert(said(batch(parts(start = 940))) === ((
+      "start-of-the-batch",
+      None,
+      "It takes long until a batch begins to read, 940 ms of 1 s (94 %): offsets, planning, scheduling."
+    )))
+  }
+
+  test("a backlog names the limit, and the step that fills the batch") {
+    assert(said(batch(parts(backlog = 940))) === ((
+      "backlog",
+      Some("scored"),
+      "Records wait in the backlog, 940 ms of 1 s (94 %): maxOffsetsPerTrigger admits no more. A batch takes 46 s, 43 s of it at " +
+        "scored. Raise the limit, or make the batch faster."
+    )))
+  }
+
+  test("a slow commit names the last node") {
+    assert(said(batch(parts(commit = 940))) ===
+      ((
+        "commit",
+        Some("scored"),
+        "The sink takes 940 ms of 1 s (94 %) to commit what leaves scored: make it faster."
+      )))
+  }
+
+  test("waiting in state names the operator that keeps it, and the watermark that it waits for") {
+    val slow = batch(parts(state = 940, work = 0)).copy(watermarks =
+      Seq(
+        SourceWatermark("kafka[a]", "ts", 5000, Some(1), holdsBack = false),
+        SourceWatermark("kafka[b]", "ts", 3000, Some(0), holdsBack = true)
+      )
+    )
+    assert(said(slow) === ((
+      "waited-in-state",
+      Some("scored"),
+      "Records wait in state before scored, 940 ms of 1 s (94 %). They leave when the watermark of kafka[b] passes them, 3 s behind " +
+        "its newest event: a shorter delay or window makes them younger."
+    )))
+    val windowed = Seq(
+      Aged.node("source")(100),
+      Aged.node("aggregate-1", "source")(600).and(Measure.Staleness, Aged.records(100)),
+      Aged.node("sink", "aggregate-1")(1400)
+    )
+    assert(said(slow, windowed)._2 === Some("aggregate-1"), "though more is lost behind it")
+  }
+
+  test("parts follow one another, and add up to the age at the commit") {
+    val answered = of(batch(parts(before = 41000, work = 2000, state = 500), times(30, rest = 10)))
+    assert(answered.parts.of.map(part => part.name -> part.ms) === Seq(
+      "arrived old" -> 10.0,
+      "backlog" -> 10.0,
+      "waited for the batch before" -> 41000.0,
+      "waited for the trigger" -> 10.0,
+      "start of the batch" -> 10.0,
+      "work at scored" -> 1500.0,
+      "work in the stage of source and scored" -> 500.0,
+      "waited in state" -> 500.0,
+      "commit" -> 10.0
+    ))
+    assert(answered.parts.whole === Some(43550.0))
+    assert(math.abs(answered.parts.of.map(_.share).sum - 1) < 1e-9)
+  }
+
+  test("of many steps the longest are told, and what the others take together") {
+    val ids = (1 to 6).map(i => s"n$i")
+    val at = ids.zipWithIndex.map { case (id, i) => NodeTimes(id, Some(10.0 * (i + 1)), 0, 0, "1") }
+    val many = BatchTimes(7, 10200000, Some(0), Seq(StageTimes(Nil, 0, 210, 1, at, ids, 0)))
+    val told = of(batch(parts(work = 2100), many)).parts.of.filter(_.kinds == Seq(Parts.Work))
+    assert(told.map(part => part.at -> math.round(part.ms)) === Seq(
+      Some("at n3") -> 300,
+      Some("at n4") -> 400,
+      Some("at n5") -> 500,
+      Some("at n6") -> 600,
+      Some("elsewhere") -> 300
+    ))
+  }
+
+  test("what is too small to be seen is no part, and a negative one has no share") {
+    val answered = of(batch(parts(old = 0.01, backlog = 0, state = -300, work = 500)))
+    assert(!answered.parts.of.exists(part =>
+      part.kinds == Seq(Parts.ArrivedOld) || part.kinds == Seq(Parts.Backlog)
+    ))
+    assert(answered.parts.of.find(_.kinds == Seq(Parts.State)).map(part => part.ms -> part.share) === Some(
+      -300.0 -> 0.0
+    ))
+  }
+
+  test("a batch that does not tell its parts leaves the headline to the ages") {
+    val headline = of(batch(parts()).copy(parts = None)).headline
+    assert((
+      headline.code,
+      headline.text
+    ) === ((Headline.SlowestStep, "Slowest step: before source, 100 ms of 200 ms (50 %)")))
+  }
+}
