@@ -9,6 +9,10 @@ from sparklatency.view import Latency
 
 NEVER = dict.fromkeys(("min", "avg", "p50", "p90", "p95", "p99", "p999", "max"))
 NO_SPLIT = dict.fromkeys(("queuing", "processing", "commit", "total"))
+NO_PROGRESS: dict[str, Any] = {
+    **dict.fromkeys(("sinceCommit", "running", "oldestUncommitted", "watermarkLag", "usually", "error", "text", "activity")),
+    "stalled": False,
+}
 NO_PARTS: dict[str, Any] = {"whole": None, "text": None, "of": []}
 TOOK_LONGEST = (
     "the operators before sink took longest: 1 s of 1.1 s (98 %) from the first read to the last write."
@@ -70,10 +74,11 @@ def query(name: str, *nodes: dict[str, Any], **changed: Any) -> dict[str, Any]:
         "run": None,
         "status": "RUNNING",
         "batches": 1_234,
-        "nodes": list(nodes),
+        "nodes": [{"quiet": changed.get("silent", False), "batchCommitted": None, **one} for one in nodes],
         "folded": 0,
         "headline": one_node(nodes[0]["node"]) if len(nodes) == 1 else UNKNOWN,
         "parts": NO_PARTS,
+        "progress": NO_PROGRESS,
         "notes": [],
         "watermarkText": "The query has no watermark.",
         "slowestStep": None,

@@ -54,9 +54,10 @@ class HeadlineSuite extends AnyFunSuite {
   }
 
   test("without a measured record nothing is known") {
-    for (nodes <- Seq(Nil, Seq(node("source")(), node("sink", "source")())))
-      assert(said(of(nodes: _*)) ===
-        (("unknown", None, None, None, None, "No record with a timestamp has been measured yet.")))
+    def saidOf(nodes: NodeLatencies*) = said(of(nodes: _*))
+    assert(saidOf(node("source")(), node("sink", "source")()) ===
+      (("unknown", None, None, None, None, "No record with a timestamp has been measured yet.")))
+    assert(saidOf()._6 === "No batch of the query with a marked node has ended yet.")
   }
 
   test("of records that have not reached the end it is not said that there are none") {

@@ -52,6 +52,7 @@ class RunFiguresSuite extends AnyFunSuite {
     override def addedTask(query: String, task: String, node: Option[String], figures: LiveFigures): Unit =
       this.figures += s"$task ${node.orNull}" -> figures
     override def addedOperator(key: NodeKey, latency: OperatorLatency): Unit = ()
+    override def addedQuery(query: String, read: () => Option[QuerySnapshot]): Unit = ()
     override def removed(query: String, nodes: Map[String, collection.Set[Measure]]): Unit = ()
   }
 

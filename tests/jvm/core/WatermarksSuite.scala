@@ -20,9 +20,19 @@ class WatermarksSuite extends AnyFunSuite {
   }
 
   test("it is said how far the query's is behind, or that it has not moved, or that there is none") {
-    assert(Watermarks.text(Some(batch(Some(75000), orders))) ===
-      "At the last commit the watermark was 18 s behind the clock.")
-    assert(Watermarks.text(Some(batch(None, orders))) === "The watermark has not moved yet.")
-    for (none <- Seq(None, Some(batch(None)))) assert(Watermarks.text(none) === "The query has no watermark.")
+    def said(batch: Option[Batch], atMs: Option[Long] = None) =
+      Watermarks.text(Answered.query().copy(lastBatch = batch, atMs = atMs))
+    assert(said(Some(batch(
+      Some(75000),
+      orders
+    ))) === "At the last commit the watermark was 18 s behind the clock.")
+    assert(said(Some(batch(None, orders))) === "The watermark has not moved yet.")
+    for (none <- Seq(None, Some(batch(None)))) assert(said(none) === "The query has no watermark.")
+  }
+
+  test("while the query runs the clock goes on, and the watermark falls behind") {
+    val query = Answered.query().copy(lastBatch = Some(batch(Some(75000), orders)), atMs = Some(195000))
+    assert(query.watermarkLagMs === Some(120000))
+    assert(Watermarks.text(query) === "The watermark is 2 min behind the clock.")
   }
 }

@@ -4,7 +4,6 @@ import java.nio.file.Files
 import java.nio.file.Path
 
 import com.fasterxml.jackson.databind.ObjectMapper
-import io.sparklatency.exposition.PrometheusText
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.Metric
 import io.sparklatency.spark.base.LatencyConf
@@ -41,8 +40,9 @@ class ReferenceSuite extends AnyFunSuite {
     }
     val ofNodes = Metric.all.map(of => row(of.name, of.measure.name, of.kind.name, of.unit.name, of.help))
     val ofClocks = Metric.ofClocks.map(of => row(of.name, "clock", "gauge", "ms", of.help))
+    val ofQueries = Metric.ofQueries.map(of => row(of.name, "query", "gauge", "ms", of.help))
     val ofOperators = Metric.ofOperators.map(of => row(of.name, "operator-latency", "gauge", "ms", of.help))
-    (ofNodes ++ ofOperators ++ ofClocks).mkString("[\n", ",\n", "\n]\n")
+    (ofNodes ++ ofOperators ++ ofQueries ++ ofClocks).mkString("[\n", ",\n", "\n]\n")
   }
 
   private def reference: String = (
@@ -62,11 +62,12 @@ class ReferenceSuite extends AnyFunSuite {
     ) ++ Measure.all.flatMap(section) ++ Seq(
       "### Of a query as a whole",
       "",
-      "In Prometheus, with the labels `app` and `query`:",
+      "Gauges on the driver, in milliseconds. In REST: the object `progress` of a query. In Prometheus, in seconds, with the labels " +
+        "`app` and `query`. Beside them `sparklatency_age_part_seconds`: the mean age at the commit of the last batch, by `part` and `node`.",
       "",
-      "| series | |",
-      "|---|---|"
-    ) ++ PrometheusText.OfQueries.map(of => s"| `${of.series}` | ${of.help} |") ++ Seq(
+      "| name | field | series | |",
+      "|---|---|---|---|"
+    ) ++ Metric.ofQueries.map(of => s"| `${of.name}` | `${of.field}` | `${of.series}` | ${of.help} |") ++ Seq(
       "",
       "### Of the operators at a node",
       "",

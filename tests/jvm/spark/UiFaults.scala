@@ -26,6 +26,8 @@ object UiFaults {
       30000,
       null,
       0,
+      null,
+      null,
       null
     ))
     try body

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sparklatency.assets.metrics import E2E_LATENCY, Metric, clock_metrics, metrics
+from sparklatency.assets.metrics import E2E_LATENCY, Metric, clock_metrics, metrics, query_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,21 +17,23 @@ _ID = r"([\w%-]+)"
 
 
 def rules() -> Mapping[str, Any]:
-    """Returns the configuration: a rule for each metric of a node, of a node in a task, and of a clock."""
+    """Returns the configuration: a rule for each metric of a node, of a node in a task, of a query, and of a clock."""
     nodes = [_rule(metric, _of_node(metric), metric.prometheus, _NODE) for metric in metrics()]
     tasks = [
         _rule(metric, _of_task(metric), metric.prometheus.replace("_", "_task_", 1), _TASK)
         for metric in metrics()
         if metric.measure == E2E_LATENCY
     ]
+    queries = [_rule(metric, _of_query(metric), metric.prometheus, _QUERY) for metric in query_metrics()]
     clocks = [_rule(metric, _of_clock(metric), metric.prometheus, _CLOCK) for metric in clock_metrics()]
     return {
         "includeObjectNames": ["metrics:name=*.sparklatency.*,type=gauges", "sparklatency:thread-id=*,*"],
-        "rules": nodes + tasks + clocks,
+        "rules": nodes + tasks + queries + clocks,
     }
 
 
 _NODE = {"app": "$1", "process": "$2", "query": "$3", "node": "$4"}
+_QUERY = {"app": "$1", "process": "$2", "query": "$3"}
 _CLOCK = {"app": "$1", "process": "$2", "executor": "$3"}
 _TASK = {"thread": "$1", "task": "$2", "node": "$4"}
 
@@ -39,6 +41,11 @@ _TASK = {"thread": "$1", "task": "$2", "node": "$4"}
 def _of_node(metric: Metric) -> str:
     """Spark's JmxSink has a bean for each gauge. The application id or namespace in it may have dots."""
     name = rf"([^>]+)\.([^.>]+)\.sparklatency\.query\.{_ID}\.node\.{_ID}\.{metric.name}"
+    return rf"^metrics<name={name}, type=gauges><>Value:"
+
+
+def _of_query(metric: Metric) -> str:
+    name = rf"([^>]+)\.([^.>]+)\.sparklatency\.query\.{_ID}\.{metric.name}"
     return rf"^metrics<name={name}, type=gauges><>Value:"
 
 

@@ -11,13 +11,13 @@ E2E_LATENCY = "record-e2e-latency"
 COMMIT_LATENCY = "record-commit-latency"
 CLOCK = "clock"
 """In place of a measure: a figure of an executor's clock, which no record is measured for."""
-WATERMARK_LAG = "sparklatency_watermark_lag_seconds"
-"""Not in the table: it is a figure of the query, not of a node."""
+QUERY = "query"
+"""In place of a measure: a figure of a query as a whole."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One figure of a node, or of an executor's clock."""
+    """One figure of a node, of a query, or of an executor's clock."""
 
     name: str
     """As in JMX, in the style of Kafka's metrics."""
@@ -41,7 +41,12 @@ class Metric:
 
 def metrics() -> tuple[Metric, ...]:
     """Returns those of nodes."""
-    return tuple(one for one in _table() if one.measure != CLOCK)
+    return tuple(one for one in _table() if one.measure not in (CLOCK, QUERY))
+
+
+def query_metrics() -> tuple[Metric, ...]:
+    """Returns those of queries as a whole."""
+    return tuple(one for one in _table() if one.measure == QUERY)
 
 
 def clock_metrics() -> tuple[Metric, ...]:
@@ -56,7 +61,7 @@ def _table() -> tuple[Metric, ...]:
 
 def metric(name: str) -> Metric:
     """Returns the metric of that name. An unknown name is a mistake in this package."""
-    [found] = [one for one in metrics() if one.name == name]
+    [found] = [one for one in _table() if one.name == name]
     return found
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sparklatency.assets.metrics import E2E_LATENCY, Metric, clock_metrics, metrics
+from sparklatency.assets.metrics import E2E_LATENCY, Metric, clock_metrics, metrics, query_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +16,7 @@ _TASK = {"sparklatency.thread": "param(thread-id)", "sparklatency.task": "param(
 
 
 def rules() -> Mapping[str, Any]:
-    """Returns the configuration: a rule for each metric of a node, one for tasks, and one for clocks."""
+    """Returns the configuration: a rule for each metric of a node or a query, one for tasks, and one for clocks."""
     nodes = [
         {
             "bean": f"metrics:name=*.sparklatency.query.*.node.*.{metric.name},type=gauges",
@@ -24,6 +24,14 @@ def rules() -> Mapping[str, Any]:
             "mapping": {"Value": _mapped(metric, "sparklatency")},
         }
         for metric in metrics()
+    ]
+    queries = [
+        {
+            "bean": f"metrics:name=*.sparklatency.query.*.{metric.name},type=gauges",
+            "metricAttribute": {"sparklatency.name": "param(name)"},
+            "mapping": {"Value": _mapped(metric, "sparklatency")},
+        }
+        for metric in query_metrics()
     ]
     of_task = {
         metric.name: _mapped(metric, "sparklatency.task")
@@ -40,7 +48,7 @@ def rules() -> Mapping[str, Any]:
         "metricAttribute": {"sparklatency.executor": "param(executor-id)"},
         "mapping": {metric.name: _mapped(metric, "sparklatency") for metric in clock_metrics()},
     }
-    return {"rules": [*nodes, tasks, clocks]}
+    return {"rules": [*nodes, *queries, tasks, clocks]}
 
 
 def _mapped(metric: Metric, prefix: str) -> dict[str, str]:

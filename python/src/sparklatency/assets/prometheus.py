@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sparklatency.assets.metrics import COMMIT_LATENCY, E2E_LATENCY, WATERMARK_LAG, histogram, metric
+from sparklatency.assets.metrics import COMMIT_LATENCY, E2E_LATENCY, histogram, metric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 _WHERE = "{{ $labels.query }} ({{ $labels.app }})"
 _NODE = f"node {{{{ $labels.node }}}} of query {_WHERE}"
 _DURATION = "{{ $value | humanizeDuration }}"
+_RUNNING = metric("batch-in-progress").prometheus
+_USUALLY = metric("commit-interval").prometheus
+_STALLED = f"({_RUNNING} > 30 and {_RUNNING} > 5 * {_USUALLY}) or (({_RUNNING} > 30) unless {_USUALLY})"
+"""As the note ``stalled``: more than half a minute, and five times as long as usual."""
 
 
 def percentile(measure: str, quantile: float, selector: str = "", window: str = "5m") -> str:
@@ -33,20 +37,31 @@ def alerts(p99_seconds: float, watermark_lag_seconds: float) -> Mapping[str, Any
                 "name": "sparklatency",
                 "rules": [
                     _alert(
+                        "SparkBatchStalled",
+                        _STALLED,
+                        f"the batch in progress of query {_WHERE} has run for {_DURATION}",
+                    ),
+                    _alert(
+                        "SparkRecordsWait",
+                        f"{metric('oldest-uncommitted').prometheus} > {p99_seconds:g}",
+                        f"the oldest record of query {_WHERE} has waited for its commit for {_DURATION}",
+                        wait="1m",
+                    ),
+                    _alert(
                         "SparkRecordLatencyHigh",
-                        f"{percentile(E2E_LATENCY, 0.99)} > {p99_seconds:g}",
-                        f"1 % of the records at {_NODE} are at least {_DURATION} old",
+                        f"max by (app, query) ({percentile(E2E_LATENCY, 0.99)}) > {p99_seconds:g}",
+                        f"1 % of the records of query {_WHERE} are at least {_DURATION} old",
                         wait="5m",
                     ),
                     _alert(
                         "SparkCommitLatencyHigh",
-                        f"{percentile(COMMIT_LATENCY, 0.99)} > {p99_seconds:g}",
-                        f"1 % of the records at {_NODE} are at least {_DURATION} old at the commit",
+                        f"max by (app, query) ({percentile(COMMIT_LATENCY, 0.99)}) > {p99_seconds:g}",
+                        f"1 % of the records of query {_WHERE} are at least {_DURATION} old at the commit",
                         wait="5m",
                     ),
                     _alert(
                         "SparkWatermarkBehind",
-                        f"{WATERMARK_LAG} > {watermark_lag_seconds:g}",
+                        f"{metric('watermark-lag').prometheus} > {watermark_lag_seconds:g}",
                         f"the watermark of query {_WHERE} is {_DURATION} behind the clock",
                         wait="5m",
                     ),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sparklatency._version import __version__
 from sparklatency.errors import SparkLatencyError
-from sparklatency.values.answer import Headline, Note, Part, Parts
+from sparklatency.values.answer import Activity, Headline, Note, Part, Parts, Progress
 from sparklatency.values.batches import Batch, SourceWatermark
 from sparklatency.values.nodes import NodeLatencies, Nodes, NodeSnapshot
 from sparklatency.values.operators import NodeTimes, OperatorLatency, Operators, Stage, Step
@@ -49,6 +49,9 @@ def queries(document: Json, reader: BatchReader | None = None) -> tuple[QueryLat
                 query,
                 headline=_value(Headline, query["headline"]),
                 parts=_parts(query["parts"]),
+                progress=_value(
+                    Progress, query["progress"], activity=_known(Activity, query["progress"]["activity"])
+                ),
                 notes=tuple(
                     _value(Note, note, numbers=MappingProxyType(note["numbers"])) for note in query["notes"]
                 ),

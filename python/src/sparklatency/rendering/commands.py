@@ -44,7 +44,7 @@ def operators(query: QueryLatency) -> RenderableType:
             *map(milliseconds, (shown.p50, shown.p90, shown.p95, shown.p99, shown.p999, shown.max)),
         ]
         for node in query.nodes
-        for shown in [layout.latest(query, node)]
+        for shown in [layout.latest(node)]
     ]
     headings = ("node", "records", "own", "share", "p50", "p90", "p95", "p99", "p99.9", "max")
     lines = [
@@ -94,6 +94,7 @@ def info(query: QueryLatency) -> RenderableType:
         *layout.answer(query),
         _critical_path(query),
         f"Last batch: {last}",
+        *([query.progress.text] if query.progress.text else []),
         *layout.notes(query),
         *layout.legend(rows),
     ]

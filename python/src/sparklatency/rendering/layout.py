@@ -40,9 +40,9 @@ def heading_of_nodes(query: QueryLatency) -> str:
     return f"{heading(query)} · latency in ms {span}, records since the start"
 
 
-def latest(query: QueryLatency, node: NodeSnapshot) -> NodeSnapshot | BatchLatency:
-    """Returns what a table shows of a node: the window, or in silence the last batch that reached it."""
-    return node.batch if query.silent else node
+def latest(node: NodeSnapshot) -> NodeSnapshot | BatchLatency:
+    """Returns what a table shows of a node: the window, or where that has no record the last batch that reached it."""
+    return node.batch if node.quiet else node
 
 
 def answer(query: QueryLatency) -> list[str]:

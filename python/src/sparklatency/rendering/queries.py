@@ -57,7 +57,7 @@ def line(node: NodeSnapshot) -> str:
 
 
 def _rows(query: QueryLatency) -> list[list[str]]:
-    return [[node.node, *_figures(node, layout.latest(query, node))] for node in query.nodes]
+    return [[node.node, *_figures(node, layout.latest(node))] for node in query.nodes]
 
 
 def _figures(node: NodeSnapshot, shown: NodeSnapshot | BatchLatency) -> list[str]:

@@ -57,6 +57,46 @@ class Parts:
 
 
 @dataclass(frozen=True)
+class Activity:
+    """What a query does right now, as its driver sees it."""
+
+    batch: int
+    """The number of the batch that runs, or is to come."""
+    doing: str
+    """Spark's own words."""
+    has_data: bool
+    """Whether there are records that the batch is to read and has not committed."""
+    tasks_done: int | None
+    tasks_running: int | None
+    tasks: int | None
+    """Of the jobs that run; None between jobs, and in real-time and continuous mode."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How a run of a query goes; durations in milliseconds, None where they are unknown or the run has ended."""
+
+    since_commit: int | None
+    """How long ago the last batch was committed."""
+    running: int | None
+    """For how long the batch in progress has run; None in real-time and continuous mode, where that is normal."""
+    oldest_uncommitted: int | None
+    """Age of the oldest record that was there to be read and is not committed, at least."""
+    watermark_lag: int | None
+    """How far the watermark is behind the clock: now where the run goes on, else at the last commit."""
+    usually: int | None
+    """From one commit to the next, over the last ten."""
+    stalled: bool
+    """Whether the batch in progress takes much longer than usual, and more than half a minute."""
+    error: str | None
+    """The first line of what ended the run."""
+    text: str | None
+    """The same as a sentence."""
+    activity: Activity | None
+    """None where the run has ended, or this is not its driver."""
+
+
+@dataclass(frozen=True)
 class Note:
     """Something else that one should know to read the figures."""
 

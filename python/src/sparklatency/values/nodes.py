@@ -10,6 +10,7 @@ from sparklatency.words import names, value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
     from sparklatency.values.operators import OperatorLatency
     from sparklatency.values.statistics import BatchLatency, CommitLatency, Delays, Lateness, Staleness
@@ -40,7 +41,7 @@ class NodeLatencies:
     own: float | None
     """The mean time between the slowest node upstream of this one and this one; at a source, the mean age
     that records arrive with. Negative where fewer, or younger, records reach this node. Of the last batch
-    that reached each node where the query is ``silent``, and so is ``share``."""
+    that reached a node where that is ``quiet``, and so is ``share``."""
     share: float | None
     """What part of ``headline.whole`` this node's own time is, between 0 and 1. The whole is the mean age at
     the end, or the sum of the own times on the critical path if that is more."""
@@ -66,7 +67,13 @@ class NodeSnapshot(NodeLatencies):
     since the query started.
     """
 
+    quiet: bool
+    """Whether no record with a timestamp came within the window, and some came before. ``own``, ``share`` and every table are
+    then of ``batch``."""
     batch: BatchLatency
+    """The last batch that reached the node."""
+    batch_committed: datetime | None
+    """When that was committed, in UTC; None before the first."""
     operator: OperatorLatency
     """How long the operators between this node and the one before it were at work."""
     delays: Mapping[str, Delays]

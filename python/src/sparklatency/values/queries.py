@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from sparklatency.values.answer import Headline, Note, Parts
+    from sparklatency.values.answer import Headline, Note, Parts, Progress
     from sparklatency.values.batches import Batch
     from sparklatency.values.nodes import Nodes, NodeSnapshot
     from sparklatency.values.operators import Operators
@@ -67,11 +67,13 @@ class QueryLatency:
     path and every node's ``own`` and ``share`` are then of the last batch that reached each node."""
     headline: Headline
     parts: Parts
+    progress: Progress
     notes: tuple[Note, ...]
     watermark_text: str
     """Where the query's watermark stood at the last commit, in a sentence."""
     slowest_step: str | None
-    """The node of the critical path with the greatest own time."""
+    """The step that is the cause of the records' age, None where no step is. Where no cause is known, the node of the critical
+    path with the greatest own time."""
     critical_path: tuple[str, ...]
     """From the slowest of the last nodes back along the slowest upstream node: ids, upstream first."""
     split: LatencySplit
@@ -82,7 +84,7 @@ class QueryLatency:
     last_batch: Batch | None
     """The last one whose results were committed."""
     oldest_uncommitted: int | None = None
-    """Age in milliseconds of the oldest record that was read and not committed, as far as tasks have told."""
+    """Age in milliseconds of the oldest record that was there to be read and is not committed, at least."""
     reader: BatchReader | None = field(default=None, repr=False, compare=False)
     """Where these figures come from, and their history can be had."""
 

@@ -103,7 +103,8 @@ object Headline {
   private def unknown(words: Words): Headline = Headline(Unknown, None, None, None, None, words)
 
   private def nothingAtEnd(path: LatencyPath): Words =
-    if (path.nodes.forall(_(Measure.E2ELatency).count == 0))
+    if (path.nodes.isEmpty) Words("No batch of the query with a marked node has ended yet.")
+    else if (path.nodes.forall(_(Measure.E2ELatency).count == 0))
       Words("No record with a timestamp has been measured yet.")
     else Words("No record with a timestamp has reached the end of the query yet.")
 

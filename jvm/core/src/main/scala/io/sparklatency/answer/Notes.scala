@@ -17,16 +17,20 @@ private[answer] object Notes {
    */
   def of(
       query: QuerySnapshot,
-      status: Option[RunStatus],
+      status: Status,
       path: LatencyPath,
       split: LatencySplit
   ): Seq[Note] =
-    failed.filter(_ => status.contains(RunStatus.Failed)).toSeq ++
-      ofRecords(query) ++ youngerDownstream(path) ++ oldestUncommitted(query) ++
+    failed(status).toSeq ++
+      ofRecords(query) ++ quiet(query) ++ youngerDownstream(path) ++ oldestUncommitted(query) ++
       NodeNotes.of(query.nodes) ++ folded(query) ++ ofParts(query, split) ++
       unnamed.filter(_ => query.id.contains(query.name))
 
-  private val failed = Some(Note("failed", Note.Wrong, "An error ended this run."))
+  private def failed(status: Status): Option[Note] = Option.when(status.run.contains(RunStatus.Failed)) {
+    val error =
+      status.error.fold("An error ended this run.")(line => s"An error ended this run: ${Readable.cut(line)}")
+    Note("failed", Note.Wrong, error)
+  }
 
   private def ofRecords(query: QuerySnapshot): Option[Note] =
     if (!hasRecords(query)) Some(Note("no-record", Note.Info, "No record has come yet."))
@@ -39,6 +43,24 @@ private[answer] object Notes {
         numbers = Seq("windowMs" -> Whole(query.covers.ms))
       )
     }
+
+  private def quiet(query: QuerySnapshot): Option[Note] = Option.when(query.quiet.nonEmpty) {
+    val oldest = query.quiet.minBy(_.batchMs.getOrElse(Long.MaxValue))
+    val ago =
+      for (at <- query.atMs; then <- oldest.batchMs) yield s", ${Readable.duration((at - then).toDouble)} ago"
+    val (names, shows, whose) =
+      if (query.quiet.size == 1) (Readable.name(oldest.id), "shows", "its")
+      else (Readable.names(query.quiet.map(_.id), Shown), "show", "their")
+    Note(
+      "last-figures",
+      Note.Info,
+      s"No record came to $names within the window: $names $shows $whose last batch${ago.getOrElse("")}.",
+      Option.when(query.quiet.size == 1)(oldest.id)
+    )
+  }
+
+  /** How many names a note has. */
+  private val Shown = 4
 
   private def hasRecords(query: QuerySnapshot): Boolean =
     query.nodes.exists(!_.measures.getOrElse(Measure.E2ELatency, MeasureSnapshot.empty).total.isEmpty)

@@ -2,6 +2,8 @@ package io.sparklatency.answer
 
 import io.sparklatency.figures.AgeParts
 import io.sparklatency.figures.Batch
+import io.sparklatency.figures.QuerySnapshot
+import io.sparklatency.path.LatencyPath
 import io.sparklatency.path.LatencySplit
 import io.sparklatency.path.OperatorPath
 
@@ -59,6 +61,7 @@ object Parts {
       at: Option[String] = None,
       nodes: Seq[String] = Nil
   ) {
+    def code: String = kinds.map(_.code).mkString("+")
     def names: Seq[String] = kinds.map(_.name)
     def name: String = (names.mkString(" and ") +: at.toSeq).mkString(" ")
     def text: String = s"$name ${Readable.duration(ms)}"
@@ -70,8 +73,11 @@ object Parts {
   /** How many steps of the work are told one by one. */
   private val Steps = 4
 
+  /** Of each query as a whole. */
+  def of(query: QuerySnapshot): Parts = of(query.explained, new LatencyPath(query.lastBatches).split)
+
   /** @param explained the last batch that tells its parts */
-  def of(explained: Option[Batch], split: LatencySplit): Parts =
+  private[answer] def of(explained: Option[Batch], split: LatencySplit): Parts =
     explained.flatMap(batch => batch.parts.map(told(batch, _))).getOrElse(ofSplit(split))
 
   private def ofSplit(split: LatencySplit): Parts = shared(split.parts.map { part =>

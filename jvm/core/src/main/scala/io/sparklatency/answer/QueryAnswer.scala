@@ -10,12 +10,14 @@ import io.sparklatency.path.LatencySplit
  * judgement of their own, so two of them never disagree about one moment. Immutable; what nobody reads is not computed.
  *
  * @param status none where no event tells
+ * @param error  the first line of what ended it
  * @param clocks those of the executors now; none of a run that has ended
  */
 final class QueryAnswer(
     val query: QuerySnapshot,
     val status: Option[RunStatus],
-    clocks: Seq[ExecutorClock] = Nil
+    clocks: Seq[ExecutorClock] = Nil,
+    error: Option[String] = None
 ) {
 
   /** Of the window; in silence of each node's last batch. */
@@ -35,6 +37,14 @@ final class QueryAnswer(
 
   /** Of the last batch that had records. */
   lazy val work: Option[Work] = query.times.map(Work.of)
+
+  /** How the run goes. */
+  lazy val progress: Status = Status(query, status, error)
   lazy val notes: Seq[Note] =
-    Notes.of(query, status, path, split) ++ Work.notes(work) ++ ClockNote.of(clocks)
+    Status.notes(progress) ++ Notes.of(
+      query,
+      progress,
+      path,
+      split
+    ) ++ Work.notes(work) ++ ClockNote.of(clocks)
 }

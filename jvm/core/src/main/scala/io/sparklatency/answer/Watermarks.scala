@@ -1,15 +1,14 @@
 package io.sparklatency.answer
 
-import io.sparklatency.figures.Batch
+import io.sparklatency.figures.QuerySnapshot
 
-/** Where a query's watermark stands. */
+/** Where a query's watermark stands: now if it runs, else at its last commit. */
 object Watermarks {
-
-  /** @param batch the last one */
-  def text(batch: Option[Batch]): String = batch.filter(_.watermarks.nonEmpty) match {
-    case None => "The query has no watermark."
-    case Some(batch) => batch.watermarkLagMs.fold("The watermark has not moved yet.")(ms =>
-        s"At the last commit the watermark was ${Readable.duration(ms.toDouble)} behind the clock."
-      )
-  }
+  def text(query: QuerySnapshot): String =
+    if (query.lastBatch.forall(_.watermarks.isEmpty)) "The query has no watermark."
+    else query.watermarkLagMs.fold("The watermark has not moved yet.") { ms =>
+      val behind = s"${Readable.duration(ms.toDouble)} behind the clock"
+      if (query.atMs.nonEmpty) s"The watermark is $behind."
+      else s"At the last commit the watermark was $behind."
+    }
 }

@@ -17,6 +17,7 @@ import io.prometheus.metrics.model.snapshots.HistogramSnapshot
 import io.prometheus.metrics.model.snapshots.Labels
 import io.prometheus.metrics.model.snapshots.MetricSnapshot
 import io.prometheus.metrics.model.snapshots.MetricSnapshots
+import io.sparklatency.answer.Parts
 import io.sparklatency.figures.ExecutorClock
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.MeasureSnapshot
@@ -34,23 +35,6 @@ object PrometheusText {
   val Buckets: Seq[Long] =
     Seq(5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000, 60000, 120000, 300000, 600000, 1800000,
       3600000)
-
-  /** A figure of a query as a whole, with the labels `app` and `query`, in seconds. */
-  final case class OfQuery(
-      series: String,
-      help: String
-  )(private[PrometheusText] val ms: QuerySnapshot => Option[Long])
-
-  val OfQueries: Seq[OfQuery] = Seq(
-    OfQuery(
-      "sparklatency_watermark_lag_seconds",
-      "how far the watermark was behind the clock when the last batch was committed"
-    )(_.lastBatch.flatMap(_.watermarkLagMs)),
-    OfQuery(
-      "sparklatency_oldest_uncommitted_seconds",
-      "age of the oldest record that was read and not committed"
-    )(_.oldestUncommittedMs)
-  )
 
   /** A text and its content type. */
   final case class Answer(contentType: String, text: String)
@@ -80,11 +64,16 @@ object PrometheusText {
     val shown = queries.distinctBy(_.name)
     val nodes = for (query <- shown; node <- query.nodes; (measure, figures) <- node.measures.toSeq)
       yield Shown(Labels.of("app", app, "query", query.name, "node", node.id), measure, figures)
-    val ofQueries = OfQueries.map { figure =>
-      val points = for (query <- shown; ms <- figure.ms(query))
+    val ofQueries = Metric.ofQueries.map { metric =>
+      val points = for (query <- shown; ms <- metric.read(query))
         yield Labels.of("app", app, "query", query.name) -> ms.toDouble
-      gauge(figure.series, figure.help, points)
+      gauge(metric.series, metric.help, points)
     }
+    val ofParts = for {
+      query <- shown
+      ((part, node), same) <-
+        Parts.of(query).of.filter(_.ms >= 0).groupBy(part => (part.code, part.nodes.mkString(",")))
+    } yield Labels.of("app", app, "query", query.name, "part", part, "node", node) -> same.map(_.ms).sum
     val ofOperators = Metric.ofOperators.map { metric =>
       val points = for (query <- shown; node <- query.nodes; ms <- metric.read(node.operator))
         yield Labels.of("app", app, "query", query.name, "node", node.id) -> ms
@@ -99,9 +88,12 @@ object PrometheusText {
       Measure.all.map(histogram(_, nodes)) ++ Metric.all.flatMap(single(
         _,
         nodes
-      )) ++ ofOperators ++ ofQueries ++ ofClocks
+      )) ++ ofOperators ++ ofQueries ++ ofClocks :+ gauge(PartSeries, PartHelp, ofParts)
     new MetricSnapshots(all.filterNot(_.getDataPoints.isEmpty).asJava)
   }
+
+  private val PartSeries = "sparklatency_age_part_seconds"
+  private val PartHelp = "mean age of records at the commit of the last batch, by part"
 
   /** Unknown. */
   private val Created = 0L

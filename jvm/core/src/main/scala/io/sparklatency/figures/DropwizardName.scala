@@ -13,6 +13,9 @@ object DropwizardName {
 
   def apply(key: NodeKey, metric: OperatorMetric): String = of(key, metric.name)
 
+  /** That of a query as a whole: `query.<query>.<metric>`. No such metric is called `node`. */
+  def ofQuery(query: String, metric: QueryMetric): String = s"query.${escape(query)}.${metric.name}"
+
   /** That of an executor's clock: `executor.<executor>.<metric>`, which no name of a node begins like. */
   def ofClock(executor: String, metric: ClockMetric): String =
     s"executor.${escape(executor)}.${metric.name}"

@@ -10,6 +10,13 @@ trait FiguresListener {
   /** The operator latency of a node that has one. */
   def addedOperator(key: NodeKey, latency: OperatorLatency): Unit
 
+  /**
+   * A run of a streaming query.
+   *
+   * @param read how it is now, without its nodes
+   */
+  def addedQuery(query: String, read: () => Option[QuerySnapshot]): Unit
+
   /** A query has stopped or was forgotten: all that it had shown goes, its tasks included. */
   def removed(query: String, nodes: Map[String, collection.Set[Measure]]): Unit
 }
@@ -21,6 +28,7 @@ object FiguresListener {
     override def added(key: NodeKey, measure: Measure, figures: LiveFigures): Unit = ()
     override def addedTask(query: String, task: String, node: Option[String], figures: LiveFigures): Unit = ()
     override def addedOperator(key: NodeKey, latency: OperatorLatency): Unit = ()
+    override def addedQuery(query: String, read: () => Option[QuerySnapshot]): Unit = ()
     override def removed(query: String, nodes: Map[String, collection.Set[Measure]]): Unit = ()
   }
 }

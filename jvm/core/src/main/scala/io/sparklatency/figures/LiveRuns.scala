@@ -10,13 +10,15 @@ import io.sparklatency.time.Clock
  *
  * @param shown       is told of every figure that comes and goes, under the lock
  * @param uncommitted the timestamp of the oldest record that the ended tasks of a run have read and that is not committed
+ * @param activity    what a run does now; asked outside the lock
  * @param mayForget   what may be let go when more than [[LiveRuns.QueriesKept]] of its kind are known, oldest first
  */
 final class LiveRuns(
     clock: Clock,
     settings: FiguresSettings,
     shown: FiguresListener,
-    uncommitted: String => Option[Long] = _ => None
+    uncommitted: String => Option[Long] = _ => None,
+    activity: String => Option[Activity] = _ => None
 )(mayForget: RunFigures => Boolean) {
   private val queries = mutable.LinkedHashMap.empty[String, RunFigures]
   private val endlessTasks = mutable.Set.empty[Long]
@@ -29,8 +31,13 @@ final class LiveRuns(
     val name = owner.key.query
     if (queries.get(name).exists(_.runId != owner.runId)) forget(name)
     if (!hasRoom) makeRoomBeside(name)
-    val query =
-      queries.getOrElseUpdate(name, new RunFigures(owner, settings.granularity, new Maker(name)))
+    val query = queries.getOrElseUpdate(
+      name, {
+        val run = new RunFigures(owner, settings.granularity, new Maker(name))
+        if (owner.runId.nonEmpty) shown.addedQuery(name, () => briefly(run))
+        run
+      }
+    )
     forgetSome()
     change(query)
   }
@@ -87,7 +94,20 @@ final class LiveRuns(
   /** In the order in which the queries were first seen. */
   def snapshot(): Seq[QuerySnapshot] = {
     val now = clock.millis()
-    synchronized(queries.values.map(query => query.snapshot(now, query.runId.flatMap(uncommitted))).toSeq)
+    val (shown, stopped) = synchronized(queries.values.toSeq.map { query =>
+      query.snapshot(now, query.runId.flatMap(uncommitted)) -> query.stopped
+    }).unzip
+    // Asked outside the lock: Spark's own answers may take a while.
+    shown.zip(stopped).map {
+      case (query, false) if query.runId.nonEmpty => query.doing(query.runId.flatMap(activity), now)
+      case (query, _) => query
+    }
+  }
+
+  /** The same of the query itself, without its nodes. */
+  private def briefly(run: RunFigures): Option[QuerySnapshot] = run.runId.map { id =>
+    val now = clock.millis()
+    synchronized(run.brief(now, uncommitted(id))).doing(activity(id), now)
   }
 
   private def showing: Iterable[RunFigures] = queries.values.filterNot(_.stopped)

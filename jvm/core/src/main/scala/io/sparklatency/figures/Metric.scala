@@ -3,8 +3,8 @@ package io.sparklatency.figures
 import io.sparklatency.recording.LatencySummary
 
 /**
- * One figure of a node's records. [[Metric.all]] is the only list of them; [[Metric.ofOperators]] has those of the work on a
- * batch, [[Metric.ofClocks]] those of executors. Gauges, JSON, Prometheus and the reference are made from it.
+ * One figure of a node's records. [[Metric.all]] is the only list of them; [[Metric.ofQueries]] has those of a query as a
+ * whole, [[Metric.ofOperators]] those of the work on a batch, [[Metric.ofClocks]] those of executors. Gauges, JSON, Prometheus and the reference are made from it.
  *
  * @param measure what it is a figure of
  * @param name    in the style of Kafka's metrics
@@ -133,6 +133,29 @@ object Metric {
       "latencyMA",
       "the mean of that over the last ten batches that tell it"
     )(OperatorLatency.average)
+  )
+
+  /** Those of a query as a whole. */
+  val ofQueries: Seq[QueryMetric] = Seq(
+    QueryMetric("commit-age", "sinceCommit", "how long ago the last batch was committed")(_.sinceCommitMs),
+    QueryMetric("commit-interval", "usually", "from one commit to the next, the mean of the last ten")(
+      _.usuallyMs.map(math.round)
+    ),
+    QueryMetric(
+      "batch-in-progress",
+      "running",
+      "for how long the batch in progress has run; none in real-time and continuous mode"
+    )(_.runningMs),
+    QueryMetric(
+      "oldest-uncommitted",
+      "oldestUncommitted",
+      "age of the oldest record that was there to be read and is not committed, at least"
+    )(_.oldestUncommittedMs),
+    QueryMetric(
+      "watermark-lag",
+      "watermarkLag",
+      "how far the watermark is behind the clock"
+    )(_.watermarkLagMs)
   )
 
   def of(measure: Measure): Seq[Metric] = all.filter(_.measure == measure)

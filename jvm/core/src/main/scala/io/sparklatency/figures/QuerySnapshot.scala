@@ -14,6 +14,9 @@ import io.sparklatency.recording.LatencySummary
  * @param covers    what the window of its figures covers
  * @param times     who was at work for the last batch that had records
  * @param explained the last batch of which it is known what made its records old
+ * @param usuallyMs how long it was from one commit to the next in the last ten
+ * @param atMs      the instant, of a run that goes on in this process
+ * @param activity  what the run did then
  */
 final case class QuerySnapshot(
     name: String,
@@ -26,8 +29,27 @@ final case class QuerySnapshot(
     oldestUncommittedMs: Option[Long] = None,
     covers: WindowSettings = WindowSettings(),
     times: Option[BatchTimes] = None,
-    explained: Option[Batch] = None
+    explained: Option[Batch] = None,
+    usuallyMs: Option[Double] = None,
+    atMs: Option[Long] = None,
+    activity: Option[Activity] = None
 ) {
+
+  /** How long ago the last batch was committed. */
+  def sinceCommitMs: Option[Long] = for (at <- atMs; batch <- lastBatch) yield at - batch.committedMs
+
+  /** For how long the batch in progress has run. */
+  def runningMs: Option[Long] = activity.flatMap(_.sinceMs)
+
+  /** How far the watermark is behind the clock: now where the run goes on, else at the last commit. */
+  def watermarkLagMs: Option[Long] = for (batch <- lastBatch; watermark <- batch.watermarkMs)
+    yield atMs.getOrElse(batch.committedMs) - watermark
+
+  /** The same of a run that goes on. What its batch is to read was there when the batch was triggered, so it is at least as old. */
+  def doing(now: Option[Activity], nowMs: Long): QuerySnapshot = {
+    val waits = now.filter(_.hasData).flatMap(_.sinceMs)
+    copy(activity = now, atMs = Some(nowMs), oldestUncommittedMs = (oldestUncommittedMs ++ waits).maxOption)
+  }
 
   /** All nodes on the way to a node, nearest first. */
   def upstreamOf(node: NodeSnapshot): Seq[NodeSnapshot] = {
@@ -50,15 +72,20 @@ final case class QuerySnapshot(
   lazy val isSilent: Boolean = window.forall(_(Measure.E2ELatency).count == 0)
 
   /** The figures of the last batch that reached each node. A batch without data, as Spark runs them, reaches few. */
-  def lastBatches: Seq[NodeLatencies] = nodes.map(node => NodeLatencies(node.id, node.upstream, node.batch))
+  def lastBatches: Seq[NodeLatencies] = nodes.map(_.last)
 
-  /** The window's figures; in silence, for a look at what was last known, each node's last batch. */
-  def latest: Seq[NodeLatencies] = if (isSilent) lastBatches else window
+  /** The window's figures of each node; of one that is quiet its last batch. A window that closes every three minutes has figures all the time. */
+  def latest: Seq[NodeLatencies] =
+    nodes.map(node => if (node.isQuiet) node.last else node.latencies(_.window))
+
+  /** The nodes that show their last batch, while others show the window. */
+  def quiet: Seq[NodeSnapshot] = if (isSilent) Nil else nodes.filter(_.isQuiet)
 }
 
 /**
  * @param upstream ids of the nodes whose records come to this one next
  * @param batch    what the node measured in the last batch that reached it
+ * @param batchMs  when that was committed
  * @param operator its operator latency in each of the last batches that tell it: see [[OperatorLatency]]
  */
 final case class NodeSnapshot(
@@ -66,8 +93,15 @@ final case class NodeSnapshot(
     upstream: Seq[String],
     measures: Map[Measure, MeasureSnapshot],
     batch: Map[Measure, LatencySummary],
-    operator: Seq[Double] = Nil
+    operator: Seq[Double] = Nil,
+    batchMs: Option[Long] = None
 ) {
+
+  /** Whether no record with a timestamp came within the window, and some came before. */
+  def isQuiet: Boolean =
+    lastLatency.count > 0 && measures.get(Measure.E2ELatency).forall(_.window.count == 0)
+
+  private[figures] def last: NodeLatencies = NodeLatencies(id, upstream, batch)
 
   private[figures] def latencies(of: MeasureSnapshot => LatencySummary): NodeLatencies =
     NodeLatencies(id, upstream, measures.map { case (measure, figures) => measure -> of(figures) })

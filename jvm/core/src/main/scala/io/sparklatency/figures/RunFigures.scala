@@ -21,7 +21,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private val operators = mutable.Map.empty[String, OperatorLatency]
   private val folded = new Distinct
   private var upstream = Map.empty[String, Seq[String]]
-  private var latest = Map.empty[String, Map[Measure, LatencySummary]]
+  private var latest = Map.empty[String, (Map[Measure, LatencySummary], Long)]
   private var batches = 0L
   private var passedOn = Set.empty[String]
   private var open: Option[OpenBatch] = None
@@ -29,6 +29,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private var times: Option[BatchTimes] = None
   private var explained: Option[Batch] = None
   private var cameIn: Option[Waits] = None
+  private var commits = Vector.empty[Long]
   var stopped = false
 
   def name: String = owner.key.query
@@ -138,8 +139,9 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
 
   private def committed(batch: Batch): Unit = {
     batches += 1
-    latest ++= batch.nodes.filter(_.hasRecords).map(node => node.id -> node.measures)
+    latest ++= batch.nodes.filter(_.hasRecords).map(node => node.id -> (node.measures, batch.committedMs))
     lastBatch = Some(batch)
+    commits = (commits :+ batch.committedMs).takeRight(RunFigures.Commits)
     if (batch.parts.nonEmpty) explained = lastBatch
     // A batch without records has tasks too. They say nothing of the work on records.
     if (batch.nodes.exists(_.hasRecords)) batch.times.foreach(worked)
@@ -184,27 +186,33 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   def keep(task: Long): Unit = everything.foreach(_.keep(task))
 
   /** @param uncommittedMs the timestamp of the oldest record that ended tasks have read and that is not committed */
-  def snapshot(nowMs: Long, uncommittedMs: Option[Long] = None): QuerySnapshot = QuerySnapshot(
-    name,
-    id,
-    runId,
-    batches,
-    nodes.toSeq.map { case (node, measures) =>
+  def snapshot(nowMs: Long, uncommittedMs: Option[Long] = None): QuerySnapshot =
+    brief(nowMs, uncommittedMs).copy(nodes = nodes.toSeq.map { case (node, measures) =>
       val figures = measures.map { case (measure, figures) => measure -> figures.snapshot() }
       NodeSnapshot(
         node,
         upstream.getOrElse(node, Nil),
         figures,
-        latest.getOrElse(node, Map.empty),
-        operators.get(node).fold(Seq.empty[Double])(_.all)
+        latest.get(node).fold(Map.empty[Measure, LatencySummary])(_._1),
+        operators.get(node).fold(Seq.empty[Double])(_.all),
+        latest.get(node).map(_._2)
       )
-    },
+    })
+
+  /** The same without nodes: for figures of the query itself. */
+  def brief(nowMs: Long, uncommittedMs: Option[Long] = None): QuerySnapshot = QuerySnapshot(
+    name,
+    id,
+    runId,
+    batches,
+    Nil,
     math.max(folded.count, lastBatch.fold(0)(_.folded)),
     lastBatch,
     (all.flatMap(_.oldestRunning) ++ uncommittedMs).minOption.map(nowMs - _),
     make.window,
     times,
-    explained
+    explained,
+    Option.when(commits.size > 1)((commits.last - commits.head).toDouble / (commits.size - 1))
   )
 
   /** Until the first plan is known, no node is known to have others downstream. */
@@ -266,6 +274,9 @@ object RunFigures {
 
   /** Where nodes and tasks go that are too many to show one by one. */
   val Other = "__other__"
+
+  /** How many commits tell how often there is one: ten times from one to the next. */
+  private val Commits = 11
 
   /** Counts different ids, up to a limit. */
   private final class Distinct {

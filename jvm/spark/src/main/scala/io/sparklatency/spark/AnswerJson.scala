@@ -5,7 +5,9 @@ import io.sparklatency.answer.Headline
 import io.sparklatency.answer.Note
 import io.sparklatency.answer.Parts
 import io.sparklatency.answer.QueryAnswer
+import io.sparklatency.answer.Status
 import io.sparklatency.answer.Watermarks
+import io.sparklatency.figures.Metric
 
 /**
  * What is said of a query, as JSON: each sentence as `text`, beside the numbers it is made of. Writes what the answer has and
@@ -19,8 +21,8 @@ private[spark] object AnswerJson {
     put(json.putObject("parts"), answer.parts)
     val notes = json.putArray("notes")
     answer.notes.foreach(note => put(notes.addObject(), note))
-    json.put("watermarkText", Watermarks.text(answer.query.lastBatch))
-    ()
+    json.put("watermarkText", Watermarks.text(answer.query))
+    put(json.putObject("progress"), answer.progress)
   }
 
   private def put(json: ObjectNode, headline: Headline): Unit = {
@@ -29,6 +31,22 @@ private[spark] object AnswerJson {
     putDouble(json, "whole", headline.whole)
     putDouble(json, "share", headline.share)
     json.put("text", headline.text)
+    ()
+  }
+
+  private def put(json: ObjectNode, status: Status): Unit = {
+    val query = status.query
+    Metric.ofQueries.foreach(metric => json.put(metric.field, metric.read(query).map(Long.box).orNull))
+    json.put("stalled", status.isStalled).put("error", status.error.orNull).put("text", status.text.orNull)
+    query.activity match {
+      case None => json.putNull("activity")
+      case Some(activity) =>
+        val now = json.putObject("activity")
+        now.put("batch", activity.batch).put("doing", activity.doing).put("hasData", activity.hasData)
+        now.put("tasksDone", activity.tasks.map(tasks => Int.box(tasks.done)).orNull)
+        now.put("tasksRunning", activity.tasks.map(tasks => Int.box(tasks.running)).orNull)
+        now.put("tasks", activity.tasks.map(tasks => Int.box(tasks.all)).orNull)
+    }
     ()
   }
 

@@ -94,6 +94,8 @@ object LatencyJson {
       val one = putNode(nodes.addObject(), record, path)
       putMeasures(one, node.measures)
       WorkJson.put(one, node.operator)
+      one.put("quiet", node.isQuiet)
+      putLong(one, "batchCommitted", node.batchMs)
       putMeasure(one.putObject("batch"), Measure.E2ELatency, MeasureSnapshot.of(node.lastLatency))
       val delays = one.putObject("delays")
       query.upstreamOf(node).foreach { other =>

@@ -26,6 +26,7 @@ import org.apache.spark.sql.latency.recording.RunningTasks
 import org.apache.spark.sql.latency.recording.TaskFigures
 import org.apache.spark.sql.latency.tracking.LatencyTracker
 import org.apache.spark.sql.latency.tracking.Problems
+import org.apache.spark.sql.latency.tracking.QueryActivity
 import org.apache.spark.sql.latency.tracking.QueryNames
 import org.apache.spark.sql.latency.tracking.TaskClocks
 import org.apache.spark.sql.latency.tracking.UncommittedRecords
@@ -45,12 +46,14 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
   settings.validate() // before anything of ours is registered
 
   private val uncommitted = new UncommittedRecords
+  private val activity = new QueryActivity(context)
   private val source = new DropwizardSource
-  private val runs = new LiveRuns(WallClock, settings.figures, source, uncommitted.oldest)(_.stopped)
+  private val runs =
+    new LiveRuns(WallClock, settings.figures, source, uncommitted.oldest, activity.of)(_.stopped)
   private val names = new QueryNames
   private val problems = new Problems
   private val archive =
-    new BatchArchive(context.statusStore.store, settings.historyBatches, settings.figures.window)
+    new BatchArchive(context.statusStore.store, settings.historyBatches, settings.figures.window, used = true)
   private val clocks = new ExecutorClocks(SystemTime, source, context.isLocal)
   private val tracker = new LatencyTracker(
     runs,
@@ -70,7 +73,8 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
   context.ui.foreach(LatencyTab.attachTo(_, () => store))
 
   /** What every surface reads. */
-  def store: LatencyStore = new LatencyStore(context.statusStore.store, Some(runs), () => clocks.all)
+  def store: LatencyStore =
+    new LatencyStore(context.statusStore.store, Some(runs), () => clocks.all, activity.of)
 
   /**
    * The same with all executions that have ended. Their events arrive in a queue, so this waits for the queue, at most one

@@ -4,6 +4,7 @@ import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 import scala.util.Try
 
+import io.sparklatency.answer.Readable
 import io.sparklatency.figures.WindowSettings
 import io.sparklatency.recording.NewerFormatException
 import io.sparklatency.spark.base.LatencyConf
@@ -13,6 +14,7 @@ import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerEnvironmentUpdate
 import org.apache.spark.scheduler.SparkListenerEvent
 import org.apache.spark.sql.latency.SparkListenerLatencyBatch
+import org.apache.spark.sql.streaming.StreamingQueryListener.QueryStartedEvent
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
 import org.apache.spark.util.kvstore.KVStore
 
@@ -29,26 +31,39 @@ import org.apache.spark.util.kvstore.KVStore
  *
  * @param kept    how many batches of each run are kept, the newest. All runs together keep ten times as many
  * @param default what the figures of a run cover, where no event tells
+ * @param used    whether the application uses us, so that its queries show from their start. A History Server learns it from the
+ *                application's settings
  */
-private[spark] final class BatchArchive(store: KVStore, kept: Int, default: WindowSettings = WindowSettings())
-    extends SparkListener with Logging {
+private[spark] final class BatchArchive(
+    store: KVStore,
+    kept: Int,
+    default: WindowSettings = WindowSettings(),
+    used: Boolean = false
+) extends SparkListener with Logging {
+  private var isOurs = used
   private val runs = new RunsOfEvents
   private val byLastBatch =
     mutable.LinkedHashSet.empty[String] // the keys of stored runs, the one heard of last at the end
   private var told = 0L // how many batches
   private var window = default
   private val endedWithoutBatch = mutable.LinkedHashSet.empty[String]
+  private val withoutBatch = mutable.LinkedHashSet.empty[String]
+  private var starts = 0L
   private var hasSkipped = false
 
   /** The application's own settings, which a History Server does not share. They come before its first batch. */
   override def onEnvironmentUpdate(update: SparkListenerEnvironmentUpdate): Unit = {
     val settings = update.environmentDetails.getOrElse("Spark Properties", Nil)
     window = LatencyConf.orDefaults(new SparkConf(false).setAll(settings)).figures.window
+    isOurs ||= settings.exists { case (key, value) =>
+      key == "spark.plugins" && value.contains(BatchArchive.Plugin)
+    }
   }
 
   override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
     case batch: SparkListenerLatencyBatch => addKnown(batch)
-    case end: QueryTerminatedEvent => addEnd(end.runId.toString, end.exception.exists(!isOfApplication(_)))
+    case start: QueryStartedEvent if isOurs => addStart(start)
+    case end: QueryTerminatedEvent => addEnd(end.runId.toString, end.exception.filterNot(isOfApplication))
     case _ =>
   }
 
@@ -73,6 +88,7 @@ private[spark] final class BatchArchive(store: KVStore, kept: Int, default: Wind
     byLastBatch -= key
     byLastBatch += key
     if (before.isEmpty) {
+      forgetStart(key)
       endedWithoutBatch -= key
       forgetOldest()
     }
@@ -84,8 +100,9 @@ private[spark] final class BatchArchive(store: KVStore, kept: Int, default: Wind
    * An end is kept as long as its run. A run without a batch may still get one, because its last batch can come after its
    * end. Of the runs that never do, the oldest ends go.
    */
-  private def addEnd(run: String, hasFailed: Boolean): Unit = {
-    store.write(new StoredEnd(run, hasFailed))
+  private def addEnd(run: String, error: Option[String]): Unit = {
+    val firstLine = error.map(text => Readable.cut(text.linesIterator.nextOption().getOrElse("")))
+    store.write(new StoredEnd(run, error.nonEmpty, firstLine.orNull))
     if (known(run).isEmpty) endedWithoutBatch += run
     if (endedWithoutBatch.size > BatchArchive.RunsKept) {
       val oldest = endedWithoutBatch.head
@@ -93,6 +110,18 @@ private[spark] final class BatchArchive(store: KVStore, kept: Int, default: Wind
       store.delete(classOf[StoredEnd], oldest)
     }
   }
+
+  /** Of the runs that never get a batch with figures, the oldest starts go. */
+  private def addStart(start: QueryStartedEvent): Unit = {
+    val (run, id) = (start.runId.toString, start.id.toString)
+    starts += 1
+    store.write(new StoredStart(run, id, Option(start.name).getOrElse(id), starts))
+    withoutBatch += run
+    if (withoutBatch.size > BatchArchive.RunsKept) forgetStart(withoutBatch.head)
+  }
+
+  private def forgetStart(run: String): Unit =
+    if (withoutBatch.remove(run)) store.delete(classOf[StoredStart], run)
 
   /** An application that stops before its queries may make them end in an error. That error is not theirs. */
   private def isOfApplication(error: String): Boolean =
@@ -118,4 +147,6 @@ private[spark] final class BatchArchive(store: KVStore, kept: Int, default: Wind
 /** The limit on runs that is not a setting. */
 private[spark] object BatchArchive {
   val RunsKept = 100
+
+  private val Plugin = "io.sparklatency.LatencyPlugin"
 }

@@ -7,11 +7,13 @@ import io.sparklatency.answer.EarlierRun
 import io.sparklatency.answer.QueryAnswer
 import io.sparklatency.answer.RunStatus
 import io.sparklatency.drawing.LatencyChart
+import io.sparklatency.figures.Activity
 import io.sparklatency.figures.Batch
 import io.sparklatency.figures.ExecutorClock
 import io.sparklatency.figures.LiveRuns
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.QuerySnapshot
+import io.sparklatency.time.WallClock
 import org.apache.spark.sql.latency.SparkListenerLatencyBatch
 import org.apache.spark.status.KVUtils
 import org.apache.spark.util.kvstore.KVStore
@@ -29,11 +31,13 @@ import org.apache.spark.util.kvstore.KVStore
  *
  * @param live      the running figures of this process, if it is the application's driver
  * @param executors their clocks, which only a driver knows
+ * @param activity  what a run does now, of which no batch has told yet
  */
 final class LatencyStore private[spark] (
     store: KVStore,
     live: Option[LiveRuns],
-    executors: () => Seq[ExecutorClock] = () => Nil
+    executors: () => Seq[ExecutorClock] = () => Nil,
+    activity: String => Option[Activity] = _ => None
 ) {
   import LatencyStore._
 
@@ -49,19 +53,48 @@ final class LatencyStore private[spark] (
   def all: Runs = {
     val known = running
     val stored = storedBeside(known)
-    val newest = newestBeside(known, stored)
+    val begun = begunBeside(known, stored)
+    val names = begun.map(_.name).toSet
+    // A run that has begun takes the place of an earlier one of its query, which has ended.
+    val (replaced, shownAsLive) = known.partition(query => names(query.name) && !isRunning(query))
+    val newest = newestBeside(shownAsLive ++ begun, stored)
     val shown = newest.map(_.key).toSet
-    val earlier = stored.filterNot(run => shown(run.key)).map { run =>
+    val earlier = replaced.map { query =>
+      val status = query.runId.flatMap(this.status)
+      EarlierRun(
+        query.name,
+        query.id,
+        query.runId,
+        status,
+        query.batches,
+        query.lastBatch.fold(0L)(_.committedMs)
+      )
+    } ++ stored.filterNot(run => shown(run.key)).map { run =>
       val (id, runId) = (Option(run.queryId), Option(run.runId))
       EarlierRun(run.name, id, runId, runId.flatMap(status), run.batches, run.committedMs)
     }
-    Runs(known ++ newest.map(snapshot), earlier)
+    Runs(shownAsLive ++ begun ++ newest.map(snapshot), earlier)
+  }
+
+  private def isRunning(query: QuerySnapshot): Boolean =
+    query.runId.exists(run => live.exists(_.isRunning(run)))
+
+  /** Runs of which no batch with figures was told yet, the newest of each query: they are listed from their start. */
+  private def begunBeside(known: Seq[QuerySnapshot], stored: Seq[StoredRun]): Seq[QuerySnapshot] = {
+    val told = known.map(_.key).toSet ++ stored.map(_.key)
+    KVUtils.viewToSeq(store.view(classOf[StoredStart])).filterNot(start => told(start.run)).sortBy(-_.told)
+      .distinctBy(_.name).reverse.map { start =>
+        val begun = QuerySnapshot(start.name, Some(start.queryId), Some(start.run), 0, Nil, 0, None)
+        if (hasEnded(start.run)) begun
+        else activity(start.run).fold(begun)(now => begun.doing(Some(now), WallClock.millis()))
+      }
   }
 
   /** All that is to be said of a run. */
   def answer(query: QuerySnapshot): QueryAnswer = {
     val status = query.runId.flatMap(this.status)
-    new QueryAnswer(query, status, if (status.forall(_ == RunStatus.Running)) clocks else Nil)
+    val error = query.runId.flatMap(end).flatMap(end => Option(end.error))
+    new QueryAnswer(query, status, if (status.forall(_ == RunStatus.Running)) clocks else Nil, error)
   }
 
   /** The clocks of the executors that are there now. */
@@ -69,20 +102,22 @@ final class LatencyStore private[spark] (
 
   def queryNames: Seq[String] = {
     val known = running
-    (known.map(_.name) ++ storedBeside(known).map(_.name)).distinct
+    val stored = storedBeside(known)
+    (known.map(_.name) ++ begunBeside(known, stored).map(_.name) ++ stored.map(_.name)).distinct
   }
 
   /** Finds a run by its own id. A query's name or id finds the query's newest run. */
   def query(key: String): Option[QuerySnapshot] = {
     val known = running
     val stored = storedBeside(known)
-    def find(inRunning: QuerySnapshot => Boolean, inStored: StoredRun => Boolean) =
-      known.findLast(inRunning).orElse(stored.find(inStored).map(snapshot))
-    find(_.runId.contains(key), _.runId == key)
-      .orElse(find(
-        query => query.name == key || query.id.contains(key),
-        query => query.name == key || query.queryId == key
-      ))
+    val begun = begunBeside(known, stored)
+    def isOf(query: QuerySnapshot) = query.name == key || query.id.contains(key)
+    (known ++ begun).find(_.runId.contains(key))
+      .orElse(stored.find(_.runId == key).map(snapshot))
+      .orElse(known.findLast(query => isOf(query) && isRunning(query)))
+      .orElse(begun.findLast(isOf))
+      .orElse(known.findLast(isOf))
+      .orElse(stored.find(run => run.name == key || run.queryId == key).map(snapshot))
   }
 
   /**
@@ -91,9 +126,11 @@ final class LatencyStore private[spark] (
    */
   private def status(run: String): Option[RunStatus] =
     if (live.exists(_.isRunning(run))) Some(RunStatus.Running)
-    else Try(store.read(classOf[StoredEnd], run)).toOption.map(end =>
-      if (end.hasFailed) RunStatus.Failed else RunStatus.Finished
-    )
+    else end(run).map(end => if (end.hasFailed) RunStatus.Failed else RunStatus.Finished)
+      .orElse(Option.when(activity(run).nonEmpty)(RunStatus.Running))
+
+  private def end(run: String): Option[StoredEnd] = Try(store.read(classOf[StoredEnd], run)).toOption
+  private def hasEnded(run: String): Boolean = end(run).nonEmpty
 
   /** The last batches of a run, oldest first. */
   def history(query: QuerySnapshot, limit: Int = Int.MaxValue): Seq[Batch] =

@@ -25,6 +25,8 @@ import org.apache.spark.status.KVUtils.KVIndexParam
  * @param folded how many nodes and tasks were too many
  * @param samples of the window, each of `sampleMs` milliseconds
  * @param operators each node's operator latency in the last batches that tell it
+ * @param latestMs when the last batch was committed that reached each node
+ * @param usuallyMs from one commit to the next
  * @param worked the number of the last batch that had records, and `times` who was at work for it
  */
 private[spark] final class StoredRun(
@@ -43,7 +45,9 @@ private[spark] final class StoredRun(
     val sampleMs: Long,
     val operators: java.util.Map[String, Array[Double]],
     val worked: Long,
-    val times: StoredTimes
+    val times: StoredTimes,
+    val latestMs: java.util.Map[String, java.lang.Long],
+    val usuallyMs: java.lang.Double
 ) {
 
   /** The figures as they were, without the last batch: that is stored apart, and may have been dropped. */
@@ -60,12 +64,14 @@ private[spark] final class StoredRun(
           measure -> MeasureSnapshot(total, inWindow, total)
         }
         val operator = Option(operators.get(node.id)).toSeq.flatten
-        NodeSnapshot(node.id, node.upstream, measures, last.getOrElse(node.id, Map.empty), operator)
+        val batchMs = Option(latestMs.get(node.id)).map(_.toLong)
+        NodeSnapshot(node.id, node.upstream, measures, last.getOrElse(node.id, Map.empty), operator, batchMs)
       },
       folded,
       lastBatch = None,
       covers = WindowSettings(samples, sampleMs),
-      times = Option(times).map(_.times(worked))
+      times = Option(times).map(_.times(worked)),
+      usuallyMs = Option(usuallyMs).map(_.toDouble)
     )
   }
 
@@ -97,7 +103,9 @@ private[spark] object StoredRun {
       run.covers.sampleMs,
       run.nodes.map(node => node.id -> node.operator.toArray).toMap.asJava,
       run.times.fold(0L)(_.batch),
-      run.times.map(StoredTimes(_)).orNull
+      run.times.map(StoredTimes(_)).orNull,
+      run.nodes.flatMap(node => node.batchMs.map(ms => node.id -> Long.box(ms))).toMap.asJava,
+      run.usuallyMs.map(Double.box).orNull
     )
   }
 }

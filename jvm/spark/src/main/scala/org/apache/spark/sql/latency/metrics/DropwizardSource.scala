@@ -14,6 +14,7 @@ import io.sparklatency.figures.Measure
 import io.sparklatency.figures.Metric
 import io.sparklatency.figures.NodeKey
 import io.sparklatency.figures.OperatorLatency
+import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.time.ClockOffset
 import org.apache.spark.SparkEnv
 import org.apache.spark.metrics.source.Source
@@ -49,6 +50,12 @@ private[latency] final class DropwizardSource extends Source with FiguresListene
       metricRegistry.register(DropwizardName(key, metric), gauge)
     }
 
+  override def addedQuery(query: String, read: () => Option[QuerySnapshot]): Unit =
+    Metric.ofQueries.foreach { metric =>
+      val gauge: Gauge[AnyRef] = () => metric.value(read())
+      metricRegistry.register(DropwizardName.ofQuery(query, metric), gauge)
+    }
+
   /** @param offset none where it is unknown; asked when a gauge or bean is read */
   def addedClock(executor: String, offset: () => Option[ClockOffset]): Unit = {
     Metric.ofClocks.foreach { metric =>
@@ -69,6 +76,7 @@ private[latency] final class DropwizardSource extends Source with FiguresListene
       metricRegistry.remove(DropwizardName(NodeKey(query, node), metric))
     for (node <- nodes.keys; metric <- Metric.ofOperators)
       metricRegistry.remove(DropwizardName(NodeKey(query, node), metric))
+    Metric.ofQueries.foreach(metric => metricRegistry.remove(DropwizardName.ofQuery(query, metric)))
     synchronized(beans.remove(query)).toSeq.flatten.foreach(LatencyBean.unregister)
   }
 }

@@ -57,7 +57,8 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
     val (looked, took) = (duration("latestOffset"), duration("triggerExecution"))
     val admission = known.before.fold(Admission.first(startMs, took)) { before =>
       // A trigger that finds nothing new is not told. Since the last of them records wait for the next.
-      val idle = known.intervalMs.map(ms => startMs - (if (ms > 0) ms else PollMs + looked)).filter(_ > before.endedMs)
+      val idle =
+        known.intervalMs.map(ms => startMs - (if (ms > 0) ms else PollMs + looked)).filter(_ > before.endedMs)
       val since = idle.getOrElse(before.fixedMs)
       Admission(
         before.limitedSince.getOrElse(since),

@@ -23,5 +23,6 @@ private[latency] final case class ExecutedMark(
   def records: Long = figures.value.values.map(_.summary.records).sum
 
   /** What has come in since the last call. */
-  def take(): MarkReadings = MarkReadings(node, measure, subtopology, upstream, figures.take(), figures.comesIn)
+  def take(): MarkReadings =
+    MarkReadings(node, measure, subtopology, upstream, figures.take(), figures.comesIn)
 }

@@ -37,7 +37,9 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
     val answer = store.answer(query)
     val path = answer.path
     val link = nodeLink(request, query) _
-    headline(answer.headline) ++ about(answer) ++ SplitBar(answer.parts) ++ NoteLines(answer.notes) ++
+    headline(answer.headline) ++ about(answer) ++ StatusLine(answer) ++ SplitBar(answer.parts) ++ NoteLines(
+      answer.notes
+    ) ++
       <div class="latency-scroll my-3">{Unparsed(new GraphDrawing(path.nodes, link).svg)}</div> ++
       <p class="text-body-secondary small">
         The warmer a node, the more of the whole arose there, between it and the node before. Bold: the critical path.
@@ -46,7 +48,7 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
       OperatorsTable(query, answer.work, link) ++
       <h4 id="history">History</h4> ++
       HistoryCharts(history(store, query, charted(request, path, answer.slowestStep))) ++
-      <h4>Watermarks</h4> ++ WatermarksTable(query.lastBatch) ++
+      <h4>Watermarks</h4> ++ WatermarksTable(query) ++
       <h4>Last batches</h4> ++ BatchesTable(store.history(query, BatchesShown).reverse)
   }
 
@@ -70,7 +72,11 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
   }
 
   /** The nodes that the request names. Where it names none: the slowest step and the last nodes. At most a few. */
-  private def charted(request: HttpServletRequest, path: LatencyPath, slowest: Option[String]): Seq[String] = {
+  private def charted(
+      request: HttpServletRequest,
+      path: LatencyPath,
+      slowest: Option[String]
+  ): Seq[String] = {
     val named = Option(request.getParameterValues("node")).toSeq.flatten
     val asked = path.nodes.map(_.id).filter(node => named.exists(isNode(_)(node)))
     val chosen = if (asked.isEmpty) (slowest ++ path.terminals.map(_.id)).toSeq.distinct else asked

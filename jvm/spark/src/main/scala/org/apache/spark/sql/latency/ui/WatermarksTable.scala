@@ -6,6 +6,7 @@ import scala.xml.Text
 import io.sparklatency.answer.Readable
 import io.sparklatency.answer.Watermarks
 import io.sparklatency.figures.Batch
+import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.SourceWatermark
 import org.apache.spark.ui.UIUtils
 
@@ -15,10 +16,10 @@ import org.apache.spark.ui.UIUtils
  */
 private[ui] object WatermarksTable {
 
-  /** @param batch the last one */
-  def apply(batch: Option[Batch]): NodeSeq =
-    <p>{Watermarks.text(batch)}</p> ++ batch.filter(_.watermarks.nonEmpty).fold(NodeSeq.Empty)(batch =>
-      SortableTable("latency-watermarks", columns(batch))(batch.watermarks)
+  def apply(query: QuerySnapshot): NodeSeq =
+    <p>{Watermarks.text(query)}</p> ++ query.lastBatch.filter(_.watermarks.nonEmpty).fold(NodeSeq.Empty)(
+      batch =>
+        SortableTable("latency-watermarks", columns(batch))(batch.watermarks)
     )
 
   private def columns(batch: Batch): Seq[Column[SourceWatermark]] = Seq(

@@ -1,0 +1,77 @@
+package io.sparklatency.answer
+
+import io.sparklatency.figures.Figure.Whole
+import io.sparklatency.figures.QuerySnapshot
+
+/**
+ * How a run goes: when it last committed, what it does now, and how it ended.
+ *
+ * @param run   none where no event tells
+ * @param error the first line of what ended it
+ */
+final case class Status(query: QuerySnapshot, run: Option[RunStatus], error: Option[String]) {
+
+  /** What every surface says; none of batch queries, and where no event tells. */
+  def text: Option[String] = run.map {
+    case RunStatus.Running => (now ++ waits :+ committed).mkString(" ")
+    case RunStatus.Failed =>
+      (s"Failed${error.fold("")(line => s": ${Readable.cut(line)}")}." +: lasted.toSeq).mkString(" ")
+    case RunStatus.Finished => ("Finished." +: lasted.toSeq).mkString(" ")
+  }
+
+  /** Whether the batch that runs has taken much longer than usual, and long for anybody who waits. */
+  def isStalled: Boolean =
+    runningMs.exists(ms => ms >= Status.StalledMs && query.usuallyMs.forall(ms > Status.Times * _))
+
+  private def runningMs = query.runningMs.filter(_ => run.contains(RunStatus.Running))
+
+  private def now: Seq[String] = query.activity.toSeq.flatMap { activity =>
+    val doing = activity.doing.stripSuffix(".")
+    val tasks = activity.tasks.map(tasks =>
+      s", ${Readable.count(tasks.done.toLong)} of ${Readable.counted(tasks.all.toLong, "task", "tasks")} done"
+    )
+    val words = s"${Readable.cut(doing)}${tasks.getOrElse("")}."
+    Seq(runningMs.fold(words)(ms =>
+      s"Batch ${Readable.count(activity.batch)} has run for ${Readable.duration(ms.toDouble)}: $words"
+    ))
+  }
+
+  private def waits: Option[String] = query.oldestUncommittedMs.map(ms =>
+    s"The oldest record that waits for its commit is at least ${Readable.duration(ms.toDouble)} old."
+  )
+
+  private def committed: String = query.sinceCommitMs.fold("No batch has been committed yet.") { ms =>
+    val usually =
+      query.usuallyMs.fold("")(every => s"; usually there is one every ${Readable.duration(every)}")
+    s"The last commit was ${Readable.duration(ms.toDouble)} ago$usually."
+  }
+
+  private def lasted: Option[String] =
+    Option.when(
+      query.batches > 0
+    )(s"${Readable.counted(query.batches, "batch was", "batches were")} committed.")
+}
+
+object Status {
+
+  /** So long may a batch take before it is said that it takes longer than usual. */
+  val StalledMs = 30000L
+
+  /** How many times as long as usual. */
+  val Times = 5
+
+  private[answer] def notes(status: Status): Seq[Note] =
+    if (!status.isStalled) Nil
+    else status.query.activity.toSeq.map { activity =>
+      val ms = status.query.runningMs.getOrElse(0L)
+      val usually = status.query.usuallyMs.fold("")(every =>
+        s", where one is committed every ${Readable.duration(every)}"
+      )
+      Note(
+        "stalled",
+        Note.Wrong,
+        s"Batch ${Readable.count(activity.batch)} has run for ${Readable.duration(ms.toDouble)}$usually: ${Readable.cut(activity.doing)}.",
+        numbers = Seq("batch" -> Whole(activity.batch), "ms" -> Whole(ms))
+      )
+    }
+}

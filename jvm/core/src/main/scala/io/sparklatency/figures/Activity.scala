@@ -1,0 +1,23 @@
+package io.sparklatency.figures
+
+/**
+ * What a query does at one moment, as its driver sees it.
+ *
+ * @param batch   the number of the batch that runs, or is to come
+ * @param doing   Spark's own words
+ * @param sinceMs for how long the trigger that runs has done so; none between two triggers, and where a batch is to go on for long,
+ *                as in real-time and continuous mode
+ * @param hasData whether there are records that the batch is to read, and has not committed
+ * @param tasks   those of its jobs that run; none between jobs
+ */
+final case class Activity(
+    batch: Long,
+    doing: String,
+    sinceMs: Option[Long],
+    hasData: Boolean,
+    tasks: Option[Activity.Tasks] = None
+)
+
+object Activity {
+  final case class Tasks(done: Int, running: Int, all: Int)
+}

@@ -1,0 +1,20 @@
+package io.sparklatency.figures
+
+/**
+ * One figure of a query as a whole, in milliseconds; a gauge. [[Metric.ofQueries]] is the list of them.
+ *
+ * @param field in JSON
+ * @param read  none where it is unknown
+ */
+final case class QueryMetric(
+    name: String,
+    field: String,
+    help: String
+)(val read: QuerySnapshot => Option[Long]) {
+
+  /** As JMX shows it; what is unknown is NaN. */
+  def value(query: Option[QuerySnapshot]): AnyRef =
+    Double.box(query.flatMap(read).fold(Double.NaN)(_.toDouble))
+
+  def series: String = s"${Metric.inPrometheus(name)}_seconds"
+}

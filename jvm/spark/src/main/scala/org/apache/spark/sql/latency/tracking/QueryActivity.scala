@@ -1,0 +1,69 @@
+package org.apache.spark.sql.latency.tracking
+
+import java.util.UUID
+
+import scala.jdk.CollectionConverters._
+
+import io.sparklatency.figures.Activity
+import io.sparklatency.spark.base.OurFailure
+import io.sparklatency.time.WallClock
+import org.apache.spark.JobExecutionStatus
+import org.apache.spark.SparkContext
+import org.apache.spark.sql.latency.compat.ContinuousTrigger
+import org.apache.spark.sql.latency.compat.RealTimeTrigger
+import org.apache.spark.sql.latency.compat.SparkSession
+import org.apache.spark.sql.latency.compat.StreamExecution
+import org.apache.spark.sql.latency.compat.TriggerStart
+
+/**
+ * What queries do right now: Spark's own status of each, since when its trigger runs, and how far its tasks are.
+ *
+ * Keeps nothing. A call costs a look at the running queries and at the jobs of one. Thread-safe: whoever reads figures calls it.
+ */
+private[latency] final class QueryActivity(context: SparkContext) {
+
+  /** None of a run that is not active, and where Spark does not tell. */
+  def of(run: String): Option[Activity] =
+    try find(run).map(activity)
+    catch { case OurFailure(_) => None }
+
+  private def find(run: String): Option[StreamExecution] = {
+    val id = UUID.fromString(run)
+    SparkSession.getDefaultSession.orElse(SparkSession.getActiveSession).toSeq
+      .flatMap(_.sharedState.activeStreamingQueries.values.asScala).find(_.runId == id)
+  }
+
+  private def activity(query: StreamExecution): Activity = {
+    val (status, isEndless) = (query.status, hasNoEnd(query))
+    val since = Option.when(status.isTriggerActive && !isEndless)(TriggerStart.of(query)).filter(_ > 0)
+    Activity(
+      TriggerStart.batchOf(query),
+      status.message,
+      since.map(ms => (WallClock.millis() - WallClock.at(ms)).max(0)),
+      status.isDataAvailable,
+      if (isEndless) None else tasks(query.runId.toString)
+    )
+  }
+
+  private def hasNoEnd(query: StreamExecution): Boolean = query.trigger match {
+    case _: RealTimeTrigger | _: ContinuousTrigger => true
+    case _ => false
+  }
+
+  /** Of the jobs that run. Spark names the group of a query's jobs after the run. */
+  private def tasks(run: String): Option[Activity.Tasks] = {
+    val tracker = context.statusTracker
+    val stages = for {
+      job <- tracker.getJobIdsForGroup(run).flatMap(tracker.getJobInfo(_))
+      if job.status == JobExecutionStatus.RUNNING
+      stage <- job.stageIds.flatMap(tracker.getStageInfo(_))
+    } yield stage
+    Option.when(stages.nonEmpty)(
+      Activity.Tasks(
+        stages.map(_.numCompletedTasks).sum,
+        stages.map(_.numActiveTasks).sum,
+        stages.map(_.numTasks).sum
+      )
+    )
+  }
+}

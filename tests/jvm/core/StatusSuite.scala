@@ -1,0 +1,82 @@
+package io.sparklatency
+
+import io.sparklatency.answer.Note
+import io.sparklatency.answer.QueryAnswer
+import io.sparklatency.answer.RunStatus
+import io.sparklatency.figures.Activity
+import io.sparklatency.figures.Batch
+import io.sparklatency.figures.QuerySnapshot
+import org.scalatest.funsuite.AnyFunSuite
+
+/** How a run goes: its last commit, what it does now, and how it ended. It is 100 s after the epoch. */
+class StatusSuite extends AnyFunSuite {
+  private val committed =
+    Batch("orders", None, Some("run"), 11, 96000, 98000, 1, Map.empty, None, Nil, 0, Nil)
+  private val query = Answered.query().copy(batches = 12, lastBatch = Some(committed), usuallyMs = Some(2000))
+
+  private def doing(
+      sinceMs: Option[Long],
+      hasData: Boolean = true,
+      tasks: Option[Activity.Tasks] = None
+  ): QuerySnapshot =
+    query.doing(Some(Activity(12, "Processing new data", sinceMs, hasData, tasks)), 100000)
+
+  private def of(query: QuerySnapshot, status: RunStatus, error: Option[String] = None) =
+    new QueryAnswer(query, Some(status), error = error)
+
+  private def said(
+      query: QuerySnapshot,
+      status: RunStatus = RunStatus.Running,
+      error: Option[String] = None
+  ) =
+    of(query, status, error).progress.text.get
+
+  test("a batch in progress tells its number, how long it has run, what it does, and how far its tasks are") {
+    assert(said(doing(Some(1500), tasks = Some(Activity.Tasks(3, 2, 10)))) ===
+      "Batch 12 has run for 1.5 s: Processing new data, 3 of 10 tasks done. The oldest record that waits for its commit is at least " +
+      "1.5 s old. The last commit was 2 s ago; usually there is one every 2 s.")
+  }
+
+  test("what the batch is to read is at least as old as the batch, also before a task has told") {
+    assert(doing(Some(1500)).oldestUncommittedMs === Some(1500))
+    assert(doing(Some(1500), hasData = false).oldestUncommittedMs === None)
+    val told = query.copy(oldestUncommittedMs =
+      Some(4000)
+    ).doing(Some(Activity(12, "", Some(1500), hasData = true)), 100000)
+    assert(told.oldestUncommittedMs === Some(4000))
+  }
+
+  test("between two triggers it is said what the query waits for") {
+    val waiting = query.doing(Some(Activity(12, "Waiting for data to arrive", None, hasData = false)), 100000)
+    assert(said(waiting) ===
+      "Waiting for data to arrive. The last commit was 2 s ago; usually there is one every 2 s.")
+    assert(said(waiting.copy(lastBatch = None, usuallyMs = None)) ===
+      "Waiting for data to arrive. No batch has been committed yet.")
+  }
+
+  test("a run that has ended says how") {
+    assert(said(query, RunStatus.Finished) === "Finished. 12 batches were committed.")
+    assert(said(query.copy(batches = 0), RunStatus.Failed, Some("java.io.IOException: disk full")) ===
+      "Failed: java.io.IOException: disk full.")
+    assert(Answered.answer(query).progress.text === None)
+  }
+
+  test("a batch that takes more than half a minute, and five times as long as usual, is a wrong") {
+    def stalled(query: QuerySnapshot, status: RunStatus = RunStatus.Running) =
+      of(query, status).notes.filter(_.code == "stalled").map(note => note.level -> note.text)
+    assert(stalled(doing(Some(30000))) === Seq(Note.Wrong ->
+      "Batch 12 has run for 30 s, where one is committed every 2 s: Processing new data."))
+    assert(stalled(doing(Some(29999))) === Nil)
+    assert(stalled(doing(Some(30000)).copy(usuallyMs = Some(6000))) === Nil)
+    assert(stalled(doing(Some(30001)).copy(usuallyMs = Some(6000))).size === 1)
+    assert(stalled(doing(Some(30000)).copy(usuallyMs = None)).size === 1, "its first batch")
+    assert(stalled(doing(None)) === Nil, "in real-time mode a long batch is usual")
+    assert(stalled(doing(Some(30000)), RunStatus.Finished) === Nil)
+  }
+
+  test("an error is in the note of a failed run") {
+    val notes = of(query, RunStatus.Failed, Some("java.io.IOException: disk full")).notes
+    assert(notes.find(_.code == "failed").map(_.text) ===
+      Some("An error ended this run: java.io.IOException: disk full"))
+  }
+}
