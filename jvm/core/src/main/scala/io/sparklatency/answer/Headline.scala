@@ -44,16 +44,26 @@ object Headline {
   case object OneNode extends Code("one-node")
   case object Unknown extends Code("unknown")
 
+  /** The batch in progress takes far too long: what is known of the last ones is no answer. */
+  case object Stalled extends Code("stalled")
+  case object Failed extends Code("failed")
+
   /** A sentence, with the name of a node in it that a surface may make bold. */
   final case class Words(before: String, name: String = "", after: String = "") {
     def text: String = before + name + after
   }
 
   /**
-   * @param path  of the window, or in silence of each node's last batch
+   * @param path  of the window, and of a quiet node its last batch
    * @param cause of the last batch that tells it
    */
-  def of(path: LatencyPath, cause: Option[Cause]): Headline = cause.fold(of(path))(of)
+  def of(path: LatencyPath, cause: Option[Cause], status: Status): Headline = {
+    lazy val ofAges = cause.fold(of(path))(of)
+    status.stalled.map(text => Headline(Stalled, None, None, None, None, Words(text)))
+      .orElse(Option.when(status.failed.nonEmpty && ofAges.code == Unknown)(
+        Headline(Failed, None, None, None, None, Words(status.failed.mkString))
+      )).getOrElse(ofAges)
+  }
 
   private def of(cause: Cause): Headline = {
     val kind = cause.part.kinds.head

@@ -17,20 +17,12 @@ private[answer] object Notes {
    */
   def of(
       query: QuerySnapshot,
-      status: Status,
       path: LatencyPath,
       split: LatencySplit
   ): Seq[Note] =
-    failed(status).toSeq ++
-      ofRecords(query) ++ quiet(query) ++ youngerDownstream(path) ++ oldestUncommitted(query) ++
+    ofRecords(query).toSeq ++ quiet(query) ++ youngerDownstream(path) ++ oldestUncommitted(query) ++
       NodeNotes.of(query.nodes) ++ folded(query) ++ ofParts(query, split) ++
       unnamed.filter(_ => query.id.contains(query.name))
-
-  private def failed(status: Status): Option[Note] = Option.when(status.run.contains(RunStatus.Failed)) {
-    val error =
-      status.error.fold("An error ended this run.")(line => s"An error ended this run: ${Readable.cut(line)}")
-    Note("failed", Note.Wrong, error)
-  }
 
   private def ofRecords(query: QuerySnapshot): Option[Note] =
     if (!hasRecords(query)) Some(Note("no-record", Note.Info, "No record has come yet."))

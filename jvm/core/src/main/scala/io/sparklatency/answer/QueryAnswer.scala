@@ -30,7 +30,7 @@ final class QueryAnswer(
   /** Of the last batch that tells them. */
   lazy val parts: Parts = Parts.of(query.explained, split)
   lazy val cause: Option[Cause] = query.explained.flatMap(Cause.of(_, parts, lastPath))
-  lazy val headline: Headline = Headline.of(path, cause)
+  lazy val headline: Headline = Headline.of(path, cause, progress)
 
   /** The step that is the cause, where one is; where no cause is known, the one at which records grow old most. */
   def slowestStep: Option[String] = cause.fold(path.slowestStep.map(_.id))(_.nodes.headOption)
@@ -41,10 +41,5 @@ final class QueryAnswer(
   /** How the run goes. */
   lazy val progress: Status = Status(query, status, error)
   lazy val notes: Seq[Note] =
-    Status.notes(progress) ++ Notes.of(
-      query,
-      progress,
-      path,
-      split
-    ) ++ Work.notes(work) ++ ClockNote.of(clocks)
+    Status.notes(progress) ++ Notes.of(query, path, split) ++ Work.notes(work) ++ ClockNote.of(clocks)
 }

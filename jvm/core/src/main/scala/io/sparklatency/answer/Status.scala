@@ -23,6 +23,19 @@ final case class Status(query: QuerySnapshot, run: Option[RunStatus], error: Opt
   def isStalled: Boolean =
     runningMs.exists(ms => ms >= Status.StalledMs && query.usuallyMs.forall(ms > Status.Times * _))
 
+  /** That it is, in a sentence. */
+  private[answer] def stalled: Option[String] =
+    for (activity <- query.activity; ms <- runningMs if isStalled) yield {
+      val usually =
+        query.usuallyMs.fold("")(every => s", where one is committed every ${Readable.duration(every)}")
+      s"Batch ${Readable.count(activity.batch)} has run for ${Readable.duration(ms.toDouble)}$usually: ${Readable.cut(activity.doing)}."
+    }
+
+  /** What ended the run, if an error did. */
+  private[answer] def failed: Option[String] = Option.when(run.contains(RunStatus.Failed))(
+    error.fold("An error ended this run.")(line => s"An error ended this run: ${Readable.cut(line)}")
+  )
+
   private def runningMs = query.runningMs.filter(_ => run.contains(RunStatus.Running))
 
   private def now: Seq[String] = query.activity.toSeq.flatMap { activity =>
@@ -60,18 +73,11 @@ object Status {
   /** How many times as long as usual. */
   val Times = 5
 
-  private[answer] def notes(status: Status): Seq[Note] =
-    if (!status.isStalled) Nil
-    else status.query.activity.toSeq.map { activity =>
-      val ms = status.query.runningMs.getOrElse(0L)
-      val usually = status.query.usuallyMs.fold("")(every =>
-        s", where one is committed every ${Readable.duration(every)}"
-      )
-      Note(
-        "stalled",
-        Note.Wrong,
-        s"Batch ${Readable.count(activity.batch)} has run for ${Readable.duration(ms.toDouble)}$usually: ${Readable.cut(activity.doing)}.",
-        numbers = Seq("batch" -> Whole(activity.batch), "ms" -> Whole(ms))
-      )
-    }
+  private[answer] def notes(status: Status): Seq[Note] = {
+    def note(code: String, numbers: Seq[(String, Whole)])(text: String) =
+      Note(code, Note.Wrong, text, numbers = numbers)
+    val batch = status.query.activity.map(activity => "batch" -> Whole(activity.batch))
+    val ms = status.query.runningMs.map(ms => "ms" -> Whole(ms))
+    status.failed.map(note("failed", Nil)).toSeq ++ status.stalled.map(note("stalled", batch.toSeq ++ ms))
+  }
 }

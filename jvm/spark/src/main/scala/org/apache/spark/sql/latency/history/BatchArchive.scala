@@ -47,7 +47,7 @@ private[spark] final class BatchArchive(
   private var told = 0L // how many batches
   private var window = default
   private val endedWithoutBatch = mutable.LinkedHashSet.empty[String]
-  private val withoutBatch = mutable.LinkedHashSet.empty[String]
+  private val withoutBatch = mutable.LinkedHashMap.empty[String, String] // a run, and its query's id
   private var starts = 0L
   private var hasSkipped = false
 
@@ -111,17 +111,18 @@ private[spark] final class BatchArchive(
     }
   }
 
-  /** Of the runs that never get a batch with figures, the oldest starts go. */
+  /** Of the runs that never get a batch with figures, the oldest starts go, and those that the query's next run follows. */
   private def addStart(start: QueryStartedEvent): Unit = {
     val (run, id) = (start.runId.toString, start.id.toString)
     starts += 1
+    withoutBatch.collect { case (earlier, `id`) => earlier }.foreach(forgetStart)
     store.write(new StoredStart(run, id, Option(start.name).getOrElse(id), starts))
-    withoutBatch += run
-    if (withoutBatch.size > BatchArchive.RunsKept) forgetStart(withoutBatch.head)
+    withoutBatch(run) = id
+    if (withoutBatch.size > BatchArchive.RunsKept) forgetStart(withoutBatch.head._1)
   }
 
   private def forgetStart(run: String): Unit =
-    if (withoutBatch.remove(run)) store.delete(classOf[StoredStart], run)
+    if (withoutBatch.remove(run).nonEmpty) store.delete(classOf[StoredStart], run)
 
   /** An application that stops before its queries may make them end in an error. That error is not theirs. */
   private def isOfApplication(error: String): Boolean =

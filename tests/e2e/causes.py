@@ -1,0 +1,171 @@
+"""Pipelines with a known cause of their records' age, one after another; prints for each batch what the query says.
+
+Every pipeline goes through phases: what is slow is in a file, which its functions read. A phase ends when the query has named
+its cause twice running, or after so many batches.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import pandas_udf, window
+
+from sparklatency import NoFiguresError, latency, with_e2e_latency
+
+BATCHES = 60
+"""How many batches a phase has at the most."""
+
+SECONDS = 60
+"""How long it may take."""
+
+
+@dataclass(frozen=True)
+class Phase:
+    cause: str
+    node: str | None
+    slow: dict[str, float] = field(default_factory=dict)
+    """Seconds: ``row`` of each row at ``scored``, ``sink`` of each batch at the sink."""
+
+
+class Pipelines:
+    """The pipelines, each by its name."""
+
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
+        self._spark, self._folder = spark, folder
+        self._slow = folder / "slow.json"
+
+    def slow(self, seconds: dict[str, float]) -> None:
+        new = self._slow.with_suffix(".new")
+        new.write_text(json.dumps({"row": 0, "sink": 0, **seconds}))
+        new.replace(self._slow)
+
+    def run(self, name: str, *phases: Phase) -> Iterator[dict[str, object]]:
+        self.slow(phases[0].slow)
+        make: Callable[[], tuple[DataFrame, str]] = getattr(self, f"_{name}")
+        rows, trigger = make()
+        slow = str(self._slow)
+
+        def write(batch: DataFrame, _: int) -> None:
+            batch.write.format("noop").mode("append").save()
+            time.sleep(json.loads(Path(slow).read_text())["sink"])
+
+        writer = rows.writeStream.queryName(name).option("checkpointLocation", str(self._folder / name))
+        query = writer.foreachBatch(write).trigger(processingTime=trigger).start()
+        try:
+            for number, phase in enumerate(phases):
+                self.slow(phase.slow)
+                changed = time.time() * 1000
+                yield from self._watched(name, number, phase, changed)
+        finally:
+            query.stop()
+
+    def _watched(self, name: str, number: int, phase: Phase, changed: float) -> Iterator[dict[str, object]]:
+        seen: dict[int, dict[str, object]] = {}
+        until = time.monotonic() + SECONDS
+        while time.monotonic() < until and len(seen) < BATCHES:
+            time.sleep(0.1)
+            try:
+                query = latency(name).query
+            except NoFiguresError:
+                continue
+            batch = query.last_batch
+            if batch is None or batch.batch in seen or batch.start.timestamp() * 1000 < changed:
+                continue
+            end = batch.nodes[-1].commit if batch.nodes else None
+            said = {
+                "pipeline": name,
+                "phase": number,
+                "expected": [phase.cause, phase.node],
+                "batch": batch.batch,
+                "named": [query.headline.code, query.headline.node],
+                "text": query.headline.text,
+                "parts": sum(part.ms for part in query.parts.of),
+                "age": end.avg if end is not None else None,
+            }
+            seen[batch.batch] = said
+            yield said
+            if [one["named"] for one in list(seen.values())[-2:]] == [[phase.cause, phase.node]] * 2:
+                return
+
+    def _rate(self, rows: int) -> DataFrame:
+        stream = self._spark.readStream.format("rate").option("rowsPerSecond", rows).option("numPartitions", 2)
+        return stream.load()
+
+    def _scored(self, rows: DataFrame, timestamp: str = "timestamp") -> DataFrame:
+        slow = str(self._slow)
+
+        @pandas_udf("long")  # type: ignore[call-overload, untyped-decorator]
+        def score(values: pd.Series) -> pd.Series:
+            time.sleep(json.loads(Path(slow).read_text())["row"] * len(values))
+            return values
+
+        marked = with_e2e_latency(rows, "source", timestamp)
+        return with_e2e_latency(marked.withColumn("score", score("value")), "scored", timestamp)
+
+    def _scoring(self) -> tuple[DataFrame, str]:
+        return self._scored(self._rate(40)), "0 seconds"
+
+    def _saturated(self) -> tuple[DataFrame, str]:
+        return self._scored(self._rate(100)), "0 seconds"
+
+    def _seldom(self) -> tuple[DataFrame, str]:
+        return self._scored(self._rate(20)), "5 seconds"
+
+    def _old(self) -> tuple[DataFrame, str]:
+        rows = self._rate(20).selectExpr("value", "timestamp - INTERVAL 1 HOUR AS timestamp")
+        return self._scored(rows), "0 seconds"
+
+    def _windowed(self) -> tuple[DataFrame, str]:
+        rows = with_e2e_latency(self._rate(20).withWatermark("timestamp", "8 seconds"), "source")
+        counted = rows.groupBy(window("timestamp", "2 seconds")).count()
+        return with_e2e_latency(counted, "windows", "window"), "0 seconds"
+
+    def _files(self) -> tuple[DataFrame, str]:
+        folder = self._folder / "in"
+        folder.mkdir()
+        now = int(time.time() * 1000)
+        for number in range(30):
+            (folder / f"{number:02}.json").write_text(f'{{"at": {now}, "value": {number}}}\n' * 4)
+        stream = self._spark.readStream.schema("at LONG, value LONG").option("maxFilesPerTrigger", 1)
+        rows = stream.json(str(folder)).selectExpr("value", "timestamp_millis(at) AS timestamp")
+        return self._scored(rows), "0 seconds"
+
+    def _skewed(self) -> tuple[DataFrame, str]:
+        rows = with_e2e_latency(self._rate(40), "read", "timestamp")
+        keyed = rows.selectExpr("timestamp", "value", "CASE WHEN value % 20 = 0 THEN value ELSE 0 END AS key")
+        return self._scored(keyed.repartition(2, "key")), "0 seconds"
+
+
+WORK = "slowest-step"
+PIPELINES = {
+    "scoring": [
+        Phase(WORK, "scored", {"row": 0.05}),
+        Phase("commit", "scored", {"sink": 3}),
+        Phase(WORK, "scored", {"row": 0.06}),
+    ],
+    "saturated": [Phase(WORK, "scored", {"row": 0.03})],
+    "seldom": [Phase("waited-for-the-trigger", None), Phase("commit", "scored", {"sink": 4.5})],
+    "old": [Phase("arrived-old", None)],
+    "windowed": [Phase("waited-in-state", "windows")],
+    "files": [Phase("backlog", "scored", {"row": 0.2})],
+    "skewed": [Phase(WORK, "scored", {"row": 0.05})],
+}
+
+
+def main(folder: str, *names: str) -> None:
+    spark = SparkSession.builder.getOrCreate()
+    spark.conf.set("spark.sql.shuffle.partitions", 2)
+    pipelines = Pipelines(spark, Path(folder))
+    for name in names or PIPELINES:
+        for said in pipelines.run(name, *PIPELINES[name]):
+            print(json.dumps(said), flush=True)
+    print("done", flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,74 @@
+"""Pipelines whose cause of latency is known, submitted and run for real: the query names it, also after it has moved."""
+
+import json
+from collections.abc import Iterator
+from itertools import dropwhile, groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+from broker import free_port
+from causes import BATCHES, PIPELINES
+from cluster import LINES, Spark, settings
+
+from sampling import by_turns
+
+Said = dict[str, Any]
+
+WITHIN = 3
+"""In how many batches after a change its cause is to be named."""
+
+CONF = {
+    "spark.ui.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.plugins": "io.sparklatency.LatencyPlugin",
+}
+
+
+@pytest.fixture(scope="module", params=by_turns(LINES))
+def said(
+    request: pytest.FixtureRequest, figures: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[list[Said]]:
+    spark = Spark(request.param)
+    folder = tmp_path_factory.mktemp("causes")
+    submit = ["--master", "local[2]", "--jars", str(spark.jar), "--driver-memory", "1g", *settings(CONF)]
+    script = Path(__file__).parent / "causes.py"
+    with spark.start("driver", folder, "spark-submit", *submit, script, str(folder)) as driver:
+        driver.until(lambda: "done" in driver.lines(), "all pipelines have run", within=600)
+        lines = [json.loads(line) for line in driver.lines() if line.startswith("{")]
+    for (name, phase), batches in groupby(lines, lambda one: (one["pipeline"], one["phase"])):
+        named = [one["named"] == one["expected"] for one in dropwhile(_is_unknown, batches)]
+        figures.append(f"{spark.line} {name}, phase {phase}: named from batch {_settled(named)} of {len(named)} on")
+    yield lines
+
+
+def _is_unknown(said: Said) -> bool:
+    """Before the first record has come to the end: of a window that is when it closes."""
+    return bool(said["named"][0] == "unknown")
+
+
+def _settled(named: list[bool]) -> int:
+    """From which batch on the cause is named, counted from 1; one more than there are if it is not."""
+    wrong = [place for place, right in enumerate(named, start=1) if not right]
+    return wrong[-1] + 1 if wrong else 1
+
+
+@pytest.mark.parametrize(("name", "phase"), [(name, i) for name, of in PIPELINES.items() for i in range(len(of))])
+def test_the_cause_is_named_soon_after_it_has_moved(said: list[Said], name: str, phase: int) -> None:
+    batches = [one for one in said if (one["pipeline"], one["phase"]) == (name, phase)]
+    batches = list(dropwhile(_is_unknown, batches))
+    named = [one["named"] == one["expected"] for one in batches]
+    assert _settled(named) <= WITHIN < BATCHES, [(one["named"], one["text"]) for one in batches]
+
+
+def test_parts_add_up_to_the_age_at_the_commit(said: list[Said]) -> None:
+    told = [one for one in said if one["age"] is not None]
+    assert len(told) >= len(PIPELINES)
+    for one in told:
+        assert one["parts"] == pytest.approx(one["age"], rel=0.01, abs=1), one
+
+
+def test_a_backlog_names_the_limit(said: list[Said]) -> None:
+    texts = [one["text"] for one in said if one["pipeline"] == "files" and one["named"][0] == "backlog"]
+    assert texts
+    assert all("maxFilesPerTrigger admits no more" in text for text in texts)
