@@ -14,10 +14,10 @@ from scraping import required
 from sparklatency.assets.metrics import (
     COMMIT_LATENCY,
     E2E_LATENCY,
-    WATERMARK_LAG,
     clock_metrics,
     histogram,
     metrics,
+    query_metrics,
 )
 from support import exported, python
 
@@ -167,7 +167,8 @@ def test_what_the_endpoint_gives_is_called_as_the_table_says(series: set[str]) -
         one.prometheus for one in metrics() if one.kind == "counter"
     }
     assert {f"{histogram(measure)}_bucket" for measure in (E2E_LATENCY, COMMIT_LATENCY)} <= series
-    assert WATERMARK_LAG in series
+    assert {"sparklatency_commit_age_seconds", "sparklatency_age_part_seconds"} <= series
+    assert series & {one.prometheus for one in query_metrics()}
     assert {one.prometheus for one in clock_metrics()} <= series
 
 

@@ -5,6 +5,7 @@ import java.sql.Timestamp
 
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.Plans
 import org.apache.spark.sql.latency.recording.RecordLatencyExec
@@ -285,7 +286,7 @@ class AutomaticNodesSuite extends StreamingTest {
   test("a place to which no timestamp survives is left out, and the log says so once") {
     withSettings("spark.sparklatency.auto" -> "source,terminal") {
       val input = stream
-      val query = start(watermarked(input).select(lit(1).as("one")), "auto_none")
+      val query = start(watermarked(input).select(lit(1).as("one")).repartition(2), "auto_none")
       try {
         val log = Logged.during {
           for (ms <- 1L to 3L) {
@@ -300,6 +301,33 @@ class AutomaticNodesSuite extends StreamingTest {
       } finally query.stop()
     }
   }
+
+  for ((how, codegen) <- Seq("compiled" -> "CODEGEN_ONLY", "interpreted" -> "NO_CODEGEN"))
+    test(s"a timestamp that the query drops comes along to its end, and no column more comes out, $how") {
+      withSettings(
+        "spark.sparklatency.auto" -> "source,terminal",
+        "spark.sql.codegen.factoryMode" -> codegen,
+        "spark.sql.codegen.wholeStage" -> (how == "compiled").toString
+      ) {
+        val input = stream
+        val dropped =
+          watermarked(input)
+            .filter(col("value") > lit(ago(60000).head))
+            .select(lit(1).as("one"), unix_millis(col("value")).as("at")).filter(col("at") % 2 === 0)
+        val steps = dropped.select((col("at") % 1000).as("rest"), col("one"))
+        var written = Seq.empty[Row]
+        val query = steps.writeStream.queryName(s"auto_carried_$how")
+          .foreachBatch((batch: DataFrame, _: Long) => written ++= batch.collect()).start()
+        try {
+          input.addData(ago(10, 11, 500, 90000))
+          query.processAllAvailable()
+          assert(figures("sink", s"auto_carried_$how") === ((2, Some(10), Some(500))))
+          assert(figures("source-0-memory", s"auto_carried_$how") === ((4, Some(10), Some(90000))))
+          assert(written.map(_.getLong(0)).sorted === ago(10, 500).map(_.getTime % 1000).sorted)
+          assert(written.map(_.schema.fieldNames.toSeq).distinct === Seq(Seq("rest", "one")))
+        } finally query.stop()
+      }
+    }
 
   test("the timestamp is found through renames, windows, unions and max, and a window is as old as its end") {
     withSettings("spark.sparklatency.auto" -> "terminal") {

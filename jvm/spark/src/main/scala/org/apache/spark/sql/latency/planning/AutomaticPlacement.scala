@@ -35,6 +35,8 @@ private final class AutomaticPlacement(
     sources: RecordSources,
     application: MarkedApplication
 ) extends AdaptiveSparkPlanHelper {
+  import AutomaticPlacement.Sink
+
   private val settings = LatencyConf(session)
   private val conf = session.sessionState.conf
   private val timestamps = new TimestampLineage(plan, sources, conf.sessionLocalTimeZone)
@@ -64,8 +66,21 @@ private final class AutomaticPlacement(
     case rows =>
       val below = marked(rows, above)
       if (!records(NodeRole.Terminal) || isMarkedBelow(rows)) below
-      else latency("sink", rows, rows.output).fold(below)(insert(_, rows, below, above))
+      else carriedToEnd(rows, below, above)
+        .orElse(latency(Sink, rows, rows.output).map(insert(_, rows, below, above)))
+        .getOrElse(below)
   }
+
+  /** The end of a streaming query that drops its timestamp, which comes along as one more column and goes again behind the mark. */
+  private def carriedToEnd(rows: SparkPlan, below: SparkPlan, above: List[SparkPlan]): Option[SparkPlan] =
+    if (timestamps.of(rows).nonEmpty || writtenByHand.contains(Sink) || CurrentQuery.id(session).isEmpty) None
+    else for {
+      timestamp <- CarriedTimestamp.below(rows, timestamps)
+      carried <- CarriedTimestamp.to(below, timestamp)
+    } yield {
+      val mark = RecordE2ELatency(timestamp, rows.output, Sink)(accumulators.make(Sink))
+      ProjectExec(rows.output, insert(mark, rows, carried, above))
+    }
 
   /** @param above what stands above `node`, nearest first */
   private def marked(node: SparkPlan, above: List[SparkPlan]): SparkPlan = {
@@ -177,4 +192,9 @@ private final class AutomaticPlacement(
       !(codegen +: codegen.children).exists(plan => WholeStageCodegenExec.isTooManyFields(conf, plan.schema))
     case other => other.supportsColumnar // its rows are made in a stage
   }
+}
+
+/** Holds the id of the automatic node at a query's end. */
+private object AutomaticPlacement {
+  private val Sink = "sink"
 }
