@@ -329,6 +329,33 @@ class AutomaticNodesSuite extends StreamingTest {
       }
     }
 
+  test(
+    "a timestamp comes along through an explosion, a join with a static table, and projections above and below"
+  ) {
+    withSettings("spark.sparklatency.auto" -> "terminal") {
+      val static = spark.range(2000).toDF("key")
+      val ways = Seq[(String, DataFrame => DataFrame, Long)](
+        ("exploded", _.select(explode(array(lit(1), lit(2))).as("one")), 2),
+        ("joined", _.select((unix_millis(col("value")) % 2000).as("key")).join(broadcast(static), "key"), 1),
+        (
+          "joined_left",
+          _.select((unix_millis(col("value")) % 2000).as("key")).join(broadcast(static), Seq("key"), "left")
+            .select(col("key") + 1),
+          1
+        )
+      )
+      for ((name, steps, rows) <- ways) {
+        val input = stream
+        val query = start(steps(watermarked(input)), s"auto_$name")
+        try {
+          input.addData(ago(1500))
+          query.processAllAvailable()
+          assert(figures("sink", s"auto_$name") === ((rows, Some(1500), Some(1500))), name)
+        } finally query.stop()
+      }
+    }
+  }
+
   test("the timestamp is found through renames, windows, unions and max, and a window is as old as its end") {
     withSettings("spark.sparklatency.auto" -> "terminal") {
       val cases = Seq[(String, DataFrame => DataFrame, Long)](

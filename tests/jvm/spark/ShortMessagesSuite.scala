@@ -66,7 +66,10 @@ class ShortMessagesSuite extends StreamingTest {
     withSettings("spark.sparklatency.auto" -> "terminal") {
       val input = stream
       val query =
-        start(watermarked(input).select((0 until 2000).map(i => lit(i).as(s"c$i")): _*), "wide_and_blind")
+        start(
+          watermarked(input).select((0 until 2000).map(i => lit(i).as(s"c$i")): _*).repartition(1),
+          "wide_and_blind"
+        )
       try {
         val log = Logged.during {
           input.addData(ago(1))

@@ -4,10 +4,15 @@ import scala.annotation.tailrec
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.optimizer.BuildRight
+import org.apache.spark.sql.catalyst.plans.Inner
+import org.apache.spark.sql.catalyst.plans.LeftOuter
+import org.apache.spark.sql.catalyst.plans.RightOuter
 import org.apache.spark.sql.execution.FilterExec
+import org.apache.spark.sql.execution.GenerateExec
 import org.apache.spark.sql.execution.ProjectExec
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.execution.UnaryExecNode
+import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec
 import org.apache.spark.sql.execution.python.ArrowEvalPythonExec
 import org.apache.spark.sql.execution.python.BatchEvalPythonExec
 import org.apache.spark.sql.latency.compat.EventTimeWatermarkExec
@@ -24,28 +29,41 @@ private object CarriedTimestamp {
 
   /** The timestamp nearest below `node` that can be carried to it. */
   @tailrec
-  def below(node: SparkPlan, timestamps: TimestampLineage): Option[Expression] = timestamps.of(node) match {
-    case None if passesOn(node) => below(node.children.head, timestamps)
-    case found => found.filter(_.references.size == 1)
-  }
+  def below(node: SparkPlan, timestamps: TimestampLineage): Option[Expression] =
+    (timestamps.of(node), passedOn(node)) match {
+      case (None, Some(child)) => below(child, timestamps)
+      case (found, _) => found.filter(_.references.size == 1)
+    }
 
   /** The same plan with the timestamp's column in its output, beside all others; none where it does not come so far. */
   def to(plan: SparkPlan, timestamp: Expression): Option[SparkPlan] = carried(plan, timestamp.references.head)
 
   private def carried(plan: SparkPlan, column: Attribute): Option[SparkPlan] =
     if (plan.outputSet.contains(column)) Some(plan)
-    else if (!passesOn(plan)) None
-    else carried(plan.children.head, column).map { child =>
-      plan.withNewChildren(Seq(child)) match {
-        case project: ProjectExec => project.copy(projectList = project.projectList :+ column)
-        case other => other
-      }
-    }.filter(_.outputSet.contains(column))
+    else {
+      val wider = for (child <- passedOn(plan); carrying <- carried(child, column))
+        yield widened(
+          plan.withNewChildren(plan.children.map(one => if (one eq child) carrying else one)),
+          column
+        )
+      wider.filter(_.outputSet.contains(column))
+    }
 
-  private def passesOn(plan: SparkPlan): Boolean = plan match {
-    case _: ProjectExec | _: FilterExec | _: EventTimeWatermarkExec => true
-    case _: ArrowEvalPythonExec | _: BatchEvalPythonExec => true
-    case marked: UnaryExecNode => MarkOperator.unapply(marked).nonEmpty
-    case _ => false
+  private def widened(plan: SparkPlan, column: Attribute): SparkPlan = plan match {
+    case project: ProjectExec => project.copy(projectList = project.projectList :+ column)
+    case generate: GenerateExec => generate.copy(requiredChildOutput = generate.requiredChildOutput :+ column)
+    case other => other
+  }
+
+  /** The child whose rows an operator gives out as they are, with columns more or less. */
+  private def passedOn(plan: SparkPlan): Option[SparkPlan] = plan match {
+    case _: ProjectExec | _: FilterExec | _: GenerateExec | _: EventTimeWatermarkExec | _: ArrowEvalPythonExec |
+        _: BatchEvalPythonExec =>
+      Some(plan.children.head)
+    case join: BroadcastHashJoinExec
+        if join.joinType == Inner || join.joinType == LeftOuter || join.joinType == RightOuter =>
+      Some(if (join.buildSide == BuildRight) join.left else join.right)
+    case MarkOperator(_, child) => Some(child)
+    case _ => None
   }
 }
