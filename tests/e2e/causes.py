@@ -1,7 +1,7 @@
-"""Pipelines with a known cause of their records' age, one after another; prints for each batch what the query says.
+"""Pipelines whose cause of latency is known, one after another; prints for each batch what the query says.
 
-Every pipeline goes through phases: what is slow is in a file, which its functions read. A phase ends when the query has named
-its cause twice running, or after so many batches.
+Every pipeline goes through phases: what is slow is in a file, which its functions read. A phase ends
+when the query has named its cause twice running, or after so many batches.
 """
 
 import json
@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pandas as pd
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.functions import pandas_udf, window
+from pyspark.sql.functions import window
+from pyspark.sql.pandas.functions import pandas_udf
 
 from sparklatency import NoFiguresError, latency, with_e2e_latency
 
@@ -93,7 +94,9 @@ class Pipelines:
                 return
 
     def _rate(self, rows: int) -> DataFrame:
-        stream = self._spark.readStream.format("rate").option("rowsPerSecond", rows).option("numPartitions", 2)
+        stream = (
+            self._spark.readStream.format("rate").option("rowsPerSecond", rows).option("numPartitions", 2)
+        )
         return stream.load()
 
     def _scored(self, rows: DataFrame, timestamp: str = "timestamp") -> DataFrame:

@@ -10,7 +10,18 @@ from sparklatency.view import Latency
 NEVER = dict.fromkeys(("min", "avg", "p50", "p90", "p95", "p99", "p999", "max"))
 NO_SPLIT = dict.fromkeys(("queuing", "processing", "commit", "total"))
 NO_PROGRESS: dict[str, Any] = {
-    **dict.fromkeys(("sinceCommit", "running", "oldestUncommitted", "watermarkLag", "usually", "error", "text", "activity")),
+    **dict.fromkeys(
+        (
+            "sinceCommit",
+            "running",
+            "oldestUncommitted",
+            "watermarkLag",
+            "usually",
+            "error",
+            "text",
+            "activity",
+        )
+    ),
     "stalled": False,
 }
 NO_PARTS: dict[str, Any] = {"whole": None, "text": None, "of": []}

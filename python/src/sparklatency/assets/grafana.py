@@ -25,8 +25,15 @@ def dashboard() -> Mapping[str, Any]:
         _percentile("Record latency by node, p99", E2E_LATENCY, 0.99),
         _heatmap("Record latency", histogram(E2E_LATENCY)),
         _percentile("Latency at the commit, p99", COMMIT_LATENCY, 0.99),
-        _series("Watermark behind the clock", "s", f"{metric('watermark-lag').prometheus}{_QUERY}", "{{query}}"),
-        _series("Age at the commit, by part", "s", f"sparklatency_age_part_seconds{_QUERY}", "{{query}} {{part}} {{node}}"),
+        _series(
+            "Watermark behind the clock", "s", f"{metric('watermark-lag').prometheus}{_QUERY}", "{{query}}"
+        ),
+        _series(
+            "Age at the commit, by part",
+            "s",
+            f"sparklatency_age_part_seconds{_QUERY}",
+            "{{query}} {{part}} {{node}}",
+        ),
         _series("Batch in progress", "s", f"{metric('batch-in-progress').prometheus}{_QUERY}", "{{query}}"),
         _series("Since the last commit", "s", f"{metric('commit-age').prometheus}{_QUERY}", "{{query}}"),
         _counter("Records", "records"),

@@ -17,7 +17,7 @@ _ID = r"([\w%-]+)"
 
 
 def rules() -> Mapping[str, Any]:
-    """Returns the configuration: a rule for each metric of a node, of a node in a task, of a query, and of a clock."""
+    """Returns the configuration: a rule for each metric of nodes, tasks, queries and clocks."""
     nodes = [_rule(metric, _of_node(metric), metric.prometheus, _NODE) for metric in metrics()]
     tasks = [
         _rule(metric, _of_task(metric), metric.prometheus.replace("_", "_task_", 1), _TASK)

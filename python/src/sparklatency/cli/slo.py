@@ -40,8 +40,8 @@ def slo(url: str, app: str | None, query: str, node: str, as_json: bool, **limit
 
     Figures are those of the window, by default the last 60 to 90 seconds. A figure is unknown where there is
     no record to tell by, or no such query or node yet. If one limit is missed and another unknown, the exit
-    code is 3. A query that an error ended misses all its limits. A record that waits for its commit for longer
-    than a limit of p99, p999 or max misses that.
+    code is 3. A query that an error ended misses all its limits. A record that waits for its commit for
+    longer than a limit of p99, p999 or max misses that.
     """
     asked = {figure: limit for figure, limit in limits.items() if limit is not None}
     if not asked:
@@ -53,8 +53,7 @@ def slo(url: str, app: str | None, query: str, node: str, as_json: bool, **limit
         figures, problem = _figures(run, node, asked)
     except NoFiguresError as none:
         figures, problem = {}, str(none)
-    judged = [_judge(figure, limit, figures) for figure, limit in asked.items()]
-    judged = [_waiting(one, run) for one in judged]
+    judged = [_waiting(_judge(figure, limit, figures), run) for figure, limit in asked.items()]
     if run.get("status") == "FAILED":
         problem = f"an error ended the query's run {run['run']}"
         judged = [{**one, "status": "missed"} for one in judged]
@@ -88,11 +87,12 @@ def _figures(
     return {**found, **{f"commit_{figure}": value for figure, value in commit.items()}}, problem
 
 
-def _waiting(judged: Mapping[str, Any], run: Mapping[str, Any]) -> Mapping[str, Any]:
+def _waiting(judged: dict[str, Any], run: Mapping[str, Any]) -> dict[str, Any]:
     """A record that waits for longer than the limit misses it, though it has not come to the node yet."""
     waits = run.get("progress", {}).get("oldestUncommitted")
     reaches = any(judged["figure"].endswith(one) for one in ("p99", "p999", "max"))
-    return {**judged, "status": "missed"} if reaches and waits is not None and waits > judged["limit"] else judged
+    missed = reaches and waits is not None and waits > judged["limit"]
+    return {**judged, "status": "missed"} if missed else judged
 
 
 def _judge(figure: str, limit: int, figures: Mapping[str, Any]) -> dict[str, Any]:

@@ -90,7 +90,9 @@ def _of_this_version() -> Iterator[None]:
 
 
 def _parts(parts: Json) -> Parts:
-    of = tuple(_value(Part, part, names=tuple(part["names"]), nodes=tuple(part["nodes"])) for part in parts["of"])
+    of = tuple(
+        _value(Part, part, names=tuple(part["names"]), nodes=tuple(part["nodes"])) for part in parts["of"]
+    )
     return Parts(parts["whole"], parts["text"], of)
 
 

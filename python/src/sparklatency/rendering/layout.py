@@ -41,7 +41,7 @@ def heading_of_nodes(query: QueryLatency) -> str:
 
 
 def latest(node: NodeSnapshot) -> NodeSnapshot | BatchLatency:
-    """Returns what a table shows of a node: the window, or where that has no record the last batch that reached it."""
+    """Returns what a table shows of a node: the window, or the last batch where the window has no record."""
     return node.batch if node.quiet else node
 
 

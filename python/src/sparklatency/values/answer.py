@@ -14,12 +14,13 @@ class Headline:
     """What makes records old: the part of their age that leads, and what makes it lead."""
 
     code: str
-    """``slowest-step`` where work leads, else the ``code`` of the leading :class:`Part`; ``one-node`` where there is no
-    choice; ``unknown`` before anything was measured."""
+    """``slowest-step`` where work leads, else the ``code`` of the leading :class:`Part`; ``one-node`` where
+    there is no choice; ``unknown`` before anything was measured."""
     node: str | None
     """The step that is the cause; None where no step is."""
     own: float | None
-    """The mean time of the leading part, in milliseconds; where parts are unknown, that of the slowest step."""
+    """The mean time of the leading part, in milliseconds. Where parts are unknown, that of the slowest
+    step."""
     whole: float | None
     """The mean age at the commit; where parts are unknown, the time of all steps on the critical path."""
     share: float | None
@@ -34,12 +35,13 @@ class Part:
 
     names: tuple[str, ...]
     code: str
-    """``arrived-old``, ``backlog``, ``waited-for-the-batch-before``, ``waited-for-the-trigger``, ``start-of-the-batch``,
-    ``work``, ``waited-in-state`` or ``commit``; ``source-queuing`` and ``processing`` where no batch tells more."""
+    """``arrived-old``, ``backlog``, ``waited-for-the-batch-before``, ``waited-for-the-trigger``,
+    ``start-of-the-batch``, ``work``, ``waited-in-state`` or ``commit``; ``source-queuing`` and ``processing``
+    where no batch tells more."""
     nodes: tuple[str, ...]
     """Whose work it is; empty of a part that is no work, and of work that no node stands for."""
     ms: float
-    """How long it takes on average. Negative where other records come out, and these are younger than those that came in."""
+    """How long it takes on average. Negative where younger records come out than those that came in."""
     share: float
     """Its part of the whole, between 0 and 1."""
     text: str
@@ -47,7 +49,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Parts:
-    """The mean age of records when their results could be seen, in parts; of the last batch that tells them."""
+    """The mean age of records when their results could be seen, in parts, of the last batch that tells."""
 
     whole: float | None
     text: str | None
@@ -74,12 +76,12 @@ class Activity:
 
 @dataclass(frozen=True)
 class Progress:
-    """How a run of a query goes; durations in milliseconds, None where they are unknown or the run has ended."""
+    """How a run of a query goes; durations in milliseconds, None where unknown or the run has ended."""
 
     since_commit: int | None
     """How long ago the last batch was committed."""
     running: int | None
-    """For how long the batch in progress has run; None in real-time and continuous mode, where that is normal."""
+    """For how long the batch in progress has run; None in real-time and continuous mode: long is normal."""
     oldest_uncommitted: int | None
     """Age of the oldest record that was there to be read and is not committed, at least."""
     watermark_lag: int | None

@@ -68,8 +68,8 @@ class NodeSnapshot(NodeLatencies):
     """
 
     quiet: bool
-    """Whether no record with a timestamp came within the window, and some came before. ``own``, ``share`` and every table are
-    then of ``batch``."""
+    """Whether no record with a timestamp came within the window, and some came before. ``own``, ``share``
+    and every table are then of ``batch``."""
     batch: BatchLatency
     """The last batch that reached the node."""
     batch_committed: datetime | None

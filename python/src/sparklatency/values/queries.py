@@ -72,8 +72,8 @@ class QueryLatency:
     watermark_text: str
     """Where the query's watermark stood at the last commit, in a sentence."""
     slowest_step: str | None
-    """The step that is the cause of the records' age, None where no step is. Where no cause is known, the node of the critical
-    path with the greatest own time."""
+    """The step that is the cause of the records' age, None where no step is. Where no cause is known, the
+    node of the critical path with the greatest own time."""
     critical_path: tuple[str, ...]
     """From the slowest of the last nodes back along the slowest upstream node: ids, upstream first."""
     split: LatencySplit
