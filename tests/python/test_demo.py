@@ -59,7 +59,7 @@ def test_without_figures_no_step_is_called_slow() -> None:
 def test_a_line_that_says_nothing_new_is_not_printed_again() -> None:
     text = "Slowest step: b, 2.6 s of 4.2 s (62 %)"
     b = query("q", node("a"), node("b"), headline=slowest("b", 2_600.0, 4_200.0, text))
-    later = {**b, "nodes": [node("a"), node("b", p50=700.0)]}
+    later = query("q", node("a"), node("b", p50=700.0), headline=b["headline"])
     out = io.StringIO()
     readings = [(0.0, figures(b)), (5.0, figures(b)), (10.0, figures(later)), (12.0, figures(b))]
     last = show_lines(iter(readings), 12, Console(file=out, width=1_000))

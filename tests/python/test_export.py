@@ -178,11 +178,12 @@ def test_alerts_ask_for_what_the_endpoint_gives_and_take_limits(series: set[str]
     ]
     rules = {rule["alert"]: rule for rule in group["rules"]}
     assert rules["SparkRecordLatencyHigh"]["expr"] == (
-        "histogram_quantile(0.99, sum by (app, query, node, le) "
-        "(rate(sparklatency_record_e2e_latency_seconds_bucket[5m]))) > 2.5"
+        "max by (app, query) (histogram_quantile(0.99, sum by (app, query, node, le) "
+        "(rate(sparklatency_record_e2e_latency_seconds_bucket[5m])))) > 2.5"
     )
     assert rules["SparkWatermarkBehind"]["expr"] == "sparklatency_watermark_lag_seconds > 60"
-    assert names([rule["expr"] for rule in rules.values()]) <= series
+    sometimes = {one.prometheus for one in query_metrics()}  # such as the oldest record that waits
+    assert names([rule["expr"] for rule in rules.values()]) <= series | sometimes
     assert all(rule["annotations"]["summary"] for rule in rules.values())
 
 
@@ -193,7 +194,7 @@ def test_a_dashboard_asks_for_what_the_endpoint_gives(series: set[str]) -> None:
     variables = [one["query"] for one in board["templating"]["list"]]
     asked = names([target["expr"] for target in targets] + variables)
     assert asked <= series
-    assert len(asked) == 7
+    assert len(asked) == 10
     assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
     assert {target["datasource"]["uid"] for target in targets} == {"${datasource}"}
     places = {(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in board["panels"]}

@@ -195,7 +195,7 @@ def test_what_is_said_of_a_query_comes_with_its_numbers() -> None:
     )
     assert shown.headline == Headline("slowest-step", "sink", 2_600.0, 4_200.0, 0.62, text)
     processing = Part(
-        ("processing", "commit"), "processing", (), 3_000.0, 0.75, "processing and commit 3.0 s"
+        ("processing", "commit"), "processing+commit", (), 3_000.0, 0.75, "processing and commit 3.0 s"
     )
     assert shown.parts == Parts(4_000.0, "…: 4.0 s", (processing,))
     assert shown.notes == (

@@ -16,7 +16,7 @@ _TASK = {"sparklatency.thread": "param(thread-id)", "sparklatency.task": "param(
 
 
 def rules() -> Mapping[str, Any]:
-    """Returns the configuration: a rule for each metric of nodes and queries, one for tasks, one for clocks."""
+    """Returns the configuration: a rule for each metric of nodes and queries, for tasks, and for clocks."""
     nodes = [
         {
             "bean": f"metrics:name=*.sparklatency.query.*.node.*.{metric.name},type=gauges",

@@ -36,6 +36,8 @@ def heading(query: QueryLatency) -> str:
 
 def heading_of_nodes(query: QueryLatency) -> str:
     """Returns the heading of a table of a query's nodes, which says whose figures :func:`latest` gives."""
+    if not query.nodes:
+        return heading(query)
     span = "of each node's last batch" if query.silent else "over the window"
     return f"{heading(query)} · latency in ms {span}, records since the start"
 

@@ -36,8 +36,8 @@ def tables(queries: Sequence[QueryLatency]) -> RenderableType:
         return Text(NOTHING)
     parts: list[RenderableType] = []
     for query in queries:
-        table = layout.table_of_nodes(_HEADINGS, _rows(query))
-        parts += [Text(), layout.caption(layout.heading_of_nodes(query)), table, *map(Text, _lines(query))]
+        table = [layout.table_of_nodes(_HEADINGS, _rows(query))] if query.nodes else []
+        parts += [Text(), layout.caption(layout.heading_of_nodes(query)), *table, *map(Text, _lines(query))]
     return Group(*parts[1:])
 
 
@@ -75,9 +75,11 @@ def _html_table(query: QueryLatency) -> str:
         right = "".join(f'<{tag} style="text-align:right">{value}</{tag}>' for value in rest)
         return f'<tr><{tag} style="text-align:left"{whole}>{first}</{tag}>{right}</tr>'
 
-    body = "".join(row("td", [name(id_), *figures], _whole(id_)) for id_, *figures in _rows(query))
     lines = "".join(f"<div>{markup.escape(line)}</div>" for line in _lines(query))
     words = markup.escape(layout.heading_of_nodes(query))
+    if not query.nodes:
+        return f"<div{_whole(query.query)}>{words}</div>{lines}"
+    body = "".join(row("td", [name(id_), *figures], _whole(id_)) for id_, *figures in _rows(query))
     caption = f'<caption style="text-align:left"{_whole(query.query)}>{words}</caption>'
     return f"<table>{caption}<thead>{row('th', _HEADINGS)}</thead><tbody>{body}</tbody></table>{lines}"
 
