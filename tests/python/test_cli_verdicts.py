@@ -72,6 +72,19 @@ def test_a_query_that_an_error_ended_keeps_no_limit(ui: UI) -> None:
     assert document["problem"] == f"an error ended the query's run {ORDERS['run']}" == judged.stderr.strip()
 
 
+def test_a_record_that_waits_for_longer_than_a_limit_misses_it(ui: UI) -> None:
+    ui.queries = [{**ORDERS, "progress": {**ORDERS["progress"], "oldestUncommitted": 6_001}}]
+    limits = ("--p99", "6s", "--max", "6001ms", "--avg", "6s")
+    judged = sparklatency(ui, "slo", "--query", "orders", "--node", "sink", *limits, "--json")
+    document = json.loads(judged.stdout)
+    assert {one["figure"]: one["status"] for one in document["limits"]} == {
+        "p99": "missed",
+        "max": "met",
+        "avg": "met",
+    }
+    assert document["problem"] == "the oldest record that waits for its commit is at least 6,001 ms old"
+
+
 def test_check_finds_nothing_wrong_with_what_fits(ui: UI) -> None:
     ui.queries = [ORDERS]
     checked = sparklatency(ui, "check", "--json")

@@ -54,6 +54,14 @@ class LatencyPathSuite extends AnyFunSuite {
     assert(split.committed.avg === Some(1600.0))
   }
 
+  test("of records that are not the same only the means are told apart") {
+    val few = node("sink", "source")(2000)
+    val processing = new LatencyPath(Seq(source, few)).split.processing
+    assert(processing.map(delay => (delay.sameRecords, delay.min, delay.p99, delay.max)) ===
+      Some((false, None, None, None)))
+    assert(processing.flatMap(_.avg) === Some(1800.0))
+  }
+
   test("of a lone node only the whole is known") {
     val split = new LatencyPath(Seq(node("sink")(5))).split
     assert(split.queuing.isEmpty && split.processing.isEmpty && split.commit.isEmpty)

@@ -53,7 +53,11 @@ def slo(url: str, app: str | None, query: str, node: str, as_json: bool, **limit
         figures, problem = _figures(run, node, asked)
     except NoFiguresError as none:
         figures, problem = {}, str(none)
-    judged = [_waiting(_judge(figure, limit, figures), run) for figure, limit in asked.items()]
+    judged = [_judge(figure, limit, figures) for figure, limit in asked.items()]
+    waits = run.get("progress", {}).get("oldestUncommitted")
+    if waits is not None and any(_misses(one, waits) for one in judged):
+        problem = f"the oldest record that waits for its commit is at least {milliseconds(waits)} ms old"
+        judged = [{**one, "status": "missed"} if _misses(one, waits) else one for one in judged]
     if run.get("status") == "FAILED":
         problem = f"an error ended the query's run {run['run']}"
         judged = [{**one, "status": "missed"} for one in judged]
@@ -87,12 +91,10 @@ def _figures(
     return {**found, **{f"commit_{figure}": value for figure, value in commit.items()}}, problem
 
 
-def _waiting(judged: dict[str, Any], run: Mapping[str, Any]) -> dict[str, Any]:
-    """A record that waits for longer than the limit misses it, though it has not come to the node yet."""
-    waits = run.get("progress", {}).get("oldestUncommitted")
-    reaches = any(judged["figure"].endswith(one) for one in ("p99", "p999", "max"))
-    missed = reaches and waits is not None and waits > judged["limit"]
-    return {**judged, "status": "missed"} if missed else judged
+def _misses(judged: Mapping[str, Any], waits: int) -> bool:
+    """Whether a record that has waited so long will miss a limit, though it has not come to the node yet."""
+    limit: int = judged["limit"]
+    return judged["figure"].endswith(("p99", "p999", "max")) and waits > limit
 
 
 def _judge(figure: str, limit: int, figures: Mapping[str, Any]) -> dict[str, Any]:

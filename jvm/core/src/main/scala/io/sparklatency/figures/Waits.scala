@@ -31,15 +31,11 @@ object Waits {
    * @return none without a record
    */
   def of(ages: LatencySummary, atMs: Long, admission: Admission, firstReadMs: Double): Option[Waits] =
-    ages.avg.map { avg =>
-      // How long before each bound the records came, on average. What came after it did not wait for it.
+    Option.when(ages.avg.nonEmpty) {
+      // How long before each bound the records came, on average. What came after it did not wait for it. The histogram is known
+      // within 1 %, and the mean exactly: so is the sum, where all came before the first read.
       val before = admission.bounds(firstReadMs).map(bound => ages.meanBeyond(atMs - bound))
-      val waits = before.head +: before.zip(before.tail).map { case (earlier, later) => later - earlier }
-      // The histogram is known within 1 %, the mean exactly. Where all came before the first read, the longest wait takes the rest.
-      val exact = avg - (atMs - firstReadMs)
-      val rest = if (ages.min.exists(_ >= atMs - firstReadMs)) exact - before.last else 0.0
-      val longest = waits.indexOf(waits.max)
-      val all = waits.updated(longest, waits(longest) + rest)
-      Waits(all(0), all(1), all(2), all(3), all(4))
+      val after = before.zip(before.tail).map { case (earlier, later) => later - earlier }
+      Waits(before.head, after(0), after(1), after(2), after(3))
     }
 }
