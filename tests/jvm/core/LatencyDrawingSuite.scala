@@ -1,5 +1,6 @@
 package io.sparklatency
 
+import java.time.ZoneId
 import java.time.ZoneOffset.UTC
 
 import scala.xml.Elem
@@ -7,6 +8,8 @@ import scala.xml.XML
 
 import io.sparklatency.drawing.GraphDrawing
 import io.sparklatency.drawing.LatencyChart
+import io.sparklatency.drawing.PhasesChart
+import io.sparklatency.drawing.Sparkline
 import io.sparklatency.figures.NodeLatencies
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -96,25 +99,103 @@ class LatencyDrawingSuite extends AnyFunSuite {
         "00:00:01",
         "00:00:02",
         "00:00:03",
-        "00:00:04"
+        "00:00:04",
+        "1970-01-01, Z"
       ))
+  }
+
+  private def ticks(greatestMs: Long, zone: ZoneId, times: Long*): Seq[String] = {
+    val points = times.map(at => point(at)(greatestMs))
+    texts(XML.loadString(LatencyChart.of(points, zone).svg), "latency-tick")
+  }
+
+  test("levels are in one unit each") {
+    assert(ticks(71000, UTC, 0).take(6) === Seq("0 ms", "15 s", "30 s", "45 s", "60 s", "75 s"))
+    assert(ticks(100000, UTC, 0).take(5) === Seq("0 ms", "30 s", "60 s", "90 s", "120 s"))
+    assert(ticks(720000, UTC, 0).take(4) === Seq("0 ms", "5 min", "10 min", "15 min"))
+  }
+
+  test("times are round in the zone of the axis, which is named with the date") {
+    val kolkata = ZoneId.of("Asia/Kolkata") // half an hour beside
+    val at = 1700000000000L // 2023-11-15 03:43:20 there
+    assert(ticks(100, kolkata, at, at + 30 * 60000).takeRight(4) ===
+      Seq("03:50", "04:00", "04:10", "2023-11-15, Asia/Kolkata"))
+    assert(ticks(100, kolkata, at, at + 4 * 86400000L).takeRight(5) ===
+      Seq("11-16", "11-17", "11-18", "11-19", "2023-11-15 to 2023-11-19, Asia/Kolkata"))
+  }
+
+  test("of a wide graph a chain of nodes that add nothing is one box, a link to the last of them") {
+    val chain = (1 to 12).scanLeft(node("source")(100)) { (before, i) =>
+      node(s"step$i", before.id)(if (i < 5) 100 else 5000)
+    }
+    val drawn = graph(chain :+ node("sink", "step12")(9000): _*)
+    assert(texts(drawn, "latency-id") === Seq("source", "4 nodes", "step5", "7 nodes", "sink"))
+    assert((drawn \ "a").map(_ \@ "href") ===
+      Seq("source", "step4", "step5", "step12", "sink").map(id => s"?node=$id"))
+    assert(
+      (drawn \\ "title").map(_.text).apply(1).startsWith("4 nodes, step1, step2, step3, step4: avg 100 ms")
+    )
+    assert((drawn \ "a").map(_ \@ "class").apply(3) === "latency-node latency-critical latency-folded")
+    val edges = (drawn \ "path").map(_ \@ "class").filter(_.startsWith("latency-edge"))
+    assert(edges === Seq.fill(4)("latency-edge latency-critical"))
+  }
+
+  test("what fits is not folded, and neither are forks nor what adds something") {
+    val six = (1 to 5).scanLeft(node("source")(100))((before, i) => node(s"step$i", before.id)(100))
+    assert(texts(graph(six: _*), "latency-id").size === 6)
+    val forked =
+      (1 to 8).scanLeft(node("source")(100))((before, i) => node(s"step$i", before.id)(100 * i + 100))
+    assert(texts(graph(forked: _*), "latency-id").size === 9)
+  }
+
+  test("links are reached by the keyboard, and known to who cannot see them") {
+    val drawn = graph(shop: _*)
+    assert((drawn \@ "role", (drawn \ "a" \ "title").size) === (("group", 4)))
+    assert(drawn \@ "aria-label" === "nodes of the query, each a link to its history")
+  }
+
+  private def phases(bars: PhasesChart.Bar*): Elem = XML.loadString(new PhasesChart(bars, UTC).svg)
+
+  test("phases of a batch stand on one another, and what no phase holds on all") {
+    val known = Map("addBatch" -> 600L, "walCommit" -> 100L, "triggerExecution" -> 1000L)
+    val drawn = phases(PhasesChart.bar(7, 0, known, 500).get)
+    val boxes = (drawn \\ "rect").filter(_ \@ "class" != "latency-hint")
+    assert(boxes.map(_ \@ "class") ===
+      Seq("walCommit", "addBatch", "other").map(name => s"latency-phase latency-phase-$name"))
+    assert(boxes.map(_ \@ "height") === Seq("14.4", "86.4", "43.2"))
+    assert((drawn \\ "title").map(_.text) === Seq(
+      "batch 7 · 1970-01-01 00:00:00 · walCommit 100 ms · addBatch 600 ms · other 300 ms · 500 rows · 500 rows/s"
+    ))
+    assert(texts(drawn, "latency-tick") ===
+      Seq("0 ms", "200 ms", "400 ms", "600 ms", "800 ms", "1 s", "batch 7", "500 rows/s", "0 rows/s"))
+  }
+
+  test("a batch of which nothing is told has no bar") {
+    assert(PhasesChart.bar(7, 0, Map.empty, 500) === None)
+  }
+
+  test("a line in a table goes from 0 to the greatest, with a gap where nothing was measured") {
+    val drawn = XML.loadString(new Sparkline("p99", Seq(Some(100), Some(400), None, Some(200), Some(0))).svg)
+    assert((drawn \ "polyline").map(_ \@ "points") === Seq("1,13 23,1", "67,9 89,17"))
+    assert((drawn \ "title").text === "p99 of the last 5 batches, 0 ms to 400 ms")
+    assert(new Sparkline("p99", Seq(Some(100), None)).svg === "")
   }
 
   test("a chart has the average, the maximum and a band from the median to the 99th percentile") {
     val drawn = chart(point(0)(100, 300), point(4000)(200, 400))
-    assert(shapes(drawn, "latency-avg") === Seq("60,82 708,46"))
-    assert(shapes(drawn, "latency-max") === Seq("60,46 708,10"))
-    assert(shapes(drawn, "latency-band") === Seq("60,46 708,10 708,82 60,118"))
+    assert(shapes(drawn, "latency-avg") === Seq("60,82 690,46"))
+    assert(shapes(drawn, "latency-max") === Seq("60,46 690,10"))
+    assert(shapes(drawn, "latency-band") === Seq("60,46 690,10 690,82 60,118"))
   }
 
   test("where nothing was measured there is a gap, and no zero") {
     val drawn = chart(point(0)(100), point(1000)(100), point(2000)(), point(3000)(100), point(4000)(100))
-    assert(shapes(drawn, "latency-avg") === Seq("60,10 222,10", "546,10 708,10"))
-    assert((drawn \\ "title").map(_.text).apply(2) === "00:00:02 · no record with a timestamp")
+    assert(shapes(drawn, "latency-avg") === Seq("60,10 217.5,10", "532.5,10 690,10"))
+    assert((drawn \\ "title").map(_.text).apply(2) === "1970-01-01 00:00:02 · no record with a timestamp")
   }
 
   test("a single batch can be seen") {
-    assert(shapes(chart(point(0)(100)), "latency-avg") === Seq("382,10 386,10"))
+    assert(shapes(chart(point(0)(100)), "latency-avg") === Seq("373,10 377,10"))
   }
 
   test("records ahead of the clock are below the line of zero") {

@@ -24,7 +24,7 @@ final case class Status(query: QuerySnapshot, run: Option[RunStatus], error: Opt
     runningMs.exists(ms => ms >= Status.StalledMs && query.usuallyMs.forall(ms > Status.Times * _))
 
   /** That it is, in a sentence. */
-  private[answer] def stalled: Option[String] =
+  def stalled: Option[String] =
     for (activity <- query.activity; ms <- runningMs if isStalled) yield {
       val usually =
         query.usuallyMs.fold("")(every => s", where one is committed every ${Readable.duration(every)}")
@@ -32,7 +32,7 @@ final case class Status(query: QuerySnapshot, run: Option[RunStatus], error: Opt
     }
 
   /** What ended the run, if an error did. */
-  private[answer] def failed: Option[String] = Option.when(run.contains(RunStatus.Failed))(
+  def failed: Option[String] = Option.when(run.contains(RunStatus.Failed))(
     error.fold("An error ended this run.")(line => s"An error ended this run: ${Readable.cut(line)}")
   )
 

@@ -8,7 +8,8 @@ import io.sparklatency.path.LatencyPath
 
 /**
  * Draws the nodes of a query as SVG. Each node shows how old records are there. The warmer a node, the more of the whole arose
- * there. The critical path is bold. The drawing has classes and no colours: the page sets those.
+ * there. The critical path is bold. Of a graph that is wide, chains of nodes that add nothing are one box. A drawing that does not
+ * fit its place is drawn smaller, as long as it can be read. It has classes and no colours: the page sets those.
  *
  * @param nodes in plan order, upstream first
  * @param href  the link of a node
@@ -17,9 +18,10 @@ final class GraphDrawing(nodes: Seq[NodeLatencies], href: String => String) {
   import GraphDrawing._
 
   private val path = new LatencyPath(nodes)
-  private val critical = path.critical.toSet
-  private val onPath = path.critical.zip(path.critical.drop(1)).toSet
-  private val layout = GraphLayout.of(nodes)
+  private val folded = FoldedChains.of(path)
+  private val critical = path.critical.filter(folded.nodes.map(_.id).toSet)
+  private val onPath = critical.zip(critical.drop(1)).toSet
+  private val layout = GraphLayout.of(folded.nodes)
 
   def svg: String = {
     val width = layout.columns * (Width + Gap) - Gap + 2 * Margin
@@ -29,15 +31,14 @@ final class GraphDrawing(nodes: Seq[NodeLatencies], href: String => String) {
       "svg",
       "xmlns" -> "http://www.w3.org/2000/svg",
       "class" -> "latency-graph",
-      "width" -> width,
-      "height" -> height,
+      "style" -> s"max-width: ${Svg.number(width)}px; min-width: ${Svg.number(width * Smallest)}px",
       "viewBox" -> s"0 0 ${Svg.number(width)} ${Svg.number(height)}",
-      "role" -> "img",
-      "aria-label" -> "nodes of the query"
+      "role" -> "group",
+      "aria-label" -> "nodes of the query, each a link to its history"
     )((thin.map(edge(_, "latency-edge")) ++ bold.map(edge(
       _,
       "latency-edge latency-critical"
-    )) ++ nodes.map(box)): _*)
+    )) ++ folded.nodes.map(box)): _*)
   }
 
   /** From a node's right side, through the bends, to the next node's left side. */
@@ -64,13 +65,17 @@ final class GraphDrawing(nodes: Seq[NodeLatencies], href: String => String) {
     val (x, y) = (left(place), middle(place) - Height / 2)
     val latency = node(Measure.E2ELatency)
     val share = path.share(node)
-    val style = if (critical(node.id)) "latency-node latency-critical" else "latency-node"
+    val together = folded.hidden.get(node.id)
+    val style = (Seq("latency-node") ++ Option.when(critical.contains(node.id))("latency-critical") ++
+      together.map(_ => "latency-folded")).mkString(" ")
     val ages =
       s"avg ${Readable.duration(latency.avg)} · p99 ${Readable.duration(latency.percentile(99).map(_.toDouble))}"
     val own = s"here ${Readable.duration(path.own(node))}"
+    val name = together.fold(node.id)(ids => s"${ids.size} nodes, ${ids.mkString(", ")}")
+    val short = together.fold(Readable.shortened(node.id, IdLength))(ids => s"${ids.size} nodes")
     Svg.element("a", "href" -> href(node.id), "class" -> style)(
       Svg.element("title")(
-        Svg.escape(s"${node.id}: $ages; $own, ${share.fold(Readable.Unknown)(Readable.percent)} of the whole")
+        Svg.escape(s"$name: $ages; $own, ${share.fold(Readable.Unknown)(Readable.percent)} of the whole")
       ),
       Svg.element(
         "rect",
@@ -91,7 +96,7 @@ final class GraphDrawing(nodes: Seq[NodeLatencies], href: String => String) {
         "rx" -> 4,
         "fill-opacity" -> math.round(share.getOrElse(0.0) * Heat * 100) / 100f
       )(),
-      text(x + 10, y + 20, "latency-id", Readable.shortened(node.id, IdLength)),
+      text(x + 10, y + 20, "latency-id", short),
       text(x + 10, y + 38, "latency-ages", ages),
       text(x + 10, y + 55, "latency-own", own),
       text(x + Width - 10, y + 55, "latency-share", share.fold(Readable.Unknown)(Readable.percent))
@@ -117,6 +122,9 @@ object GraphDrawing {
   private val Margin = 2.0
   private val Arrow = 6.0
   private val IdLength = 21
+
+  /** How small a drawing may become beside its own size: then its text is 8 pixels high. */
+  private val Smallest = 0.66
 
   /** Opacity of the warmest node. Text on it stays readable, on a light and on a dark page. */
   private val Heat = 0.55

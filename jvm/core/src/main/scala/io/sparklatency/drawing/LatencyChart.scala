@@ -20,14 +20,12 @@ final class LatencyChart(points: Seq[LatencyChart.Point], zone: ZoneId) {
   private val drawn = points.map(new Drawn(_))
   private val measured = drawn.filter(_.isMeasured)
   private val (firstMs, lastMs) = (points.head.atMs, points.last.atMs)
-  private val ticks = Ticks(
+  private val levels = Ticks.ofDurations(
     measured.map(_.lowest).minOption.getOrElse(0.0).min(0),
     measured.map(_.max).maxOption.getOrElse(1.0).max(0)
   )
-  private val clock =
-    DateTimeFormatter.ofPattern(
-      if (lastMs - firstMs < 86400000L) "HH:mm:ss" else "MM-dd HH:mm"
-    ).withZone(zone)
+  private val times = Ticks.ofTimes(firstMs, lastMs, zone)
+  private val clock = DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss").withZone(zone)
 
   def svg: String = Svg.element(
     "svg",
@@ -38,27 +36,20 @@ final class LatencyChart(points: Seq[LatencyChart.Point], zone: ZoneId) {
     "aria-label" -> "latency over time"
   )((axes ++ unbroken.flatMap(lines) ++ hints): _*)
 
-  private def axes: Seq[String] = {
-    val levels = ticks.flatMap { ms =>
-      Seq(
-        Svg.element(
-          "line",
-          "class" -> "latency-grid",
-          "x1" -> Left,
-          "x2" -> (Width - Right),
-          "y1" -> y(ms),
-          "y2" -> y(ms)
-        )(),
-        label(Left - 6, y(ms) + 4, "end", Readable.duration(ms))
-      )
-    }
-    val times = if (lastMs == firstMs) Seq(firstMs)
-    else (0 to TimeLabels).map(i => firstMs + (lastMs - firstMs) * i / TimeLabels)
-    levels ++ times.zipWithIndex.map { case (ms, i) =>
-      val anchor = if (i == 0) "start" else if (i == times.size - 1) "end" else "middle"
-      label(x(ms), Height - 6, anchor, clock.format(Instant.ofEpochMilli(ms)))
-    }
-  }
+  private def axes: Seq[String] = levels.places.flatMap { ms =>
+    Seq(
+      Svg.element(
+        "line",
+        "class" -> "latency-grid",
+        "x1" -> Left,
+        "x2" -> (Width - Right),
+        "y1" -> y(ms),
+        "y2" -> y(ms)
+      )(),
+      label(Left - 6, y(ms) + 4, "end", levels.label(ms))
+    )
+  } ++ times.places.map(ms => label(x(ms), Height - Bottom + 16, "middle", times.label(ms))) :+
+    label(Width - Right, Height - 4, "end", Ticks.dates(firstMs, lastMs, zone))
 
   private def label(x: Double, y: Double, anchor: String, text: String): String =
     Svg.element(
@@ -116,7 +107,7 @@ final class LatencyChart(points: Seq[LatencyChart.Point], zone: ZoneId) {
     else Left + (Width - Left - Right) * (ms - firstMs) / (lastMs - firstMs)
 
   private def y(ms: Double): Double =
-    Height - Bottom - (Height - Top - Bottom) * (ms - ticks.head) / (ticks.last - ticks.head)
+    Height - Bottom - (Height - Top - Bottom) * (ms - levels.places.head) / (levels.places.last - levels.places.head)
 }
 
 object LatencyChart {
@@ -136,12 +127,11 @@ object LatencyChart {
     )
 
   private val Width = 720.0
-  private val Height = 180.0
+  private val Height = 196.0
   private val Left = 60.0
-  private val Right = 12.0
+  private val Right = 30.0
   private val Top = 10.0
-  private val Bottom = 26.0
-  private val TimeLabels = 4
+  private val Bottom = 42.0
 
   private final class Drawn(point: Point) {
     private val percentiles = point.latency.percentiles(Seq(50, 99)).map(_.fold(0.0)(_.toDouble))
@@ -159,18 +149,6 @@ object LatencyChart {
         else Seq("p50" -> p50, "avg" -> avg, "p99" -> p99, "max" -> max)
           .map { case (name, ms) => s"$name ${Readable.duration(ms)}" }.mkString(" · ")
       s"${clock.format(Instant.ofEpochMilli(atMs))} · $figures"
-    }
-  }
-
-  /** A few round numbers, from below the smallest value to above the largest. */
-  private object Ticks {
-    private val Most = 5
-
-    def apply(least: Double, greatest: Double): Seq[Double] = {
-      val steps = Iterator.iterate(1.0)(_ * 10).flatMap(ten => Iterator(ten, 2 * ten, 5 * ten))
-      val step = steps.find(step => (greatest - least) / step <= Most).get
-      val (from, to) = (math.floor(least / step).toInt, math.max(1, math.ceil(greatest / step).toInt))
-      (from to to).map(_ * step)
     }
   }
 }

@@ -28,9 +28,24 @@ object Stylesheet {
       |.latency-part-commit { --latency-part: #146c43; }
       |svg.latency-graph, svg.latency-chart { display: block; font-size: 12px; fill: currentColor; }
       |svg.latency-chart { width: 100%; min-width: 360px; }
+      |svg.latency-sparkline { width: 6em; height: 1.2em; margin-left: .5em; vertical-align: text-bottom; }
+      |.latency-sparkline polyline { fill: none; stroke: var(--latency-line); stroke-width: 1.5px; }
+      |.latency-status { white-space: normal !important; min-width: 12rem; max-width: 28rem; }
+      |.latency-wrapped { white-space: normal !important; min-width: 9rem; }
+      |.latency-phase { fill: color-mix(in srgb, var(--latency-phase), var(--bs-body-color) var(--latency-lift)); }
+      |.latency-phase-latestOffset { --latency-phase: #087990; }
+      |.latency-phase-getBatch { --latency-phase: #a61e4d; }
+      |.latency-phase-queryPlanning { --latency-phase: #997404; }
+      |.latency-phase-walCommit { --latency-phase: #6f42c1; }
+      |.latency-phase-addBatch { --latency-phase: #0d6efd; }
+      |.latency-phase-commitOffsets { --latency-phase: #146c43; }
+      |.latency-phase-other { --latency-phase: #6c757d; }
+      |.latency-rate { fill: none; stroke: currentColor; stroke-width: 1.5px; stroke-dasharray: 4 3; }
       |.latency-graph a, .latency-graph a:hover { text-decoration: none; color: inherit; }
       |.latency-box { fill: var(--bs-body-bg); stroke: var(--bs-border-color); }
-      |.latency-node:hover .latency-box, .latency-node:hover .latency-heat { stroke: var(--bs-link-color); stroke-width: 2px; }
+      |.latency-node:hover .latency-heat, .latency-node:focus-visible .latency-heat { stroke: var(--bs-link-color); stroke-width: 3px; }
+      |.latency-node:focus-visible { outline: none; }
+      |.latency-folded .latency-box { stroke-dasharray: 4 3; }
       |.latency-heat { fill: var(--latency-heat); }
       |.latency-critical .latency-heat { stroke: currentColor; stroke-width: 2px; }
       |.latency-id { font-weight: 700; }

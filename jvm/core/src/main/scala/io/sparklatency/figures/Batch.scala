@@ -15,6 +15,7 @@ package io.sparklatency.figures
  * @param times       who was at work for it; none where tasks go on as long as their query
  * @param admission   what kept its records waiting; none of a batch query
  * @param parts       what made its records as old as they were; none without records at its end
+ * @param execution   the id under which Spark's page of SQL queries shows it
  */
 final case class Batch(
     query: String,
@@ -32,7 +33,8 @@ final case class Batch(
     folded: Int = 0,
     times: Option[BatchTimes] = None,
     admission: Option[Admission] = None,
-    parts: Option[AgeParts] = None
+    parts: Option[AgeParts] = None,
+    execution: Option[Long] = None
 ) {
 
   /** When its first task began to read. */

@@ -18,8 +18,15 @@ final class OpenBatch(val id: Long) {
   /** Whether an operator of its plan keeps state: then other records come out than came in. */
   var keepsState: Boolean = false
 
+  private var executions = Option.empty[Long]
+
   /** Who was at work. Of an execution whose end is told again nothing new is known. */
   var times: Option[BatchTimes] = None
+
+  /** The first of its executions holds the others. */
+  def ran(execution: Long): Unit = executions = Some(executions.fold(execution)(_.min(execution)))
+
+  def execution: Option[Long] = executions
 
   def add(node: String, upstream: Seq[String]): Unit =
     nodes(node) = nodes.get(node).fold(NodeLatencies(node, upstream, Map.empty))(_.copy(upstream = upstream))

@@ -111,7 +111,8 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
           0,
           latencies,
           folded.count,
-          batch.times
+          batch.times,
+          execution = batch.execution
         )
       )
       val record = told.copy(parts = partsOf(told, batch))

@@ -39,7 +39,8 @@ final case class SparkListenerLatencyBatch(
     folded: Int = 0,
     @JsonInclude(JsonInclude.Include.NON_NULL) times: StoredTimes = null,
     @JsonInclude(JsonInclude.Include.NON_NULL) admission: StoredAdmission = null,
-    @JsonInclude(JsonInclude.Include.NON_NULL) parts: StoredParts = null
+    @JsonInclude(JsonInclude.Include.NON_NULL) parts: StoredParts = null,
+    @JsonInclude(JsonInclude.Include.NON_NULL) execution: java.lang.Long = null
 ) extends SparkListenerEvent {
 
   /** The batch. A version that this sparklatency does not know is a `NewerFormatException`. Decodes each node's summaries. */
@@ -61,7 +62,8 @@ final case class SparkListenerLatencyBatch(
       folded,
       Option(times).map(_.times(batch)),
       Option(admission).map(_.admission),
-      Option(parts).map(_.parts)
+      Option(parts).map(_.parts),
+      Option(execution).map(_.toLong)
     )
   }
 }
@@ -85,7 +87,8 @@ object SparkListenerLatencyBatch {
     record.folded,
     record.times.map(StoredTimes(_)).orNull,
     record.admission.map(StoredAdmission(_)).orNull,
-    record.parts.map(StoredParts(_)).orNull
+    record.parts.map(StoredParts(_)).orNull,
+    record.execution.map(Long.box).orNull
   )
 }
 

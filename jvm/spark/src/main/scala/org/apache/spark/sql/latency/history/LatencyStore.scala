@@ -7,6 +7,7 @@ import io.sparklatency.answer.EarlierRun
 import io.sparklatency.answer.QueryAnswer
 import io.sparklatency.answer.RunStatus
 import io.sparklatency.drawing.LatencyChart
+import io.sparklatency.drawing.PhasesChart
 import io.sparklatency.figures.Activity
 import io.sparklatency.figures.Batch
 import io.sparklatency.figures.ExecutorClock
@@ -137,15 +138,27 @@ final class LatencyStore private[spark] (
     newest(query.key)(_.take(limit).map(_.record).toSeq).reverse
 
   /**
-   * How the latency of some nodes went over all kept batches of a run, oldest first. Only the figures of these nodes are
-   * decoded.
+   * How the latency of some nodes went over the kept batches of a run, or the last of them, oldest first. Only the figures of
+   * these nodes are decoded.
    */
-  def latencies(query: QuerySnapshot, nodes: Set[String]): Map[String, Seq[LatencyChart.Point]] =
-    newest(query.key)(_.flatMap { batch =>
+  def latencies(
+      query: QuerySnapshot,
+      nodes: Set[String],
+      limit: Int = Int.MaxValue
+  ): Map[String, Seq[LatencyChart.Point]] =
+    newest(query.key)(_.take(limit).flatMap { batch =>
       batch.nodes.filter(node => nodes(node.id)).map { node =>
         node.id -> LatencyChart.Point(batch.committedMs, node.node(Measure.E2ELatency))
       }
     }.toSeq).reverse.groupMap { case (node, _) => node } { case (_, point) => point }
+
+  /** What the last batches of a run spent their time on, oldest first. Nothing is decoded. */
+  def phases(query: QuerySnapshot, limit: Int): Seq[PhasesChart.Bar] =
+    newest(query.key)(_.take(limit).flatMap { batch =>
+      val durations =
+        Option(batch.durationsMs).fold(Map.empty[String, Long])(_.asScala.view.mapValues(_.toLong).toMap)
+      PhasesChart.bar(batch.batch, batch.startMs, durations, batch.inputRows)
+    }.toSeq).reverse
 
   private def running: Seq[QuerySnapshot] = live.toSeq.flatMap(_.snapshot())
 

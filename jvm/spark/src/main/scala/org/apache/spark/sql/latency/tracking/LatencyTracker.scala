@@ -91,7 +91,7 @@ private[latency] final class LatencyTracker(
     own.headOption.foreach(mark => runs.update(mark.figures.owner)(_ => ()))
     val all = own ++ foreachBatch.get(run).toSeq.flatMap(_.release(own))
     if (isWell(end)) {
-      runs.ofRun(run)(addBatch(_, all, batch, CommitTime.of(end)))
+      runs.ofRun(run)(addBatch(_, all, batch, end))
       addExecution(others, end)
     }
     all ++ others
@@ -133,11 +133,12 @@ private[latency] final class LatencyTracker(
       query: RunFigures,
       marks: Seq[ExecutedMark],
       execution: IncrementalExecution,
-      committedMs: Long
+      end: SparkListenerSQLExecutionEnd
   ): Unit = if (marks.nonEmpty) {
     val batch = query.batch(execution.currentBatchId)
     add(query, marks, batch)
-    batch.committed(committedMs)
+    batch.committed(CommitTime.of(end))
+    batch.ran(end.executionId)
     batch.keepsState = StatefulOperators.isStateful(execution.executedPlan)
     query.runId.foreach(run =>
       Try(admissions.executed(run, execution, CurrentQuery.active(execution.sparkSession, execution.queryId)))
@@ -157,6 +158,7 @@ private[latency] final class LatencyTracker(
         val batch = query.batch(end.executionId)
         add(query, marks, batch)
         batch.committed(CommitTime.of(end))
+        batch.ran(end.executionId)
         val startMs = end.qe.tracker.phases.values.map(_.startTimeMs).minOption
         query.commit(end.executionId)(batch => batch.copy(startMs = startMs.getOrElse(batch.startMs)))
       }

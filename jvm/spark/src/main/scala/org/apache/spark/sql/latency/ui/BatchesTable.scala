@@ -14,13 +14,15 @@ import org.apache.spark.ui.UIUtils
  */
 private[ui] object BatchesTable {
 
-  def apply(batches: Seq[Batch]): NodeSeq =
-    SortableTable("latency-batches", columns)(batches.map(new Row(_)))
+  /** @param link gives the address of an execution's page, where there is one */
+  def apply(batches: Seq[Batch], link: Long => Option[String]): NodeSeq =
+    SortableTable("latency-batches", columns(link))(batches.map(new Row(_)))
 
-  private val columns: Seq[Column[Row]] = Seq(
-    Column.count[Row]("Batch", "its id; of a query outside streaming, that of the execution")(row =>
-      Some(row.batch.batch)
-    ),
+  private def columns(link: Long => Option[String]): Seq[Column[Row]] = Seq(
+    Column.linked[Row](
+      "Batch",
+      "its id, or that of the execution outside streaming; a click shows its plan and its jobs"
+    )(_.batch.batch)(_.batch.execution.flatMap(link)),
     Column.text[Row]("Committed", "when its results could be seen")(row => f"${row.batch.committedMs}%019d")(
       row =>
         Text(UIUtils.formatDate(row.batch.committedMs))

@@ -2,13 +2,16 @@ package org.apache.spark.sql.latency.ui
 
 import java.time.ZoneId
 
+import scala.xml.Elem
 import scala.xml.NodeSeq
 import scala.xml.Unparsed
 
 import io.sparklatency.drawing.LatencyChart
+import io.sparklatency.drawing.PhasesChart
 
 /**
- * Charts of some nodes' latency over the batches that are kept. A node without a record in them has no chart. Costs a few
+ * Charts of some nodes' latency over the batches that are kept, and of what the last batches spent their time on. A node without
+ * a record in them has no chart. Costs a few
  * percentiles for each node and batch, and its place in the page grows with them. Without state; made by a thread of the web
  * server for each request.
  */
@@ -21,6 +24,24 @@ private[ui] object HistoryCharts {
     else key ++ <div class="row">{charts.map { case (node, points) => chart(node, points) }}</div>
   }
 
+  /** What the last batches spent their time on; nothing of batch queries, of which no event tells. */
+  def phases(bars: Seq[PhasesChart.Bar]): NodeSeq = if (bars.isEmpty) NodeSeq.Empty
+  else {
+    val shown = PhasesChart.Phases.filter(name => bars.exists(_.phases.exists(_._1 == name)))
+    <h4>Phases of the last batches</h4> ++
+      <p class="text-body-secondary small">
+        {
+        shown.map(name =>
+          keyed(name)(<rect class={s"latency-phase latency-phase-$name"} width="24" height="12"/>)
+        ) ++
+          keyed("rows a second")(<line class="latency-rate" x1="0" y1="6" x2="24" y2="6"/>)
+      }
+      </p> ++
+      <div class="row"><div class="col-12 col-xl-6 mb-3 latency-scroll">{
+        Unparsed(new PhasesChart(bars, ZoneId.systemDefault).svg)
+      }</div></div>
+  }
+
   private def chart(node: String, points: Seq[LatencyChart.Point]): NodeSeq =
     <div class="col-12 col-xl-6 mb-3">
       <h5>{LatencyPage.shortened(node)}</h5>
@@ -31,16 +52,15 @@ private[ui] object HistoryCharts {
     <p class="text-body-secondary small">
       {
       Seq("band" -> "p50 to p99", "avg" -> "avg", "max" -> "max").map { case (line, name) =>
-        <span class="me-3">
-          <svg class="latency-key" viewBox="0 0 24 12">
-            {
+        keyed(name)(
           if (line == "band") <rect class="latency-band" width="24" height="12"/>
           else <line class={s"latency-$line"} x1="0" y1="6" x2="24" y2="6"/>
-        }
-          </svg>{name}
-        </span>
+        )
       }
     }
       at each batch's commit; a click on a node above shows that node.
     </p>
+
+  private def keyed(name: String)(mark: Elem): Elem =
+    <span class="me-3"><svg class="latency-key" viewBox="0 0 24 12">{mark}</svg>{name}</span>
 }

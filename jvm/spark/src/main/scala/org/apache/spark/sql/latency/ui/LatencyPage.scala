@@ -56,6 +56,17 @@ private[ui] abstract class LatencyPage(tab: LatencyTab, path: String) extends We
   protected def nodeLink(request: HttpServletRequest, query: QuerySnapshot)(node: String): String =
     s"${queryLink(request, query)}&node=${plain(node)}#history"
 
+  /** Spark's own page of a run's rates and durations, where the application shows one. */
+  protected def statisticsLink(request: HttpServletRequest, run: String): Option[String] =
+    sparkPage(request, "StreamingQuery", s"statistics/?id=${encoded(run)}")
+
+  /** Spark's own page of an execution, with its plan and its jobs. */
+  protected def executionLink(request: HttpServletRequest, execution: Long): Option[String] =
+    sparkPage(request, "SQL", s"execution/?id=$execution")
+
+  private def sparkPage(request: HttpServletRequest, other: String, page: String): Option[String] =
+    Option.when(tab.hasBeside(other))(UIUtils.prependBaseUri(request, tab.basePath, s"/$other/$page"))
+
   /** Whether a request's parameter means this node: by the id in our links, or by the node's own id. */
   protected def isNode(parameter: String)(node: String): Boolean =
     parameter == plain(node) || parameter == node

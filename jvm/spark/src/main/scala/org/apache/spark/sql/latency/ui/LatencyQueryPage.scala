@@ -11,6 +11,7 @@ import io.sparklatency.answer.QueryAnswer
 import io.sparklatency.answer.Readable
 import io.sparklatency.drawing.GraphDrawing
 import io.sparklatency.drawing.LatencyChart
+import io.sparklatency.drawing.PhasesChart
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.path.LatencyPath
 import org.apache.spark.sql.latency.compat.HttpServletRequest
@@ -37,7 +38,10 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
     val answer = store.answer(query)
     val path = answer.path
     val link = nodeLink(request, query) _
-    headline(answer.headline) ++ about(answer) ++ StatusLine(answer) ++ SplitBar(answer.parts) ++ NoteLines(
+    headline(answer.headline) ++ about(
+      request,
+      answer
+    ) ++ StatusLine(answer) ++ SplitBar(answer.parts) ++ NoteLines(
       answer.notes
     ) ++
       <div class="latency-scroll my-3">{Unparsed(new GraphDrawing(path.nodes, link).svg)}</div> ++
@@ -48,8 +52,12 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
       OperatorsTable(query, answer.work, link) ++
       <h4 id="history">History</h4> ++
       HistoryCharts(history(store, query, charted(request, path, answer.slowestStep))) ++
+      HistoryCharts.phases(store.phases(query, PhasesChart.Most)) ++
       <h4>Watermarks</h4> ++ WatermarksTable(query) ++
-      <h4>Last batches</h4> ++ BatchesTable(store.history(query, BatchesShown).reverse)
+      <h4>Last batches</h4> ++ BatchesTable(
+        store.history(query, BatchesShown).reverse,
+        executionLink(request, _)
+      )
   }
 
   private def headline(headline: Headline): NodeSeq = {
@@ -61,14 +69,19 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
     if (name.isEmpty) NodeSeq.Empty
     else <strong title={whole.filter(_ != name).orNull}>{name}</strong>
 
-  private def about(answer: QueryAnswer): NodeSeq = {
+  private def about(request: HttpServletRequest, answer: QueryAnswer): NodeSeq = {
     val query = answer.query
     val batches = Readable.counted(query.batches, "batch", "batches")
     val state = query.runId.map(run =>
       (answer.status.map(_.toString.toLowerCase(Locale.ROOT)) ++ Seq(s"run $run")).mkString(", ")
     )
     val span = if (query.isSilent) "figures of each node's last batch" else "figures over the window"
-    <p class="text-body-secondary">{(Seq(batches) ++ state ++ Seq(span)).mkString(" · ")}</p>
+    val statistics = query.runId.flatMap(statisticsLink(request, _)).map(href =>
+      <span> · <a href={href}>rates and durations</a></span>
+    )
+    <p class="text-body-secondary">{(Seq(batches) ++ state ++ Seq(span)).mkString(" · ")}{
+      statistics.toSeq
+    }</p>
   }
 
   /** The nodes that the request names. Where it names none: the slowest step and the last nodes. At most a few. */

@@ -18,6 +18,9 @@ private[spark] final class LatencyTab private (ui: SparkUI, read: () => LatencyS
 
   def store: LatencyStore = read()
 
+  /** Whether the UI has another tab. */
+  def hasBeside(prefix: String): Boolean = ui.getTabs.exists(_.prefix == prefix)
+
   attachPage(new LatencyQueriesPage(this))
   attachPage(new LatencyQueryPage(this))
 }

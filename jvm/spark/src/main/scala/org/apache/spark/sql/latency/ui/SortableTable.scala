@@ -31,9 +31,10 @@ private[ui] final class Column[A] private (
     name: String,
     help: String,
     kind: String,
-    shown: A => (NodeSeq, String)
+    shown: A => (NodeSeq, String),
+    more: String = ""
 ) {
-  private val style = if (kind == Column.Numeric) "latency-number" else "latency-text"
+  private val style = (if (kind == Column.Numeric) "latency-number " else "latency-text ") + more
 
   def heading: Elem = <th class={s"$kind $style"} title={help}>{name}</th>
 
@@ -49,15 +50,44 @@ private[ui] final class Column[A] private (
  */
 private[ui] object Column {
   private val Numeric = "sorttable_numeric"
+  private val Alphabetic = "sorttable_alpha"
 
   /** Sorts below every figure, also negative ones. No exponent: the script cannot read one. */
   private val BelowAll = "-99999999999999"
 
   def text[A](name: String, help: String)(key: A => String)(shown: A => NodeSeq): Column[A] =
-    new Column(name, help, "sorttable_alpha", row => (shown(row), key(row)))
+    new Column(name, help, Alphabetic, row => (shown(row), key(row)))
 
   def count[A](name: String, help: String)(value: A => Option[Long]): Column[A] =
     number(name, help)(value)(_.toString)(Readable.count)
+
+  /** A number with a link, where there is one. */
+  def linked[A](name: String, help: String)(value: A => Long)(link: A => Option[String]): Column[A] =
+    new Column[A](
+      name,
+      help,
+      Numeric,
+      row => {
+        val shown = scala.xml.Text(Readable.count(value(row)))
+        (link(row).fold[NodeSeq](shown)(href => <a href={href}>{shown}</a>), value(row).toString)
+      }
+    )
+
+  /** Milliseconds, and something beside them. */
+  def exactWith[A](name: String, help: String)(value: A => Option[Long])(beside: A => NodeSeq): Column[A] =
+    new Column[A](
+      name,
+      help,
+      Numeric,
+      row => {
+        val text = scala.xml.Text(value(row).fold(Readable.Unknown)(Readable.count))
+        (text ++ beside(row), value(row).fold(BelowAll)(_.toString))
+      }
+    )
+
+  /** Text that may take several lines. */
+  def wrapped[A](name: String, help: String)(key: A => String)(shown: A => NodeSeq): Column[A] =
+    new Column(name, help, Alphabetic, row => (shown(row), key(row)), "latency-wrapped")
 
   /** Milliseconds. */
   def exact[A](name: String, help: String)(value: A => Option[Long]): Column[A] = count(name, help)(value)

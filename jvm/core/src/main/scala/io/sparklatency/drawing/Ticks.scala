@@ -1,0 +1,62 @@
+package io.sparklatency.drawing
+
+import java.time.Instant
+import java.time.ZoneId
+import java.time.format.DateTimeFormatter
+
+import io.sparklatency.answer.Readable
+
+/** A few places on an axis, each at a round number, and how they are written. */
+private[drawing] final case class Ticks[A](places: Seq[A], label: A => String)
+
+private[drawing] object Ticks {
+  private val Second = 1000L
+  private val Minute = 60 * Second
+  private val Hour = 60 * Minute
+  private val Day = 24 * Hour
+
+  /** How many steps an axis has at the most. */
+  private val Most = 5
+
+  private val below = Seq(1L, 10L, 100L).flatMap(ten => Seq(ten, 2 * ten, 5 * ten))
+  private val sexagesimal = Seq(1L, 2L, 5L, 10L, 15L, 30L)
+  private val above = Iterator.iterate(Day)(_ * 10).takeWhile(_ > 0).take(10).flatMap(ten =>
+    Iterator(ten, 2 * ten, 5 * ten)
+  ).toSeq
+  private val steps = below ++ sexagesimal.map(_ * Second) ++ sexagesimal.map(_ * Minute) ++
+    Seq(1L, 2L, 3L, 6L, 12L).map(_ * Hour) ++ above
+
+  /** Milliseconds, from below the least to above the greatest. */
+  def ofDurations(least: Double, greatest: Double): Ticks[Double] = {
+    val step = stepOf(greatest - least)
+    val (from, to) = (math.floor(least / step).toInt, math.max(1, math.ceil(greatest / step).toInt))
+    Ticks((from to to).map(_ * step.toDouble), inUnitOf(step))
+  }
+
+  /** So that 75 seconds between a minute and 90 seconds stay 75 seconds. */
+  private def inUnitOf(step: Long)(ms: Double): String =
+    Seq("d" -> Day, "h" -> Hour, "min" -> Minute, "s" -> Second).find { case (_, size) => step % size == 0 }
+      .filter(_ => ms != 0).fold(Readable.duration(ms)) { case (unit, size) =>
+        s"${Readable.count(math.round(ms / size))} $unit"
+      }
+
+  /** Round times of day in that zone, from the first to the last. Where there is none between, the first. */
+  def ofTimes(firstMs: Long, lastMs: Long, zone: ZoneId): Ticks[Long] = {
+    val step = stepOf((lastMs - firstMs).toDouble).max(Second)
+    val offset = zone.getRules.getOffset(Instant.ofEpochMilli(firstMs)).getTotalSeconds * Second
+    val first = Math.floorDiv(firstMs + offset + step - 1, step) * step - offset
+    val pattern = if (step < Minute) "HH:mm:ss" else if (step < Day) "HH:mm" else "MM-dd"
+    val round = Iterator.iterate(first)(_ + step).takeWhile(_ <= lastMs).toSeq
+    val clock = DateTimeFormatter.ofPattern(if (round.isEmpty) "HH:mm:ss" else pattern).withZone(zone)
+    Ticks(if (round.isEmpty) Seq(firstMs) else round, ms => clock.format(Instant.ofEpochMilli(ms)))
+  }
+
+  /** The date of an axis of times, or its first and its last one, and the zone. */
+  def dates(firstMs: Long, lastMs: Long, zone: ZoneId): String = {
+    val clock = DateTimeFormatter.ofPattern("yyyy-MM-dd").withZone(zone)
+    val days = Seq(firstMs, lastMs).map(ms => clock.format(Instant.ofEpochMilli(ms))).distinct
+    s"${days.mkString(" to ")}, ${zone.getId}"
+  }
+
+  private def stepOf(range: Double): Long = steps.find(range / _ <= Most).getOrElse(steps.last)
+}
