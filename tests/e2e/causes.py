@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.functions import window
+from pyspark.sql.functions import expr, window
 from pyspark.sql.pandas.functions import pandas_udf
 
 from sparklatency import NoFiguresError, latency, with_e2e_latency
@@ -128,6 +128,14 @@ class Pipelines:
         counted = rows.groupBy(window("timestamp", "2 seconds")).count()
         return with_e2e_latency(counted, "windows", "window"), "0 seconds"
 
+    def _joined(self) -> tuple[DataFrame, str]:
+        """Every record waits five seconds for its match."""
+        left = with_e2e_latency(self._rate(20).withWatermark("timestamp", "1 minute"), "left", "timestamp")
+        late = self._rate(20).selectExpr("value - 100 AS match", "timestamp AS later")
+        right = with_e2e_latency(late.withWatermark("later", "1 minute"), "right", "later")
+        near = expr("value = match AND later BETWEEN timestamp AND timestamp + INTERVAL 1 MINUTE")
+        return with_e2e_latency(left.join(right, near), "joined", "timestamp"), "0 seconds"
+
     def _files(self) -> tuple[DataFrame, str]:
         folder = self._folder / "in"
         folder.mkdir()
@@ -155,8 +163,9 @@ PIPELINES = {
     "seldom": [Phase("waited-for-the-trigger", None), Phase("commit", "scored", {"sink": 4.5})],
     "old": [Phase("arrived-old", None)],
     "windowed": [Phase("waited-in-state", "windows")],
+    "joined": [Phase("waited-in-state", "joined")],
     "files": [Phase("backlog", "scored", {"row": 0.2})],
-    "skewed": [Phase(WORK, "scored", {"row": 0.05})],
+    "skewed": [Phase(WORK, "scored", {"row": 0.05}), Phase("commit", "scored", {"sink": 3})],
 }
 
 

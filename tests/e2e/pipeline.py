@@ -1,8 +1,9 @@
 """The application under test: marks records as they leave Kafka and results as they return to it.
 
-Update mode with the newest timestamp of each window: whatever passes the node ``sink`` becomes one record
-of the output topic, whose value is the very timestamp that ``sink`` measured against. So a consumer of that
-topic can say, row by row, what the driver may have said at most.
+With windows, in update mode with the newest timestamp of each window: whatever passes the node ``sink``
+becomes one record of the output topic, whose value is the very timestamp that ``sink`` measured against. So a
+consumer of that topic can say, row by row, what the driver may have said at most. A plain pipeline has no
+mark and no timestamp at its end: what there is comes from automatic nodes.
 """
 
 import sys
@@ -20,19 +21,27 @@ def read(spark: SparkSession, brokers: str, topic: str) -> DataFrame:
     return topic_from_its_start.withWatermark("timestamp", "1 minute")
 
 
-def main(brokers: str, records: str, results: str, checkpoint: str) -> None:
-    spark = SparkSession.builder.appName("e2e").getOrCreate()
-    print(spark.sparkContext.applicationId, flush=True)
-
-    source = read(spark, brokers, records)
+def windowed(source: DataFrame) -> DataFrame:
     newest = (
         with_e2e_latency(source, "source")
         .groupBy(window("timestamp", "1 second"), "key")
         .agg(greatest("timestamp").alias("newest"))
     )
     result = with_e2e_latency(newest, "sink", timestamp="newest")
+    return result.select("key", unix_millis("newest").cast("string").alias("value"))
+
+
+def plain(source: DataFrame) -> DataFrame:
+    """No mark by hand, and no timestamp at the end."""
+    return source.select("key", unix_millis("timestamp").cast("string").alias("value"))
+
+
+def main(brokers: str, records: str, results: str, checkpoint: str, shape: str) -> None:
+    spark = SparkSession.builder.appName("e2e").getOrCreate()
+    print(spark.sparkContext.applicationId, flush=True)
+    source = read(spark, brokers, records)
     query = (
-        result.select("key", unix_millis("newest").cast("string").alias("value"))
+        (plain if shape == "plain" else windowed)(source)
         .writeStream.format("kafka")
         .option("kafka.bootstrap.servers", brokers)
         .option("topic", results)

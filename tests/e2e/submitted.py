@@ -1,6 +1,7 @@
 """The pipeline under test, submitted to a cluster, with a JMX client that looks into all its JVMs."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -36,13 +37,13 @@ class Pipeline:
 
 @contextmanager
 def running_pipeline(
-    cluster: Cluster, broker: Broker, folder: Path, conf: Mapping[str, str]
+    cluster: Cluster, broker: Broker, folder: Path, conf: Mapping[str, str], shape: str = "windowed"
 ) -> Iterator[Pipeline]:
     """Creates topics, submits the pipeline with the jar under test and waits for its executors."""
     records, results = f"{folder.name}-records", f"{folder.name}-results"
     broker.create_topics(folder, {records: "CreateTime", results: "LogAppendTime"})
     jars = [str(cluster.spark.jar), *resolved("connector")]
-    arguments = (broker.address, records, results, str(folder / "checkpoint"))
+    arguments = (broker.address, records, results, str(folder / "checkpoint"), shape)
     with (
         cluster.running(folder, _SCRIPT, *arguments, jars=jars, conf={**CONF, **conf}) as app,
         probing(app, folder) as probe,
@@ -50,9 +51,14 @@ def running_pipeline(
         yield Pipeline(app.driver, records, results, probe)
 
 
+def escaped(node: str) -> str:
+    """As a gauge's name has it."""
+    return re.sub(r"[^\w-]", lambda found: f"%{ord(found[0]):02X}", node)
+
+
 def gauge(instance: str, node: str, metric: str) -> str:
     """The full name of a gauge of the query ``orders``."""
-    return f"e2e.{instance}.sparklatency.query.orders.node.{node}.{metric}"
+    return f"e2e.{instance}.sparklatency.query.orders.node.{escaped(node)}.{metric}"
 
 
 @contextmanager

@@ -42,6 +42,7 @@ class Variant:
     name: str
     seconds: int
     conf: dict[str, str]
+    shape: str = "windowed"
 
 
 VARIANTS = [
@@ -51,6 +52,12 @@ VARIANTS = [
         15,
         {"spark.plugins": "io.sparklatency.LatencyPlugin", "spark.sparklatency.sample.window": "10m"},
     ),
+    Variant(
+        "automatic nodes alone",
+        5,
+        {"spark.plugins": "io.sparklatency.LatencyPlugin", "spark.sparklatency.auto": "source,terminal"},
+        shape="plain",
+    ),
 ]
 
 
@@ -59,6 +66,8 @@ class Run:
     """What a run of the pipeline left behind."""
 
     produced: int
+    source: str
+    """The node at the source: by hand ``source``."""
     watched: list[dict[str, float]]
     """Gauges, again and again while records flowed."""
     final: dict[str, float]
@@ -67,12 +76,15 @@ class Run:
     """Latency of each output record by the consumer's reckoning, in milliseconds."""
 
     def driver(self, node: str, metric: str) -> float:
-        return self.final[gauge("driver", node, metric)]
+        return self.final[gauge("driver", self._named(node), metric)]
 
     def executors(self, node: str, metric: str) -> list[float]:
         """Of each executor that has seen the node: which one reads which partition is Spark's to decide."""
-        names = (gauge(str(executor), node, metric) for executor in range(WORKERS))
+        names = (gauge(str(executor), self._named(node), metric) for executor in range(WORKERS))
         return [self.final[name] for name in names if name in self.final]
+
+    def _named(self, node: str) -> str:
+        return self.source if node == "source" else node
 
 
 @pytest.fixture(scope="module", params=VARIANTS, ids=lambda variant: variant.name)
@@ -93,18 +105,19 @@ def run(
 
         def is_counted() -> bool:
             watched.append(pipeline.gauges())
-            return watched[-1].get(gauge("driver", "source", "records"), 0) >= total
+            return watched[-1].get(gauge("driver", source, "records"), 0) >= total
 
         with broker.program(folder, "Producer", pipeline.records, str(records), str(RATE)) as producer:
             pipeline.driver.until(is_counted, f"it counts {total}", within=90, every=0.5)
             producer.finish(within=10)
 
-    with running_pipeline(cluster, broker, folder, variant.conf) as pipeline:
+    with running_pipeline(cluster, broker, folder, variant.conf, variant.shape) as pipeline:
+        source = "source" if variant.shape == "windowed" else f"source-0-kafka[{pipeline.records}]"
         send(WARM_UP, total=WARM_UP)
         send(produced - WARM_UP, total=produced)
         with broker.program(folder, "Observer", pipeline.results) as observer:
             observed = [int(line.split()[0]) for line in observer.finish(within=60)]
-        run = Run(produced, watched, pipeline.gauges(), observed)
+        run = Run(produced, source, watched, pipeline.gauges(), observed)
     figures.append(f"Spark {cluster.spark.line}, {variant.name}: {agreement(run)}")
     return run
 
@@ -171,6 +184,7 @@ def test_executors_counted_together_what_the_driver_counted(run: Run, node: str)
 @pytest.mark.parametrize("instance", ["driver", "0", "1"])
 @pytest.mark.parametrize("node", ["source", "sink"])
 def test_no_figure_is_unknown_once_records_flow(run: Run, instance: str, node: str) -> None:
+    node = run.source if node == "source" else node
     records = gauge(instance, node, "records")
     flowing = dropwhile(lambda gauges: gauges.get(records, 0) == 0, [*run.watched, run.final])
     next(flowing, None)  # its gauges were read one by one, some of them before the first record

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
+from click.testing import CliRunner
 
 from fabricated import node, note, query
 from orders import ORDERS, sparklatency
+from sparklatency.cli import main
+from ui import serving
 
 if TYPE_CHECKING:
     from ui import UI
@@ -137,6 +142,35 @@ def test_check_takes_a_warning_for_less_than_wrong(ui: UI) -> None:
     checked = sparklatency(ui, "check")
     assert checked.exit_code == 0
     assert "warn unnamed orders: The query has no name …" in " ".join(checked.stdout.split())
+
+
+def next_port(ui: UI) -> int:
+    port = urlsplit(ui.url).port
+    assert port is not None
+    return port + 1
+
+
+def test_check_finds_the_application_on_the_next_port() -> None:
+    """Where that port is taken, another pair is tried."""
+    for _ in range(20):
+        with suppress(OSError), serving() as first, serving(next_port(first)) as second:
+            first.queries = None
+            second.settings = {"spark.app.name": "clicks"}
+            checked = " ".join(sparklatency(first, "check").stdout.split())
+            assert (
+                f"warn application There is another one, clicks. Is it meant? --url {second.url}" in checked
+            )
+            first.queries = [ORDERS]
+            assert "another one" not in sparklatency(first, "check").stdout
+            return
+    pytest.fail("no two ports beside each other are free")
+
+
+def test_check_says_when_it_looked_at_no_application() -> None:
+    found = json.loads(CliRunner().invoke(main, ["check", "--json"]).stdout)
+    assert [(one["status"], one["detail"]) for one in found if one["what"] == "application"] == [
+        ("warn", "None was looked at. Name its UI by --url.")
+    ]
 
 
 def test_check_tells_a_ui_without_sparklatency(ui: UI) -> None:

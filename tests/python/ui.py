@@ -58,7 +58,7 @@ def application(id_: str, name: str, *attempts: str) -> dict[str, Any]:
 
 
 @contextmanager
-def serving() -> Iterator[UI]:
+def serving(port: int = 0) -> Iterator[UI]:
     known = UI()
 
     class Handler(BaseHTTPRequestHandler):
@@ -71,7 +71,7 @@ def serving() -> Iterator[UI]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     known.url = f"http://127.0.0.1:{server.server_port}"
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield known

@@ -163,6 +163,18 @@ class CauseSuite extends AnyFunSuite {
     assert(said(slow, windowed)._2 === Some("aggregate-1"), "though more is lost behind it")
   }
 
+  test("in a join records wait for the other side, and no delay or window is to blame") {
+    val joined = Aged.node("joined", "orders", "clicks")(940)
+    val ends = Seq(Aged.node("orders")(0), Aged.node("clicks")(0), joined)
+    val slow = batch(parts(state = 940, work = 0).copy(end = "joined")).copy(
+      nodes = ends,
+      watermarks = Seq(SourceWatermark("kafka[b]", "at", 3000, Some(1), holdsBack = true))
+    )
+    assert(of(slow, ends).headline.text ===
+      "Records wait in state before joined, 940 ms of 1 s (94 %). They leave when a match comes from the other side, or when the " +
+      "watermark of kafka[b] passes them, 3 s behind its newest event.")
+  }
+
   test("parts follow one another, and add up to the age at the commit") {
     val answered = of(batch(parts(before = 41000, work = 2000, state = 500), times(30, rest = 10)))
     assert(answered.parts.of.map(part => part.name -> part.ms) === Seq(

@@ -1,7 +1,9 @@
 package io.sparklatency
 
 import io.sparklatency.answer.Headline
+import io.sparklatency.figures.Batch
 import io.sparklatency.figures.NodeLatencies
+import io.sparklatency.figures.SourceWatermark
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Which step takes the time, in one sentence. */
@@ -64,6 +66,22 @@ class HeadlineSuite extends AnyFunSuite {
     val headline = of(node("source")(100), node("sink", "source")())
     assert((headline.code, headline.text) ===
       ((Headline.Unknown, "No record with a timestamp has reached the end of the query yet.")))
+  }
+
+  test("where records wait for the watermark it is said which source holds that back") {
+    def headline(silent: Option[Long]): String = {
+      val watermarks = Seq(
+        SourceWatermark("kafka[a]", "at", 0, Some(60000), holdsBack = false),
+        SourceWatermark("kafka[b]", "at", 0, silent, holdsBack = true)
+      )
+      val batch = Batch("orders", None, None, 1, 0, 61000, 1, Map.empty, silent, watermarks, 0, Nil)
+      val query = Answered.query(node("source")(100), node("sink", "source")())
+      Answered.answer(query.copy(lastBatch = Some(batch))).headline.text
+    }
+    val nothing = "No record with a timestamp has reached the end of the query yet."
+    assert(headline(None) === s"$nothing The watermark has not moved: no record has come from kafka[b].")
+    assert(headline(Some(1000)) ===
+      s"$nothing At the last commit the watermark was 1 min behind the clock. kafka[b] holds it back.")
   }
 
   test("where no time passes, or clocks differ, no step is blamed") {

@@ -6,6 +6,7 @@ import platform
 import zipfile
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import click
 
@@ -15,13 +16,13 @@ from sparklatency.binding.jars import jar_lines, jar_path, pyspark_version, spar
 from sparklatency.cli import _options
 from sparklatency.errors import SparkLatencyError
 from sparklatency.reading.application import Application
+from sparklatency.reading.rest import RestReader
 from sparklatency.rendering.layout import table
 from sparklatency.words import NOTHING, counted, name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sparklatency.reading.rest import RestReader
     from sparklatency.values.queries import QueryLatency
 
 _BUILD = "io/sparklatency/build.properties"
@@ -45,8 +46,13 @@ class Finding:
 def check(url: str | None, app: str | None, as_json: bool) -> None:
     """Tell what does not fit together. Exits with 3 if something is wrong, else with 0."""
     findings = list(_installed())
-    if url is not None:
-        findings += _running(_options.reader(url, app))
+    if url is None:
+        findings.append(Finding("warn", "application", "None was looked at. Name its UI by --url."))
+    else:
+        looked = list(_running(_options.reader(url, app)))
+        findings += looked
+        if any((one.status, one.what) in _ELSEWHERE for one in looked):
+            findings += _beside(url)
     if as_json:
         _options.print_json([asdict(finding) for finding in findings])
     else:
@@ -111,6 +117,23 @@ def _running(source: RestReader) -> Iterator[Finding]:
         yield Finding("warn", "figures", NOTHING)
     for query in queries:
         yield from _query(query)
+
+
+_ELSEWHERE = {("wrong", "application"), ("wrong", "figures"), ("warn", "figures")}
+"""What is found where the application that is meant has another address."""
+
+
+def _beside(url: str) -> Iterator[Finding]:
+    """Spark gives the second driver of a host the next port. A look at another host could take long."""
+    asked = urlsplit(url)
+    if asked.hostname not in ("localhost", "127.0.0.1") or asked.port is None:
+        return
+    beside = f"{asked.scheme}://{asked.hostname}:{asked.port + 1}"
+    try:
+        found = RestReader(beside, None).settings().get("spark.app.name", "")
+    except SparkLatencyError:
+        return
+    yield Finding("warn", "application", f"There is another one, {name(found)}. Is it meant? --url {beside}")
 
 
 def _query(query: QueryLatency) -> Iterator[Finding]:

@@ -75,11 +75,8 @@ object Cause {
           ""
         )
       case Parts.State =>
-        because(
-          Seq(stateful(batch, path, age.end)),
-          s"Records wait in state before ",
-          s", $figures${watermark(batch)}"
-        )
+        val node = stateful(batch, path, age.end)
+        because(Seq(node), s"Records wait in state before ", s", $figures.${leaving(batch, node)}")
       case Parts.Commit =>
         because(Seq(age.end), s"The sink takes $figures to commit what leaves ", ": make it faster.")
       case _ if leading.nodes.isEmpty => because(Nil, s"Work takes longest, $figures.", "")
@@ -128,13 +125,18 @@ object Cause {
       .maxByOption(_._2).fold(end)(_._1)
   }
 
-  private def watermark(batch: Batch): String =
-    batch.watermarks.find(_.holdsBack).orElse(batch.watermarks.headOption) match {
-      case Some(watermark) =>
-        s". They leave when the watermark of ${Readable.name(watermark.source)} passes them, " +
-          s"${Readable.duration(watermark.delayMs.toDouble)} behind its newest event: a shorter delay or window makes them younger."
-      case None => "."
+  /** When records leave the state of a node, and what makes that earlier. Of a join, also when the other side has a match. */
+  private def leaving(batch: Batch, node: String): String = {
+    val sides = batch.nodes.find(_.id == node).fold(0)(_.upstream.distinct.size)
+    val watermark = batch.watermarks.find(_.holdsBack).orElse(batch.watermarks.headOption).map { watermark =>
+      s"the watermark of ${Readable.name(watermark.source)} passes them, " +
+        s"${Readable.duration(watermark.delayMs.toDouble)} behind its newest event"
     }
+    if (sides > 1)
+      s" They leave when a match comes from the other side${watermark.fold("")(passes => s", or when $passes")}."
+    else
+      watermark.fold("")(passes => s" They leave when $passes: a shorter delay or window makes them younger.")
+  }
 
   private def named(nodes: Seq[String]): String = Readable.names(nodes, 4)
 }

@@ -2,6 +2,7 @@ package io.sparklatency.answer
 
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeLatencies
+import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.path.LatencyPath
 
 /**
@@ -58,7 +59,7 @@ object Headline {
    * @param cause of the last batch that tells it
    */
   def of(path: LatencyPath, cause: Option[Cause], status: Status): Headline = {
-    lazy val ofAges = cause.fold(of(path))(of)
+    lazy val ofAges = cause.fold(of(path, status.query))(of)
     status.stalled.map(text => Headline(Stalled, None, None, None, None, Words(text)))
       .orElse(Option.when(status.failed.nonEmpty && ofAges.code == Unknown)(
         Headline(Failed, None, None, None, None, Words(status.failed.mkString))
@@ -77,8 +78,8 @@ object Headline {
     )
   }
 
-  private def of(path: LatencyPath): Headline = path.critical match {
-    case Seq() => unknown(nothingAtEnd(path))
+  private def of(path: LatencyPath, query: QuerySnapshot): Headline = path.critical match {
+    case Seq() => unknown(nothingAtEnd(path, query))
     case Seq(only) => oneNode(path, path.node(only))
     case several => slowestStep(path).getOrElse(unknown(noStep(path.node(several.last))))
   }
@@ -112,11 +113,14 @@ object Headline {
 
   private def unknown(words: Words): Headline = Headline(Unknown, None, None, None, None, words)
 
-  private def nothingAtEnd(path: LatencyPath): Words =
+  private def nothingAtEnd(path: LatencyPath, query: QuerySnapshot): Words =
     if (path.nodes.isEmpty) Words("No batch of the query with a marked node has ended yet.")
     else if (path.nodes.forall(_(Measure.E2ELatency).count == 0))
       Words("No record with a timestamp has been measured yet.")
-    else Words("No record with a timestamp has reached the end of the query yet.")
+    else {
+      val why = Watermarks.heldBack(query).fold("")(held => s" $held")
+      Words(s"No record with a timestamp has reached the end of the query yet.$why")
+    }
 
   /** Clocks that are not the same, or a way that takes no time. */
   private def noStep(end: NodeLatencies): Words = ages(end, " on average: no step stands out.")

@@ -11,4 +11,12 @@ object Watermarks {
       if (query.atMs.nonEmpty) s"The watermark is $behind."
       else s"At the last commit the watermark was $behind."
     }
+
+  /** Which source the watermark waits for; none where there is no watermark. */
+  private[answer] def heldBack(query: QuerySnapshot): Option[String] =
+    query.lastBatch.flatMap(_.watermarks.find(_.holdsBack)).map { held =>
+      val source = Readable.name(held.source)
+      if (held.watermarkMs.isEmpty) s"The watermark has not moved: no record has come from $source."
+      else s"${text(query)} $source holds it back."
+    }
 }
