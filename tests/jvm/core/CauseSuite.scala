@@ -214,6 +214,7 @@ class CauseSuite extends AnyFunSuite {
     assert(answered.parts.of.find(_.kinds == Seq(Parts.State)).map(part => part.ms -> part.share) === Some(
       -300.0 -> 0.0
     ))
+    assert(answered.headline.whole === Some(540.0), answered.headline.text)
   }
 
   test("a batch that does not tell its parts leaves the headline to the ages") {

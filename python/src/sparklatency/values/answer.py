@@ -22,7 +22,8 @@ class Headline:
     """The mean time of the leading part, in milliseconds. Where parts are unknown, that of the slowest
     step."""
     whole: float | None
-    """The mean age at the commit; where parts are unknown, the time of all steps on the critical path."""
+    """The time that all parts take: the mean age at the commit, where none is negative. Where parts are
+    unknown, the time of all steps on the critical path."""
     share: float | None
     """The leading part of the whole, between 0 and 1."""
     text: str

@@ -11,6 +11,7 @@ import io.sparklatency.path.OperatorPath
  * is the step which fills the batch.
  *
  * @param part  the one that leads
+ * @param whole what all parts take together; the mean age at the commit, where none is negative
  * @param nodes whose step it is; none where no step is to blame
  * @param words the sentence, and what to do
  */
@@ -24,10 +25,11 @@ object Cause {
    * @param path  of each node's last batch
    */
   def of(batch: Batch, parts: Parts, path: LatencyPath): Option[Cause] = for {
-    whole <- parts.whole
     age <- batch.parts
     admission <- batch.admission
     leading <- parts.of.filter(_.ms > 0).maxByOption(_.ms)
+    // What is negative takes no time, and has no share.
+    whole = parts.of.map(_.ms.max(0)).sum
   } yield {
     val figures =
       s"${Readable.duration(leading.ms)} of ${Readable.duration(whole)} (${Readable.percent(leading.share)})"

@@ -10,7 +10,7 @@ import io.sparklatency.path.LatencyPath
  *
  * @param node  the step that is the cause, or the only node that is known; none where no step is
  * @param own   mean time of the leading part of the age, or at the step, in milliseconds
- * @param whole the mean age, or the time that all steps of the critical path took
+ * @param whole the time that all parts take, which is the mean age where none is negative; or that of all steps of the critical path
  * @param share the part of the whole, between 0 and 1
  * @param words the sentence
  */
