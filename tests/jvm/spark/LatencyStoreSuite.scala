@@ -224,6 +224,22 @@ class LatencyStoreSuite extends StreamingTest with ArchivedBatches {
     assert(all.query(runs.head.toString).flatMap(all.answer(_).status) === Some(RunStatus.Failed))
   }
 
+  test("of an error its first line is told, of a traceback of Python's what it ends in") {
+    def told(error: String): Option[String] = {
+      val (kv, run) = (new InMemoryStore, UUID.randomUUID)
+      val stored = new BatchArchive(kv, kept = 3)
+      stored.onOtherEvent(batch(run.toString, 0))
+      stored.onOtherEvent(end(run, error))
+      val all = shown(kv)
+      all.query(run.toString).flatMap(all.answer(_).progress.error)
+    }
+    val traceback = "py4j.Py4JException: Return Message: Traceback (most recent call last):"
+    assert(told("SparkException: first\n\tat second") === Some("SparkException: first"))
+    assert(told(s"$traceback\n  File \"a.py\", line 1\n    raise\nValueError: no rights\n\n\tat py4j") ===
+      Some("ValueError: no rights"))
+    assert(told(s"$traceback\n\tat py4j") === Some(traceback))
+  }
+
   test("a run that its application ended has finished") {
     val (kv, run) = (new InMemoryStore, UUID.randomUUID)
     val stored = new BatchArchive(kv, kept = 3)
