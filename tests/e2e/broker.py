@@ -25,6 +25,7 @@ class Broker:
     """A running broker."""
 
     address: str
+    process: Child
 
     def create_topics(self, folder: Path, timestamp_types: Mapping[str, str]) -> None:
         """Creates topics, each with its ``message.timestamp.type``."""
@@ -48,7 +49,7 @@ def running_broker(folder: Path) -> Iterator[Broker]:
         storage.finish(within=60)
     with Child("broker", java("kafka.Kafka", config, heap="512m"), folder) as broker:
         broker.until(lambda: _listens(port), f"it listens on port {port}", within=60)
-        yield Broker(f"127.0.0.1:{port}")
+        yield Broker(f"127.0.0.1:{port}", broker)
 
 
 def java(main: str, *arguments: str | Path, heap: str = "128m") -> list[str | Path]:

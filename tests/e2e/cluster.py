@@ -92,6 +92,8 @@ class Cluster:
     spark: Spark
     url: str
     folder: Path
+    workers: Sequence[Child] = ()
+    """Those that are processes of their own; executors die with them."""
 
     @contextmanager
     def running(
@@ -143,7 +145,7 @@ def running_cluster(spark: Spark, folder: Path) -> Iterator[Cluster]:
         ]  # fmt: skip
         for worker in workers:
             _await_log(worker, r"(Successfully registered with master)")
-        yield Cluster(spark, url, folder)
+        yield Cluster(spark, url, folder, workers)
 
 
 def _ids(driver: Child) -> list[str]:

@@ -90,6 +90,23 @@ def test_a_record_that_waits_for_longer_than_a_limit_misses_it(ui: UI) -> None:
     assert document["problem"] == "the oldest record that waits for its commit is at least 6,001 ms old"
 
 
+def test_a_batch_that_hangs_for_longer_than_a_limit_misses_it(ui: UI) -> None:
+    """It waits for the offsets of a broker that is down: no record is known to wait."""
+    hangs = {**ORDERS["progress"], "stalled": True, "running": 31_000}
+    ui.queries = [{**ORDERS, "progress": hangs}]
+    limits = ("--p99", "30s", "--max", "31s", "--avg", "30s")
+    judged = sparklatency(ui, "slo", "--query", "orders", "--node", "sink", *limits, "--json")
+    document = json.loads(judged.stdout)
+    assert {one["figure"]: one["status"] for one in document["limits"]} == {
+        "p99": "missed",
+        "max": "met",
+        "avg": "met",
+    }
+    assert document["problem"] == "the batch in progress hangs: it has run for 31,000 ms"
+    ui.queries = [{**ORDERS, "progress": {**hangs, "stalled": False}}]
+    assert sparklatency(ui, "slo", "--query", "orders", "--node", "sink", "--p99", "30s").exit_code == 0
+
+
 def test_check_finds_nothing_wrong_with_what_fits(ui: UI) -> None:
     ui.queries = [ORDERS]
     checked = sparklatency(ui, "check", "--json")

@@ -74,6 +74,18 @@ class StatusSuite extends AnyFunSuite {
     assert(stalled(doing(Some(30000)), RunStatus.Finished) === Nil)
   }
 
+  test("a stalled batch tells how far its tasks are, and that none runs") {
+    def stalled(done: Int, running: Int) =
+      of(doing(Some(30000), tasks = Some(Activity.Tasks(done, running, 10))), RunStatus.Running).notes
+        .find(_.code == "stalled").map(_.text.split(": ", 2)(1))
+    assert(stalled(3, 2) === Some("Processing new data, 3 of 10 tasks done."))
+    assert(stalled(
+      3,
+      0
+    ) === Some("Processing new data, 3 of 10 tasks done. No task runs: are there executors?"))
+    assert(stalled(10, 0) === Some("Processing new data, 10 of 10 tasks done."))
+  }
+
   test("an error is in the note of a failed run") {
     val notes = of(query, RunStatus.Failed, Some("java.io.IOException: disk full")).notes
     assert(notes.find(_.code == "failed").map(_.text) ===

@@ -12,7 +12,7 @@ from sparklatency.rendering.layout import table
 from sparklatency.words import milliseconds, names, value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 _FIGURES = ("avg", "p50", "p90", "p95", "p99", "p999", "max")
 _EXIT = {"met": 0, "missed": _options.MISSED, "unknown": _options.UNKNOWN}
@@ -41,7 +41,7 @@ def slo(url: str, app: str | None, query: str, node: str, as_json: bool, **limit
     Figures are those of the window, by default the last 60 to 90 seconds. A figure is unknown where there is
     no record to tell by, or no such query or node yet. If one limit is missed and another unknown, the exit
     code is 3. A query that an error ended misses all its limits. A record that waits for its commit for
-    longer than a limit of p99, p999 or max misses that.
+    longer than a limit of p99, p999 or max misses that, and so does a batch that hangs.
     """
     asked = {figure: limit for figure, limit in limits.items() if limit is not None}
     if not asked:
@@ -54,10 +54,10 @@ def slo(url: str, app: str | None, query: str, node: str, as_json: bool, **limit
     except NoFiguresError as none:
         figures, problem = {}, str(none)
     judged = [_judge(figure, limit, figures) for figure, limit in asked.items()]
-    waits = run.get("progress", {}).get("oldestUncommitted")
-    if waits is not None and any(_misses(one, waits) for one in judged):
-        problem = f"the oldest record that waits for its commit is at least {milliseconds(waits)} ms old"
-        judged = [{**one, "status": "missed"} if _misses(one, waits) else one for one in judged]
+    for waits, why in _waiting(run.get("progress", {})):
+        if any(_misses(one, waits) for one in judged):
+            problem = why
+            judged = [{**one, "status": "missed"} if _misses(one, waits) else one for one in judged]
     if run.get("status") == "FAILED":
         problem = f"an error ended the query's run {run['run']}"
         judged = [{**one, "status": "missed"} for one in judged]
@@ -89,6 +89,17 @@ def _figures(
         problem = f"node {value(node)} has no commit latency: only the last nodes of a query have one"
     commit = found["commit"] or {}
     return {**found, **{f"commit_{figure}": value for figure, value in commit.items()}}, problem
+
+
+def _waiting(progress: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+    """For how long records have waited for their commit, or would have; and a sentence about it."""
+    if progress.get("stalled"):
+        # Whether there is a record is not known where the batch waits for its source's offsets.
+        running = progress["running"]
+        yield running, f"the batch in progress hangs: it has run for {milliseconds(running)} ms"
+    waits = progress.get("oldestUncommitted")
+    if waits is not None:
+        yield waits, f"the oldest record that waits for its commit is at least {milliseconds(waits)} ms old"
 
 
 def _misses(judged: Mapping[str, Any], waits: int) -> bool:

@@ -1,5 +1,6 @@
 package io.sparklatency.answer
 
+import io.sparklatency.figures.Activity
 import io.sparklatency.figures.Figure.Whole
 import io.sparklatency.figures.QuerySnapshot
 
@@ -26,9 +27,12 @@ final case class Status(query: QuerySnapshot, run: Option[RunStatus], error: Opt
   /** That it is, in a sentence. */
   def stalled: Option[String] =
     for (activity <- query.activity; ms <- runningMs if isStalled) yield {
+      // For a moment that is so between two stages.
+      val idle = activity.tasks.filter(tasks => tasks.running == 0 && tasks.done < tasks.all)
+        .fold("")(_ => " No task runs: are there executors?")
       val usually =
         query.usuallyMs.fold("")(every => s", where one is committed every ${Readable.duration(every)}")
-      s"Batch ${Readable.count(activity.batch)} has run for ${Readable.duration(ms.toDouble)}$usually: ${Readable.cut(activity.doing)}."
+      s"Batch ${Readable.count(activity.batch)} has run for ${Readable.duration(ms.toDouble)}$usually: ${Status.doing(activity)}$idle"
     }
 
   /** What ended the run, if an error did. */
@@ -39,11 +43,7 @@ final case class Status(query: QuerySnapshot, run: Option[RunStatus], error: Opt
   private def runningMs = query.runningMs.filter(_ => run.contains(RunStatus.Running))
 
   private def now: Seq[String] = query.activity.toSeq.flatMap { activity =>
-    val doing = activity.doing.stripSuffix(".")
-    val tasks = activity.tasks.map(tasks =>
-      s", ${Readable.count(tasks.done.toLong)} of ${Readable.counted(tasks.all.toLong, "task", "tasks")} done"
-    )
-    val words = s"${Readable.cut(doing)}${tasks.getOrElse("")}."
+    val words = Status.doing(activity)
     Seq(runningMs.fold(words)(ms =>
       s"Batch ${Readable.count(activity.batch)} has run for ${Readable.duration(ms.toDouble)}: $words"
     ))
@@ -72,6 +72,14 @@ object Status {
 
   /** How many times as long as usual. */
   val Times = 5
+
+  /** What a query does, in Spark's words, and how far its tasks are. */
+  private def doing(activity: Activity): String = {
+    val tasks = activity.tasks.fold("")(tasks =>
+      s", ${Readable.count(tasks.done.toLong)} of ${Readable.counted(tasks.all.toLong, "task", "tasks")} done"
+    )
+    s"${Readable.cut(activity.doing.stripSuffix("."))}$tasks."
+  }
 
   private[answer] def notes(status: Status): Seq[Note] = {
     def note(code: String, numbers: Seq[(String, Whole)])(text: String) =

@@ -1,0 +1,42 @@
+"""Queries that are well until something happens to what they stand on: a sink, a broker, all executors.
+
+Each writes a line of JSON when it is well. What shall happen to the sink does when there is a file.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+from pyspark.sql import Row, SparkSession
+
+from sparklatency import with_e2e_latency
+
+
+class Sink:
+    """Writes nothing, and from when there is a file it does not come back from it."""
+
+    def __init__(self, hangs: Path) -> None:
+        self._hangs = hangs
+
+    def process(self, _: Row) -> None:
+        while self._hangs.exists():
+            time.sleep(0.1)
+
+
+def main(kind: str, folder: str, brokers: str, topic: str) -> None:
+    spark = SparkSession.builder.appName(kind).getOrCreate()
+    print("stuck:", spark.sparkContext.uiWebUrl, flush=True)
+    if kind == "broker":
+        kafka = spark.readStream.format("kafka").option("kafka.bootstrap.servers", brokers)
+        rows = kafka.option("subscribe", topic).option("startingOffsets", "earliest").load()
+    else:
+        rows = spark.readStream.format("rate").option("rowsPerSecond", 10).option("numPartitions", 1).load()
+    marked = with_e2e_latency(rows, "source", "timestamp")
+    writer = marked.writeStream.queryName(kind).option("checkpointLocation", str(Path(folder, "checkpoint")))
+    to = writer.foreach(Sink(Path(folder, "hang"))) if kind == "sink" else writer.format("noop")
+    query = to.trigger(processingTime="500 milliseconds").start()
+    query.awaitTermination()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
