@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Thread
 
 import pandas as pd
 from pyspark.sql import DataFrame, SparkSession
@@ -146,6 +147,37 @@ class Pipelines:
         rows = stream.json(str(folder)).selectExpr("value", "timestamp_millis(at) AS timestamp")
         return self._scored(rows), "0 seconds"
 
+    def _trickle(self) -> tuple[DataFrame, str]:
+        """A file now and then, whose records are five seconds old: each batch takes all there is, which is as
+        many as it may."""
+        folder = self._folder / "now-and-then"
+        folder.mkdir()
+
+        def fill() -> None:
+            for number in range(SECONDS):
+                then = int(time.time() * 1000) - 5000
+                new = folder / f".{number}"
+                new.write_text(f'{{"at": {then}, "value": {number}}}\n' * 4)
+                new.rename(folder / f"{number}.json")
+                time.sleep(1.5)
+
+        Thread(target=fill, daemon=True).start()
+        stream = self._spark.readStream.schema("at LONG, value LONG").option("maxFilesPerTrigger", 1)
+        rows = stream.json(str(folder)).selectExpr("value", "timestamp_millis(at) AS timestamp")
+        return self._scored(rows), "0 seconds"
+
+    def _unread(self) -> tuple[DataFrame, str]:
+        """Nobody can see when the work before the only mark began."""
+        slow = str(self._slow)
+
+        @pandas_udf("long")  # type: ignore[call-overload, untyped-decorator]
+        def score(values: pd.Series) -> pd.Series:
+            time.sleep(json.loads(Path(slow).read_text())["row"] * len(values))
+            return values
+
+        shuffled = self._rate(20).withColumn("score", score("value")).repartition(2)
+        return with_e2e_latency(shuffled, "shuffled", "timestamp"), "0 seconds"
+
     def _skewed(self) -> tuple[DataFrame, str]:
         rows = with_e2e_latency(self._rate(40), "read", "timestamp")
         keyed = rows.selectExpr("timestamp", "value", "CASE WHEN value % 20 = 0 THEN value ELSE 0 END AS key")
@@ -165,6 +197,8 @@ PIPELINES = {
     "windowed": [Phase("waited-in-state", "windows")],
     "joined": [Phase("waited-in-state", "joined")],
     "files": [Phase("backlog", "scored", {"row": 0.2})],
+    "trickle": [Phase("arrived-old", None)],
+    "unread": [Phase("one-node", "shuffled", {"row": 0.05})],
     "skewed": [Phase(WORK, "scored", {"row": 0.05}), Phase("commit", "scored", {"sink": 3})],
 }
 

@@ -48,6 +48,13 @@ class AgePartsSuite extends AnyFunSuite {
     assert(parts.whole === 8500.0)
   }
 
+  test("a record that is ahead of the clock arrives young, and takes nothing from the work") {
+    val ahead = batch(Aged.node("sink")(7000, -101000).committed(8000, -100000))
+    val parts = AgeParts.of(ahead, None).get
+    assert(parts === AgeParts("sink", Waits(-52000, 0, 500, 1000, 500), work = 3000, state = 0, commit = 1000))
+    assert(parts.whole === -46000.0)
+  }
+
   test("results that are dated later than the records have been in state for less than no time") {
     assert(AgeParts.of(stateless, Some(Waits(0, 0, 9000, 0, 0))).get.state === -4500.0)
   }

@@ -18,6 +18,7 @@ import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.Reading
 import io.sparklatency.figures.ReadingPlace
 import io.sparklatency.figures.RunFigures
+import io.sparklatency.figures.SourceWatermark
 import io.sparklatency.figures.TaskAttempt
 import io.sparklatency.figures.WindowSamples
 import io.sparklatency.figures.WindowSettings
@@ -36,12 +37,15 @@ class OneFoldSuite extends AnyFunSuite {
     private val runs = new LiveRuns(clock, settings, FiguresListener.Nowhere)(_.stopped)
     var events = Vector.empty[Batch]
 
-    def batch(id: Long)(marks: MarkReadings*): Unit = runs.update(owner) { run =>
-      val open = run.batch(id)
-      run.add(marks, open, _ => None)
-      open.committed(clock.millis())
-      run.commit(id)(identity).foreach(events :+= _)
-    }
+    def batch(id: Long, newestMs: Option[Long] = None)(marks: MarkReadings*): Unit =
+      runs.update(owner) { run =>
+        val open = run.batch(id)
+        run.add(marks, open, _ => None)
+        open.watermarks =
+          newestMs.map(at => SourceWatermark("rate", "at", 0, Some(at), holdsBack = true)).toSeq
+        open.committed(clock.millis())
+        run.commit(id)(identity).foreach(events :+= _)
+      }
 
     def shown: QuerySnapshot = runs.snapshot().head
   }
@@ -124,6 +128,17 @@ class OneFoldSuite extends AnyFunSuite {
       driver.batch(id)(marks.drop(random.nextInt(4)): _*)
     }
     assert(told(replayed(driver.events)) === told(driver.shown))
+  }
+
+  test("how far records came behind the newest event is known of both") {
+    val driver = new Driver
+    for (id <- 0L to 3L) {
+      val now = driver.clock.millis()
+      val source = mark("source", Nil, Seq(900, 100 * id), Some(now)).copy(comesIn = true)
+      driver.batch(id, Some(now))(source)
+    }
+    assert(driver.shown.outOfOrder.count === 6)
+    assert(figures(replayed(driver.events).outOfOrder) === figures(driver.shown.outOfOrder))
   }
 
   test("how many nodes were too many is known of both") {

@@ -1,5 +1,6 @@
 package io.sparklatency
 
+import io.sparklatency.answer.Headline
 import io.sparklatency.answer.Note
 import io.sparklatency.answer.QueryAnswer
 import io.sparklatency.answer.RunStatus
@@ -19,7 +20,7 @@ class StatusSuite extends AnyFunSuite {
       hasData: Boolean = true,
       tasks: Option[Activity.Tasks] = None
   ): QuerySnapshot =
-    query.doing(Some(Activity(12, "Processing new data", sinceMs, hasData, tasks)), 100000)
+    query.doing(Some(Activity(12, "Processing new data", sinceMs, hasData, tasks = tasks)), 100000)
 
   private def of(query: QuerySnapshot, status: RunStatus, error: Option[String] = None) =
     new QueryAnswer(query, Some(status), error = error)
@@ -72,6 +73,22 @@ class StatusSuite extends AnyFunSuite {
     assert(stalled(doing(Some(30000)).copy(usuallyMs = None)).size === 1, "its first batch")
     assert(stalled(doing(None)) === Nil, "in real-time mode a long batch is usual")
     assert(stalled(doing(Some(30000)), RunStatus.Finished) === Nil)
+  }
+
+  test("of a query without figures nobody knows how long its batches take: none is stalled") {
+    val unmarked = query.copy(batches = 0, lastBatch = None, usuallyMs = None)
+    def of(hasBatches: Boolean) = {
+      val activity = Activity(1234, "Processing new data", Some(45000), hasData = true, hasBatches)
+      this.of(unmarked.doing(Some(activity), 100000), RunStatus.Running)
+    }
+    assert(of(hasBatches = true).notes.map(_.code) === Seq("no-node", "oldest-uncommitted"))
+    assert(of(hasBatches = true).query.runningMs === None)
+    assert(of(hasBatches =
+      true
+    ).progress.text.get.startsWith("Batch 1,234 has run for 45 s: Processing new data."))
+    assert(of(hasBatches = true).progress.text.get.endsWith("No node of this query has figures."))
+    assert(of(hasBatches = false).headline.code === Headline.Stalled)
+    assert(of(hasBatches = false).progress.text.get.endsWith("No batch has been committed yet."))
   }
 
   test("a stalled batch tells how far its tasks are, and that none runs") {

@@ -6,6 +6,8 @@ import java.sql.Timestamp
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.execution.ProjectExec
+import org.apache.spark.sql.execution.WholeStageCodegenExec
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.Plans
 import org.apache.spark.sql.latency.recording.RecordLatencyExec
@@ -351,6 +353,24 @@ class AutomaticNodesSuite extends StreamingTest {
           input.addData(ago(1500))
           query.processAllAvailable()
           assert(figures("sink", s"auto_$name") === ((rows, Some(1500), Some(1500))), name)
+        } finally query.stop()
+      }
+    }
+  }
+
+  test("no column is carried where Spark would no longer compile an operator that has one more") {
+    withSettings("spark.sparklatency.auto" -> "terminal", "spark.sql.codegen.maxFields" -> "20") {
+      for ((columns, records) <- Seq(19 -> 1L, 20 -> 0L)) {
+        val input = stream
+        val wide = watermarked(input).select((1 to columns).map(i => (unix_millis(col("value")) + i).as(s"c$i")): _*)
+        val query = start(wide, s"auto_wide_$columns")
+        try {
+          input.addData(ago(1500))
+          query.processAllAvailable()
+          val plan = Plans.executed(query)
+          val compiled = plan.collect { case stage: WholeStageCodegenExec => stage }
+          assert(compiled.exists(_.collectFirst { case project: ProjectExec => project }.nonEmpty), plan)
+          assert(nodesOf(s"auto_wide_$columns").count(_ == "sink") === records, plan)
         } finally query.stop()
       }
     }

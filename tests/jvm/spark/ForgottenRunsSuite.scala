@@ -11,6 +11,8 @@ import org.apache.spark.sql.latency.history.BatchArchive
 import org.apache.spark.sql.latency.history.StoredBatch
 import org.apache.spark.sql.latency.history.StoredEnd
 import org.apache.spark.sql.latency.history.StoredRun
+import org.apache.spark.sql.streaming.StreamingQueryListener.QueryStartedEvent
+import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
 import org.apache.spark.util.kvstore.InMemoryStore
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -79,6 +81,23 @@ class ForgottenRunsSuite extends AnyFunSuite with ArchivedBatches {
     for (run <- 0 until 20; n <- 0 until 5) stored.onOtherEvent(batch(s"run-$run", run * 5L + n))
     assert(kv.count(classOf[StoredBatch]) <= 33 && kv.count(classOf[StoredRun]) <= 11)
     assert(shown(kv).query("run-19").map(shown(kv).history(_).size) === Some(3))
+  }
+
+  test("a query that fails again and again does not drive out how another one ended") {
+    val kv = new InMemoryStore
+    val stored = new BatchArchive(kv, kept = 50, used = true)
+    def fails(query: UUID, name: String) = {
+      val run = UUID.randomUUID
+      stored.onOtherEvent(new QueryStartedEvent(query, run, name, "", Set.empty))
+      stored.onOtherEvent(new QueryTerminatedEvent(query, run, Some(s"$name failed"), None))
+    }
+    fails(UUID.randomUUID, "once")
+    val again = UUID.randomUUID
+    (0 to BatchArchive.RunsKept).foreach(_ => fails(again, "again"))
+    for (name <- Seq("once", "again"))
+      assert(shown(kv).query(name).map(shown(kv).answer(_).headline.text) ===
+        Some(s"An error ended this run: $name failed"))
+    assert(kv.count(classOf[StoredEnd]) === 2)
   }
 
   test("how a run ended is known as long as the run is, though many end that nothing else is known of") {

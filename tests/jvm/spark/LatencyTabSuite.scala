@@ -167,6 +167,25 @@ class LatencyTabSuite extends StreamingTest {
     }
   }
 
+  test("a query without figures has a page that says so, and draws none") {
+    withShop("beside") { (_, _) =>
+      val input = stream
+      val query = start(input.toDF(), "plain")
+      try {
+        for (_ <- 1 to 2) {
+          input.addData(ago(1))
+          query.processAllAvailable()
+        }
+        ListenerBus.awaitEmpty(spark.sparkContext)
+        val (status, page) = get(s"/latency/query/?id=${query.runId}")
+        assert(status === 200)
+        assert(page.contains("No node of this query has figures."), page)
+        for (absent <- Seq("viewBox=\"0 0 -", "latency-nodes", "No batch has been committed"))
+          assert(!page.contains(absent), absent)
+      } finally query.stop()
+    }
+  }
+
   test("for a node that there is not the charts are those of a page without one") {
     withShop("other_node") { (run, page) =>
       def drawn(page: String) = "<svg".r.findAllIn(page).size

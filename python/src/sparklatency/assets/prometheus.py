@@ -43,8 +43,9 @@ def alerts(p99_seconds: float, watermark_lag_seconds: float) -> Mapping[str, Any
                     ),
                     _alert(
                         "SparkRecordsWait",
-                        f"{metric('oldest-uncommitted').prometheus} > {p99_seconds:g}",
-                        f"the oldest record of query {_WHERE} has waited for its commit for {_DURATION}",
+                        # Between two batches there is none: one look in the minute is enough.
+                        f"max_over_time({_RUNNING}[1m]) > {p99_seconds:g}",
+                        f"the records of a batch of query {_WHERE} waited for its commit for {_DURATION}",
                         wait="1m",
                     ),
                     _alert(

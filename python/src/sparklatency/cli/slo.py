@@ -40,8 +40,9 @@ def slo(url: str, app: str | None, query: str, node: str, as_json: bool, **limit
 
     Figures are those of the window, by default the last 60 to 90 seconds. A figure is unknown where there is
     no record to tell by, or no such query or node yet. If one limit is missed and another unknown, the exit
-    code is 3. A query that an error ended misses all its limits. A record that waits for its commit for
-    longer than a limit of p99, p999 or max misses that, and so does a batch that hangs.
+    code is 3. A query that an error ended misses all its limits. At the last nodes, a batch that has run for
+    longer than a limit misses it, for so have all its records waited; and a record that has waited for its
+    commit for longer than a limit of max misses that. A batch that hangs misses them at every node.
     """
     asked = {figure: limit for figure, limit in limits.items() if limit is not None}
     if not asked:
@@ -54,10 +55,11 @@ def slo(url: str, app: str | None, query: str, node: str, as_json: bool, **limit
     except NoFiguresError as none:
         figures, problem = {}, str(none)
     judged = [_judge(figure, limit, figures) for figure, limit in asked.items()]
-    for waits, why in _waiting(run.get("progress", {})):
-        if any(_misses(one, waits) for one in judged):
+    for waits, why, of in _waiting(run, node):
+        late = [one for one in judged if waits > one["limit"] and one["figure"].removeprefix("commit-") in of]
+        if late:
             problem = why
-            judged = [{**one, "status": "missed"} if _misses(one, waits) else one for one in judged]
+            judged = [{**one, "status": "missed"} if one in late else one for one in judged]
     if run.get("status") == "FAILED":
         problem = f"an error ended the query's run {run['run']}"
         judged = [{**one, "status": "missed"} for one in judged]
@@ -91,21 +93,19 @@ def _figures(
     return {**found, **{f"commit_{figure}": value for figure, value in commit.items()}}, problem
 
 
-def _waiting(progress: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
-    """For how long records have waited for their commit, or would have; and a sentence about it."""
+def _waiting(query: Mapping[str, Any], node: str) -> Iterator[tuple[int, str, Iterable[str]]]:
+    """For how long records have waited for their commit, why it is known, and whose figures tell of them."""
+    progress = query.get("progress", {})
+    running, oldest = progress.get("running"), progress.get("oldestUncommitted")
+    is_last = any(one["node"] == node and one["commit"] is not None for one in query.get("nodes", ()))
     if progress.get("stalled"):
         # Whether there is a record is not known where the batch waits for its source's offsets.
-        running = progress["running"]
-        yield running, f"the batch in progress hangs: it has run for {milliseconds(running)} ms"
-    waits = progress.get("oldestUncommitted")
-    if waits is not None:
-        yield waits, f"the oldest record that waits for its commit is at least {milliseconds(waits)} ms old"
-
-
-def _misses(judged: Mapping[str, Any], waits: int) -> bool:
-    """Whether a record that has waited so long will miss a limit, though it has not come to the node yet."""
-    limit: int = judged["limit"]
-    return judged["figure"].endswith(("p99", "p999", "max")) and waits > limit
+        yield running, f"the batch in progress hangs: it has run for {milliseconds(running)} ms", _FIGURES
+    elif is_last and running is not None and (progress["activity"] or {}).get("hasData"):
+        yield running, f"the records of the batch in progress wait for {milliseconds(running)} ms", _FIGURES
+    if is_last and oldest is not None:
+        why = f"the oldest record that waits for its commit is at least {milliseconds(oldest)} ms old"
+        yield oldest, why, ("max",)
 
 
 def _judge(figure: str, limit: int, figures: Mapping[str, Any]) -> dict[str, Any]:

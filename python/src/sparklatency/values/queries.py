@@ -70,7 +70,7 @@ class QueryLatency:
     progress: Progress
     notes: tuple[Note, ...]
     watermark_text: str
-    """Where the query's watermark stood at the last commit, in a sentence."""
+    """Where the query's watermark stands, of a run that has ended at its last commit, in a sentence."""
     slowest_step: str | None
     """The step that is the cause of the records' age, None where no step is. Where no cause is known, the
     node of the critical path with the greatest own time."""

@@ -23,8 +23,14 @@ object Cause {
   /**
    * @param batch the one that `parts` were made of
    * @param path  of each node's last batch
+   * @param watermark what another delay would do
    */
-  def of(batch: Batch, parts: Parts, path: LatencyPath): Option[Cause] = for {
+  private[answer] def of(
+      batch: Batch,
+      parts: Parts,
+      path: LatencyPath,
+      watermark: Option[WatermarkAdvice]
+  ): Option[Cause] = for {
     age <- batch.parts
     admission <- batch.admission
     leading <- parts.of.filter(_.ms > 0).maxByOption(_.ms)
@@ -78,7 +84,7 @@ object Cause {
         )
       case Parts.State =>
         val node = stateful(batch, path, age.end)
-        because(Seq(node), s"Records wait in state before ", s", $figures.${leaving(batch, node)}")
+        because(Seq(node), s"Records wait in state before ", s", $figures.${leaving(batch, node, watermark)}")
       case Parts.Commit =>
         because(Seq(age.end), s"The sink takes $figures to commit what leaves ", ": make it faster.")
       case _ if leading.nodes.isEmpty => because(Nil, s"Work takes longest, $figures.", "")
@@ -128,7 +134,7 @@ object Cause {
   }
 
   /** When records leave the state of a node, and what makes that earlier. Of a join, also when the other side has a match. */
-  private def leaving(batch: Batch, node: String): String = {
+  private def leaving(batch: Batch, node: String, advice: Option[WatermarkAdvice]): String = {
     val sides = batch.nodes.find(_.id == node).fold(0)(_.upstream.distinct.size)
     val watermark = batch.watermarks.find(_.holdsBack).orElse(batch.watermarks.headOption).map { watermark =>
       s"the watermark of ${Readable.name(watermark.source)} passes them, " +
@@ -137,7 +143,13 @@ object Cause {
     if (sides > 1)
       s" They leave when a match comes from the other side${watermark.fold("")(passes => s", or when $passes")}."
     else
-      watermark.fold("")(passes => s" They leave when $passes: a shorter delay or window makes them younger.")
+      watermark.fold("") { passes =>
+        val shorter =
+          advice.filter(_.isShorter).fold("a shorter delay or window makes them younger.")(advice =>
+            s"${advice.better} are enough for ${WatermarkAdvice.Percent} % of records, and make them ${advice.earlier} younger."
+          )
+        s" They leave when $passes: $shorter"
+      }
   }
 
   private def named(nodes: Seq[String]): String = Readable.names(nodes, 4)

@@ -25,7 +25,8 @@ private[answer] object Notes {
       unnamed.filter(_ => query.id.contains(query.name))
 
   private def ofRecords(query: QuerySnapshot): Option[Note] =
-    if (!hasRecords(query)) Some(Note("no-record", Note.Info, "No record has come yet."))
+    if (query.isUnmarked) Some(Note("no-node", Note.Info, "No node of this query has figures. Mark one."))
+    else if (!hasRecords(query)) Some(Note("no-record", Note.Info, "No record has come yet."))
     else Option.when(query.isSilent) {
       val span = Readable.duration(query.covers.ms.toDouble)
       Note(

@@ -49,7 +49,7 @@ object Parts {
 
   /**
    * @param kinds more than one where they cannot be told apart
-   * @param ms    may be negative, where other records come out than came in
+   * @param ms    may be negative, where other records come out than came in, or records are ahead of the clock
    * @param share of all parts, between 0 and 1; 0 of a negative one
    * @param at    whose work it is, as a step in a sentence
    * @param nodes theirs
@@ -115,7 +115,7 @@ object Parts {
         Part(Seq(Work), ms * path.share(step), 0, Some(at(step)), step.nodes)
       )
       val rest = ms - single.map(_.ms).sum
-      if (rest >= Visible) single :+ Part(Seq(Work), rest, 0, Some("elsewhere")) else single
+      if (rest.abs >= Visible) single :+ Part(Seq(Work), rest, 0, Some("elsewhere")) else single
     }
   }
 

@@ -29,7 +29,8 @@ final class QueryAnswer(
 
   /** Of the last batch that tells them. */
   lazy val parts: Parts = Parts.of(query.explained, split)
-  lazy val cause: Option[Cause] = query.explained.flatMap(Cause.of(_, parts, lastPath))
+  lazy val cause: Option[Cause] = query.explained.flatMap(Cause.of(_, parts, lastPath, watermark))
+  private lazy val watermark = WatermarkAdvice.of(query)
   lazy val headline: Headline = Headline.of(path, cause, progress)
 
   /** The step that is the cause, where one is; where no cause is known, the one at which records grow old most. */
@@ -41,5 +42,9 @@ final class QueryAnswer(
   /** How the run goes. */
   lazy val progress: Status = Status(query, status, error)
   lazy val notes: Seq[Note] =
-    Status.notes(progress) ++ Notes.of(query, path, split) ++ Work.notes(work) ++ ClockNote.of(clocks)
+    Status.notes(progress) ++ Notes.of(
+      query,
+      path,
+      split
+    ) ++ watermark.map(_.note) ++ Work.notes(work) ++ ClockNote.of(clocks)
 }

@@ -44,7 +44,7 @@ final case class Status(query: QuerySnapshot, run: Option[RunStatus], error: Opt
 
   private def now: Seq[String] = query.activity.toSeq.flatMap { activity =>
     val words = Status.doing(activity)
-    Seq(runningMs.fold(words)(ms =>
+    Seq(activity.sinceMs.fold(words)(ms =>
       s"Batch ${Readable.count(activity.batch)} has run for ${Readable.duration(ms.toDouble)}: $words"
     ))
   }
@@ -53,7 +53,9 @@ final case class Status(query: QuerySnapshot, run: Option[RunStatus], error: Opt
     s"The oldest record that waits for its commit is at least ${Readable.duration(ms.toDouble)} old."
   )
 
-  private def committed: String = query.sinceCommitMs.fold("No batch has been committed yet.") { ms =>
+  private def committed: String = query.sinceCommitMs.fold(
+    if (query.isUnmarked) "No node of this query has figures." else "No batch has been committed yet."
+  ) { ms =>
     val usually =
       query.usuallyMs.fold("")(every => s"; usually there is one every ${Readable.duration(every)}")
     s"The last commit was ${Readable.duration(ms.toDouble)} ago$usually."

@@ -30,7 +30,6 @@ object Stylesheet {
       |svg.latency-chart { width: 100%; min-width: 360px; }
       |svg.latency-sparkline { width: 6em; height: 1.2em; margin-left: .5em; vertical-align: text-bottom; }
       |.latency-sparkline polyline { fill: none; stroke: var(--latency-line); stroke-width: 1.5px; }
-      |.latency-status { white-space: normal !important; min-width: 12rem; max-width: 28rem; }
       |.latency-wrapped { white-space: normal !important; min-width: 9rem; }
       |.latency-phase { fill: color-mix(in srgb, var(--latency-phase), var(--bs-body-color) var(--latency-lift)); }
       |.latency-phase-latestOffset { --latency-phase: #087990; }

@@ -3,11 +3,12 @@ package io.sparklatency.figures
 /**
  * What a query does at one moment, as its driver sees it.
  *
- * @param batch   the number of the batch that runs, or is to come
+ * @param batch   the number of the batch that runs, between two triggers that of the last
  * @param doing   Spark's own words
  * @param sinceMs for how long the trigger that runs has done so; none between two triggers, and where a batch is to go on for long,
  *                as in real-time and continuous mode
  * @param hasData whether there are records that the batch is to read, and has not committed
+ * @param hasBatches whether Spark has committed a batch of this run
  * @param tasks   those of its jobs that run; none between jobs
  */
 final case class Activity(
@@ -15,6 +16,7 @@ final case class Activity(
     doing: String,
     sinceMs: Option[Long],
     hasData: Boolean,
+    hasBatches: Boolean = false,
     tasks: Option[Activity.Tasks] = None
 )
 

@@ -35,7 +35,9 @@ object AgeParts {
     val commit = after - before
     val work = batch.committedMs - commit - firstReadMs
     val rest = after - waits.whole - commit
-    if (cameIn.isEmpty) AgeParts(end.id, waits, rest, 0, commit)
+    // The same records came in. What is left over is of those that the clock had not come to when they were read.
+    if (cameIn.isEmpty)
+      AgeParts(end.id, waits.copy(arrivedOld = waits.arrivedOld + rest - work), work, 0, commit)
     else AgeParts(end.id, waits, work, rest - work, commit)
   }
 

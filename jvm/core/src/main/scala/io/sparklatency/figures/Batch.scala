@@ -1,5 +1,7 @@
 package io.sparklatency.figures
 
+import io.sparklatency.recording.LatencySummary
+
 /**
  * One batch of a query: what its nodes measured, joined with what Spark says of it.
  *
@@ -16,6 +18,7 @@ package io.sparklatency.figures
  * @param admission   what kept its records waiting; none of a batch query
  * @param parts       what made its records as old as they were; none without records at its end
  * @param execution   the id under which Spark's page of SQL queries shows it
+ * @param outOfOrder  how far its records came behind the newest event time of the batches before, where that is known
  */
 final case class Batch(
     query: String,
@@ -34,7 +37,8 @@ final case class Batch(
     times: Option[BatchTimes] = None,
     admission: Option[Admission] = None,
     parts: Option[AgeParts] = None,
-    execution: Option[Long] = None
+    execution: Option[Long] = None,
+    outOfOrder: Option[LatencySummary] = None
 ) {
 
   /** When its first task began to read. */

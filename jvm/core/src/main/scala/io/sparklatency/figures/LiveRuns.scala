@@ -11,6 +11,7 @@ import io.sparklatency.time.Clock
  * @param shown       is told of every figure that comes and goes, under the lock
  * @param uncommitted the timestamp of the oldest record that the ended tasks of a run have read and that is not committed
  * @param activity    what a run does now; asked outside the lock
+ * @param briefActivity the same without its tasks, for gauges
  * @param mayForget   what may be let go when more than [[LiveRuns.QueriesKept]] of its kind are known, oldest first
  */
 final class LiveRuns(
@@ -18,7 +19,8 @@ final class LiveRuns(
     settings: FiguresSettings,
     shown: FiguresListener,
     uncommitted: String => Option[Long] = _ => None,
-    activity: String => Option[Activity] = _ => None
+    activity: String => Option[Activity] = _ => None,
+    briefActivity: String => Option[Activity] = _ => None
 )(mayForget: RunFigures => Boolean) {
   private val queries = mutable.LinkedHashMap.empty[String, RunFigures]
   private val endlessTasks = mutable.Set.empty[Long]
@@ -107,7 +109,7 @@ final class LiveRuns(
   /** The same of the query itself, without its nodes. */
   private def briefly(run: RunFigures): Option[QuerySnapshot] = run.runId.map { id =>
     val now = clock.millis()
-    synchronized(run.brief(now, uncommitted(id))).doing(activity(id), now)
+    synchronized(run.brief(now, uncommitted(id))).doing(briefActivity(id), now)
   }
 
   private def showing: Iterable[RunFigures] = queries.values.filterNot(_.stopped)

@@ -18,6 +18,9 @@ final class OpenBatch(val id: Long) {
   /** Whether an operator of its plan keeps state: then other records come out than came in. */
   var keepsState: Boolean = false
 
+  /** Whether a mark stands where sources are read. Else nobody knows when that began. */
+  var seesReading: Boolean = false
+
   private var executions = Option.empty[Long]
 
   /** Who was at work. Of an execution whose end is told again nothing new is known. */

@@ -17,6 +17,7 @@ import io.sparklatency.recording.LatencySummary
  * @param usuallyMs how long it was from one commit to the next in the last ten
  * @param atMs      the instant, of a run that goes on in this process
  * @param activity  what the run did then
+ * @param outOfOrder how far all its records came behind the newest event time of the batches before theirs, where that is known
  */
 final case class QuerySnapshot(
     name: String,
@@ -32,14 +33,18 @@ final case class QuerySnapshot(
     explained: Option[Batch] = None,
     usuallyMs: Option[Double] = None,
     atMs: Option[Long] = None,
-    activity: Option[Activity] = None
+    activity: Option[Activity] = None,
+    outOfOrder: LatencySummary = LatencySummary.empty
 ) {
 
   /** How long ago the last batch was committed. */
   def sinceCommitMs: Option[Long] = for (at <- atMs; batch <- lastBatch) yield at - batch.committedMs
 
+  /** Whether batches of the run were committed, and none of its nodes has figures: nobody knows how long they take usually. */
+  def isUnmarked: Boolean = batches == 0 && activity.exists(_.hasBatches)
+
   /** For how long the batch in progress has run. */
-  def runningMs: Option[Long] = activity.flatMap(_.sinceMs)
+  def runningMs: Option[Long] = activity.flatMap(_.sinceMs).filterNot(_ => isUnmarked)
 
   /** How far the watermark is behind the clock: now where the run goes on, else at the last commit. */
   def watermarkLagMs: Option[Long] = for (batch <- lastBatch; watermark <- batch.watermarkMs)

@@ -29,6 +29,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private var times: Option[BatchTimes] = None
   private var explained: Option[Batch] = None
   private var cameIn: Option[Waits] = None
+  private var outOfOrder = LatencySummary.empty
   private var commits = Vector.empty[Long]
   var stopped = false
 
@@ -75,6 +76,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
       shown.groupBy(mark => mark.node -> mark.measure).values.foreach(add(_, batch, latencies))
     }
     latencies.foreach(mark => linked(mark.node, mark.upstream))
+    batch.seesReading ||= latencies.exists(_.subtopology == 0)
     batch.times = BatchTimes.of(batch.id, latencies, offset).orElse(batch.times)
   }
 
@@ -115,7 +117,9 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
           execution = batch.execution
         )
       )
-      val record = told.copy(parts = partsOf(told, batch))
+      val earlier = lastBatch.toSeq.flatMap(_.watermarks)
+      val outOfOrder = batch.arrivals.flatMap(OutOfOrder.of(_, told.committedMs, earlier, told.watermarks))
+      val record = told.copy(parts = partsOf(told, batch), outOfOrder = outOfOrder)
       committed(record)
       record
     }
@@ -124,7 +128,8 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private def partsOf(batch: Batch, open: OpenBatch): Option[AgeParts] = {
     for (ages <- open.arrivals; admission <- batch.admission; firstReadMs <- batch.firstReadMs)
       cameIn = Waits.of(ages, batch.committedMs, admission, firstReadMs).orElse(cameIn)
-    if (!open.keepsState) AgeParts.of(batch, None)
+    if (!open.seesReading) None
+    else if (!open.keepsState) AgeParts.of(batch, None)
     else if (cameIn.isEmpty) None
     else AgeParts.of(batch, cameIn)
   }
@@ -144,6 +149,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     lastBatch = Some(batch)
     commits = (commits :+ batch.committedMs).takeRight(RunFigures.Commits)
     if (batch.parts.nonEmpty) explained = lastBatch
+    batch.outOfOrder.foreach(outOfOrder += _)
     // A batch without records has tasks too. They say nothing of the work on records.
     if (batch.nodes.exists(_.hasRecords)) batch.times.foreach(worked)
   }
@@ -213,7 +219,8 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     make.window,
     times,
     explained,
-    Option.when(commits.size > 1)((commits.last - commits.head).toDouble / (commits.size - 1))
+    Option.when(commits.size > 1)((commits.last - commits.head).toDouble / (commits.size - 1)),
+    outOfOrder = outOfOrder
   )
 
   /** Until the first plan is known, no node is known to have others downstream. */

@@ -16,6 +16,9 @@ final case class SourceWatermark(
     holdsBack: Boolean
 ) {
 
+  /** The greatest event time seen by this run. */
+  def newestMs: Option[Long] = watermarkMs.map(_ + delayMs)
+
   /** This watermark when a batch has seen event times up to `greatestMs`. Like Spark's own, it never goes back. */
   def advanced(greatestMs: Option[Long]): SourceWatermark =
     copy(watermarkMs = (watermarkMs ++ greatestMs.map(_ - delayMs)).maxOption)

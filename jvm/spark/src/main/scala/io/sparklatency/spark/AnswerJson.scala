@@ -58,7 +58,7 @@ private[spark] object AnswerJson {
       val one = of.addObject()
       val names = one.putArray("names")
       part.names.foreach(name => names.add(name))
-      one.put("code", part.kinds.map(_.code).mkString("+"))
+      one.put("code", part.code)
       val nodes = one.putArray("nodes")
       part.nodes.foreach(node => nodes.add(node))
       one.put("ms", part.ms).put("share", part.share).put("text", part.text)

@@ -40,7 +40,8 @@ final case class SparkListenerLatencyBatch(
     @JsonInclude(JsonInclude.Include.NON_NULL) times: StoredTimes = null,
     @JsonInclude(JsonInclude.Include.NON_NULL) admission: StoredAdmission = null,
     @JsonInclude(JsonInclude.Include.NON_NULL) parts: StoredParts = null,
-    @JsonInclude(JsonInclude.Include.NON_NULL) execution: java.lang.Long = null
+    @JsonInclude(JsonInclude.Include.NON_NULL) execution: java.lang.Long = null,
+    @JsonInclude(JsonInclude.Include.NON_NULL) outOfOrder: Array[Byte] = null
 ) extends SparkListenerEvent {
 
   /** The batch. A version that this sparklatency does not know is a `NewerFormatException`. Decodes each node's summaries. */
@@ -63,7 +64,8 @@ final case class SparkListenerLatencyBatch(
       Option(times).map(_.times(batch)),
       Option(admission).map(_.admission),
       Option(parts).map(_.parts),
-      Option(execution).map(_.toLong)
+      Option(execution).map(_.toLong),
+      Option(outOfOrder).map(LatencySummary.fromBytes(_))
     )
   }
 }
@@ -88,7 +90,8 @@ object SparkListenerLatencyBatch {
     record.times.map(StoredTimes(_)).orNull,
     record.admission.map(StoredAdmission(_)).orNull,
     record.parts.map(StoredParts(_)).orNull,
-    record.execution.map(Long.box).orNull
+    record.execution.map(Long.box).orNull,
+    record.outOfOrder.map(_.toBytes).orNull
   )
 }
 

@@ -49,7 +49,14 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
   private val activity = new QueryActivity(context)
   private val source = new DropwizardSource
   private val runs =
-    new LiveRuns(WallClock, settings.figures, source, uncommitted.oldest, activity.of)(_.stopped)
+    new LiveRuns(
+      WallClock,
+      settings.figures,
+      source,
+      uncommitted.oldest,
+      activity.of,
+      activity.known
+    )(_.stopped)
   private val names = new QueryNames
   private val problems = new Problems
   private val archive =

@@ -114,7 +114,11 @@ private[spark] final class BatchArchive(
   private def addStart(start: QueryStartedEvent): Unit = {
     val (run, id) = (start.runId.toString, start.id.toString)
     starts += 1
-    withoutBatch.collect { case (earlier, `id`) => earlier }.foreach(forgetStart)
+    withoutBatch.collect { case (earlier, `id`) => earlier }.foreach { earlier =>
+      forgetStart(earlier)
+      // Else the ends of a query that fails again and again would drive out those of others that still show.
+      if (endedWithoutBatch.remove(earlier)) store.delete(classOf[StoredEnd], earlier)
+    }
     store.write(new StoredStart(run, id, Option(start.name).getOrElse(id), starts))
     withoutBatch(run) = id
     if (withoutBatch.size > BatchArchive.RunsKept) forgetStart(withoutBatch.head._1)

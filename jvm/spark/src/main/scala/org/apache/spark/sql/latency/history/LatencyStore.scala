@@ -188,12 +188,15 @@ final class LatencyStore private[spark] (
   private def snapshot(run: StoredRun): QuerySnapshot =
     newest(run.key) { batches =>
       val last = batches.nextOption()
-      val explained = (last.iterator ++ batches).find(_.parts != null)
+      val explained = (last.iterator ++ batches).take(LatencyStore.Looked).find(_.parts != null)
       run.snapshot.copy(lastBatch = last.map(_.record), explained = explained.map(_.record))
     }
 }
 
 object LatencyStore {
+
+  /** In how many of its last batches a run's parts are looked for. Many runs have none. */
+  private val Looked = 20
 
   /** @param earlier the newest first */
   final case class Runs(queries: Seq[QuerySnapshot], earlier: Seq[EarlierRun])

@@ -76,11 +76,15 @@ private final class AutomaticPlacement(
     if (timestamps.of(rows).nonEmpty || writtenByHand.contains(Sink) || CurrentQuery.id(session).isEmpty) None
     else for {
       timestamp <- CarriedTimestamp.below(rows, timestamps)
-      carried <- CarriedTimestamp.to(below, timestamp)
+      carried <- CarriedTimestamp.to(below, timestamp) if tooWide(carried) <= tooWide(below)
     } yield {
       val mark = RecordE2ELatency(timestamp, rows.output, Sink)(accumulators.make(Sink))
       ProjectExec(rows.output, insert(mark, rows, carried, above))
     }
+
+  /** How many operators have more columns than Spark compiles: one more column must not make another one of them. */
+  private def tooWide(plan: SparkPlan): Int =
+    plan.collect { case node if WholeStageCodegenExec.isTooManyFields(conf, node.schema) => node }.size
 
   /** @param above what stands above `node`, nearest first */
   private def marked(node: SparkPlan, above: List[SparkPlan]): SparkPlan = {

@@ -55,13 +55,15 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
     def duration(name: String) = durations.get(name).fold(0L)(_.toLong)
     val startMs = Instant.parse(progress.timestamp).toEpochMilli
     val (looked, took) = (duration("latestOffset"), duration("triggerExecution"))
+    // A trigger that finds nothing new is not told. Since the last of them records wait for the next, and no limit has left any.
+    val idle = known.before.flatMap { before =>
+      known.intervalMs.map(ms => startMs - (if (ms > 0) ms else PollMs + looked)).filter(_ > before.endedMs)
+    }
+    val limitedBefore = known.before.flatMap(_.limitedSince).filter(_ => idle.isEmpty)
     val admission = known.before.fold(Admission.first(startMs, took)) { before =>
-      // A trigger that finds nothing new is not told. Since the last of them records wait for the next.
-      val idle =
-        known.intervalMs.map(ms => startMs - (if (ms > 0) ms else PollMs + looked)).filter(_ > before.endedMs)
       val since = idle.getOrElse(before.fixedMs)
       Admission(
-        before.limitedSince.getOrElse(since),
+        limitedBefore.getOrElse(since),
         since,
         idle.getOrElse(before.endedMs),
         startMs,
@@ -72,8 +74,9 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
     }
     val limit = limitOf(progress, known)
     val fixed = startMs + looked
-    val limitedSince = limit.map(_ => known.before.flatMap(_.limitedSince).getOrElse(fixed))
-    runs(run) = known.copy(before = Some(Trigger(fixed, startMs + took, limitedSince, limit)))
+    val limitedSince = limit.map(_ => limitedBefore.getOrElse(fixed))
+    // Of the next trigger nothing is known yet: it may find no file.
+    runs(run) = known.copy(files = 0, before = Some(Trigger(fixed, startMs + took, limitedSince, limit)))
     admission
   }
 

@@ -18,12 +18,16 @@ import org.apache.spark.sql.latency.compat.TriggerStart
 /**
  * What queries do right now: Spark's own status of each, since when its trigger runs, and how far its tasks are.
  *
- * Keeps nothing. A call costs a look at the running queries and at the jobs of one. Thread-safe: whoever reads figures calls it.
+ * Keeps nothing. A call costs a look at the running queries, and one at the jobs. Thread-safe: whoever reads figures calls it.
  */
 private[latency] final class QueryActivity(context: SparkContext) {
 
   /** None of a run that is not active, and where Spark does not tell. */
   def of(run: String): Option[Activity] =
+    known(run).map(activity => if (activity.sinceMs.isEmpty) activity else activity.copy(tasks = tasks(run)))
+
+  /** The same without its tasks, which cost a look at all jobs that Spark keeps. */
+  def known(run: String): Option[Activity] =
     try find(run).map(activity)
     catch { case OurFailure(_) => None }
 
@@ -41,7 +45,7 @@ private[latency] final class QueryActivity(context: SparkContext) {
       status.message,
       since.map(ms => (WallClock.millis() - WallClock.at(ms)).max(0)),
       status.isDataAvailable,
-      if (isEndless) None else tasks(query.runId.toString)
+      Option(query.lastProgress).exists(_.durationMs.containsKey("addBatch"))
     )
   }
 
@@ -50,13 +54,17 @@ private[latency] final class QueryActivity(context: SparkContext) {
     case _ => false
   }
 
-  /** Of the jobs that run. Spark names the group of a query's jobs after the run. */
-  private def tasks(run: String): Option[Activity.Tasks] = {
+  /** Of the stages that have begun, in the jobs that run: others may be left out, where their output is there. Spark names the group of a query's jobs after the run. */
+  private def tasks(run: String): Option[Activity.Tasks] =
+    try tasksOf(run)
+    catch { case OurFailure(_) => None }
+
+  private def tasksOf(run: String): Option[Activity.Tasks] = {
     val tracker = context.statusTracker
     val stages = for {
       job <- tracker.getJobIdsForGroup(run).flatMap(tracker.getJobInfo(_))
       if job.status == JobExecutionStatus.RUNNING
-      stage <- job.stageIds.flatMap(tracker.getStageInfo(_))
+      stage <- job.stageIds.flatMap(tracker.getStageInfo(_)) if stage.submissionTime > 0
     } yield stage
     Option.when(stages.nonEmpty)(
       Activity.Tasks(

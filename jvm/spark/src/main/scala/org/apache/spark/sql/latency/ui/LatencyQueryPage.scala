@@ -44,11 +44,7 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
     ) ++ StatusLine(answer) ++ SplitBar(answer.parts) ++ NoteLines(
       answer.notes
     ) ++
-      <div class="latency-scroll my-3">{Unparsed(new GraphDrawing(path.nodes, link).svg)}</div> ++
-      <p class="text-body-secondary small">
-        The warmer a node, the more of the whole arose there, between it and the node before. Bold: the critical path.
-      </p> ++
-      <h4>Nodes</h4> ++ NodesTable(query, path, link) ++ LatencyPage.legend ++
+      (if (path.nodes.isEmpty) NodeSeq.Empty else nodes(query, path, link)) ++
       OperatorsTable(query, answer.work, link) ++
       <h4 id="history">History</h4> ++
       HistoryCharts(history(store, query, charted(request, path, answer.slowestStep))) ++
@@ -59,6 +55,13 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
         executionLink(request, _)
       )
   }
+
+  private def nodes(query: QuerySnapshot, path: LatencyPath, link: String => String): NodeSeq =
+    <div class="latency-scroll my-3">{Unparsed(new GraphDrawing(path.nodes, link).svg)}</div> ++
+      <p class="text-body-secondary small">
+        The warmer a node, the more of the whole arose there, between it and the node before. Bold: the critical path.
+      </p> ++
+      <h4>Nodes</h4> ++ NodesTable(query, path, link) ++ LatencyPage.legend
 
   private def headline(headline: Headline): NodeSeq = {
     val words = headline.words

@@ -14,7 +14,7 @@ public final class TriggerStart {
     return query.getLatestExecutionContext().currentTriggerStartTimestamp();
   }
 
-  /** The number of the batch that runs, or is to come. */
+  /** The number of the batch that runs, between two triggers that of the last. */
   public static long batchOf(StreamExecution query) {
     return query.getLatestExecutionContext().batchId();
   }

@@ -1,0 +1,93 @@
+package io.sparklatency.answer
+
+import io.sparklatency.figures.Figure.Whole
+import io.sparklatency.figures.QuerySnapshot
+
+/**
+ * What another delay of the watermark would do, by how far records came behind the newest event since the query started.
+ *
+ * @param delayMs   what `withWatermark` was given
+ * @param betterMs  what would do
+ * @param records   that were looked at
+ * @param behindMs  how far [[WatermarkAdvice.Percent]] of them came behind at most
+ * @param late      how many came further behind than the delay
+ * @param wouldBe   how many than the better one
+ */
+private[answer] final case class WatermarkAdvice(
+    delayMs: Long,
+    betterMs: Long,
+    records: Long,
+    behindMs: Long,
+    late: Long,
+    wouldBe: Long
+) {
+  def isShorter: Boolean = betterMs < delayMs
+
+  def earlier: String = Readable.duration((delayMs - betterMs).abs.toDouble)
+  def better: String = Readable.duration(betterMs.toDouble)
+
+  /** That many at most: a window drops a record only when all of the window is behind the watermark. */
+  def note: Note = {
+    val waits = s"The watermark waits ${Readable.duration(delayMs.toDouble)} for late records"
+    val all = Readable.count(records)
+    val fewer = if (wouldBe == 0) "none" else s"at most ${Readable.count(wouldBe)}"
+    val text =
+      if (isShorter)
+        s"$waits, and ${WatermarkAdvice.Percent} % of $all came at most ${Readable.duration(behindMs.toDouble)} behind the newest " +
+          s"event. With $better results come $earlier earlier, and $fewer of these would have been dropped."
+      else
+        s"$waits, and ${Readable.count(late)} of $all came later. With $better $fewer of these would " +
+          s"have been dropped, and results come $earlier later."
+    val numbers =
+      Seq("delayMs" -> delayMs, "betterMs" -> betterMs, "records" -> records, "behindMs" -> behindMs)
+    Note(
+      "watermark-delay",
+      Note.Info,
+      text,
+      numbers = (numbers ++ Seq("late" -> late, "wouldBe" -> wouldBe)).map { case (name, n) =>
+        name -> Whole(n)
+      }
+    )
+  }
+}
+
+private[answer] object WatermarkAdvice {
+
+  /** So many records are to be in time. */
+  val Percent = 99.99
+
+  /** Of fewer records so high a percentile says nothing. */
+  private val Enough = 10000
+
+  /** None where the delay is about right, and where there is nothing to tell by. */
+  def of(query: QuerySnapshot): Option[WatermarkAdvice] = for {
+    batch <- query.lastBatch
+    watermark <- Option.when(batch.watermarks.size == 1)(batch.watermarks.head)
+    records = query.outOfOrder.count if records >= Enough
+    behind <- query.outOfOrder.percentile(Percent)
+    better <- delays.find(_ >= behind * Reserve)
+    delay = watermark.delayMs
+    late = later(query, delay)
+    wouldBe = later(query, better)
+    if better <= delay * MuchLess || (better > delay && late > records * Few)
+  } yield WatermarkAdvice(delay, better, records, behind.max(0), late, wouldBe)
+
+  private def later(query: QuerySnapshot, delayMs: Long): Long =
+    query.outOfOrder.count - query.outOfOrder.countsUpTo(Seq(delayMs)).sum
+
+  /** How much longer a delay is to be than the records so far have needed. */
+  private val Reserve = 1.25
+
+  /** Less is not worth a change. */
+  private val MuchLess = 0.7
+
+  /** What part of the records may come later than the delay. */
+  private val Few = 0.001
+
+  /** Round ones, in milliseconds. */
+  private val delays: Seq[Long] = {
+    def of(unit: Long, numbers: Int*) = numbers.map(_ * unit)
+    of(1000, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 40, 50) ++
+      of(60000, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 40, 50) ++ of(3600000, 1, 2, 3, 4, 6, 8, 12, 18, 24)
+  }
+}
