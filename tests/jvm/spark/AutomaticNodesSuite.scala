@@ -362,7 +362,8 @@ class AutomaticNodesSuite extends StreamingTest {
     withSettings("spark.sparklatency.auto" -> "terminal", "spark.sql.codegen.maxFields" -> "20") {
       for ((columns, records) <- Seq(19 -> 1L, 20 -> 0L)) {
         val input = stream
-        val wide = watermarked(input).select((1 to columns).map(i => (unix_millis(col("value")) + i).as(s"c$i")): _*)
+        val wide =
+          watermarked(input).select((1 to columns).map(i => (unix_millis(col("value")) + i).as(s"c$i")): _*)
         val query = start(wide, s"auto_wide_$columns")
         try {
           input.addData(ago(1500))
