@@ -32,6 +32,8 @@ class Phase:
     node: str | None
     slow: dict[str, float] = field(default_factory=dict)
     """Seconds: ``row`` of each row at ``scored``, ``sink`` of each batch at the sink."""
+    batches: int = 2
+    """How many it has at the least."""
 
 
 class Pipelines:
@@ -91,7 +93,8 @@ class Pipelines:
             }
             seen[batch.batch] = said
             yield said
-            if [one["named"] for one in list(seen.values())[-2:]] == [[phase.cause, phase.node]] * 2:
+            named = [one["named"] for one in list(seen.values())[-2:]]
+            if len(seen) >= phase.batches and named == [[phase.cause, phase.node]] * 2:
                 return
 
     def _rate(self, rows: int) -> DataFrame:
@@ -197,7 +200,7 @@ PIPELINES = {
     "windowed": [Phase("waited-in-state", "windows")],
     "joined": [Phase("waited-in-state", "joined")],
     "files": [Phase("backlog", "scored", {"row": 0.2})],
-    "trickle": [Phase("arrived-old", None)],
+    "trickle": [Phase("arrived-old", None, batches=8)],
     "unread": [Phase("one-node", "shuffled", {"row": 0.05})],
     "skewed": [Phase(WORK, "scored", {"row": 0.05}), Phase("commit", "scored", {"sink": 3})],
 }
