@@ -68,8 +68,8 @@ def stuck(
     """The applications, from the moment that something happens to all of them."""
     folder = tmp_path_factory.mktemp("stuck")
     folders = {name: folder / name for name in (*KINDS, "kafka", "cluster")}
-    for one in folders.values():
-        one.mkdir()
+    for each in folders.values():
+        each.mkdir()
     spark = Spark(request.param)
     with ExitStack() as children:
         broker = children.enter_context(running_broker(folders["kafka"]))
