@@ -48,6 +48,34 @@ class LatencyTableSuite extends StreamingTest {
     } finally queries.foreach(_.stop())
   }
 
+  test("a query without figures has a row without a node, and every row tells how its query goes") {
+    val (plain, shown) = (stream, stream)
+    val queries = Seq(start(plain.toDF(), "goes_plain"), start(marked(shown), "goes_marked"))
+    def rows =
+      spark.sql(
+        """SELECT query, node, status, cause, progress, commit_age, batch_in_progress, records FROM e2e_latency()
+          |WHERE query LIKE 'goes_%' ORDER BY query""".stripMargin
+      ).collect().map(_.toSeq).toSeq
+    try {
+      for ((input, query) <- Seq(plain, shown).zip(queries); _ <- 1 to 2) {
+        input.addData(ago(100))
+        query.processAllAvailable()
+        ListenerBus.awaitEmpty(spark.sparkContext)
+      }
+      val Seq(marked, unmarked) = rows: @unchecked
+      assert(marked.take(4) === Seq("goes_marked", "source", "RUNNING", "one-node"))
+      assert(marked(4).toString.contains("The last commit was ") && marked(5) != null && marked(7) === 2L)
+      assert(unmarked.take(4) === Seq("goes_plain", null, "RUNNING", "unknown"))
+      assert(unmarked(4).toString.endsWith("No node of this query has figures.") && unmarked.drop(5) === Seq(
+        null,
+        null,
+        null
+      ))
+    } finally queries.foreach(_.stop())
+    ListenerBus.awaitEmpty(spark.sparkContext)
+    assert(rows.map(row => row(2)) === Seq("FINISHED", "FINISHED"))
+  }
+
   test("after a window without records the last batch of each node tells the slowest step") {
     val input = stream
     val query = startWindows(input, "silent")
@@ -79,7 +107,10 @@ class LatencyTableSuite extends StreamingTest {
 
   test("its columns are the metrics") {
     val columns = spark.sql("SELECT * FROM e2e_latency()").columns.toSet
-    assert(io.sparklatency.figures.Metric.all.map(_.name.replace('-', '_')).toSet.subsetOf(columns))
+    import io.sparklatency.figures.Metric
+    val metrics =
+      Metric.all.map(_.name) ++ Metric.ofQueries.map(_.name) ++ Metric.ofOperators.map(_.name)
+    assert(metrics.map(_.replace('-', '_')).toSet.subsetOf(columns))
   }
 
   test("an argument is refused in words") {

@@ -20,9 +20,9 @@ import org.apache.spark.sql.types.StructField
 import org.apache.spark.sql.types.StructType
 
 /**
- * `e2e_latency()`: a row for each node of each query, with the figures that the gauges have when the statement is analyzed.
- * Of a silent query, own time and share are those of the last batch that reached each node. Headline, parts, notes and
- * the sentence about operators are of the query, the same on each of its rows. Columns of figures have the names of the metrics, with `_` for `-`.
+ * `e2e_latency()`: a row for each node of each query, with the figures that the gauges have when the statement is analyzed; one
+ * without a node for a query that has none. Of a silent query, own time and share are those of the last batch that reached each
+ * node. What is of the query is the same on each of its rows. Columns of figures have the names of the metrics, with `_` for `-`.
  *
  * Costs one reading of all queries, after at most a second's wait for executions that have just ended. The rows are made on
  * the driver: running the statement reads nothing more. Runs in the thread that analyzes the statement.
@@ -41,9 +41,13 @@ private[latency] object LatencyTable {
       StructField("headline", StringType),
       StructField("parts", ArrayType(part, containsNull = false)),
       StructField("notes", ArrayType(StringType, containsNull = false)),
-      StructField("operators", StringType)
-    ) ++ Metric.all.map(metric => StructField(metric.name.replace('-', '_'), typeOf(metric))) ++
-      Metric.ofOperators.map(metric => StructField(metric.name.replace('-', '_'), DoubleType))
+      StructField("operators", StringType),
+      StructField("status", StringType),
+      StructField("cause", StringType),
+      StructField("progress", StringType)
+    ) ++ Metric.ofQueries.map(metric => StructField(column(metric.name), LongType)) ++
+      Metric.all.map(metric => StructField(column(metric.name), typeOf(metric))) ++
+      Metric.ofOperators.map(metric => StructField(column(metric.name), DoubleType))
   )
 
   /** @param read what is known when the statement is analyzed */
@@ -64,17 +68,24 @@ private[latency] object LatencyTable {
       answer.headline.text,
       parts,
       answer.notes.map(_.text),
-      answer.work.map(_.text).orNull
-    )
-    query.nodes.zip(answer.path.nodes).map { case (node, record) =>
+      answer.work.map(_.text).orNull,
+      answer.status.map(_.name).orNull,
+      answer.headline.code.name,
+      answer.progress.text.orNull
+    ) ++ Metric.ofQueries.map(_.read(query).map(Long.box).orNull)
+    val ids = Seq[Any](query.name, query.id.orNull, query.runId.orNull)
+    val ofNodes = query.nodes.zip(answer.path.nodes).map { case (node, record) =>
       val own = answer.path.own(record).map(Double.box).orNull
       val share = answer.path.share(record).map(Double.box).orNull
-      val about =
-        Seq[Any](query.name, query.id.orNull, query.runId.orNull, node.id, node.upstream, own, share)
-      Row.fromSeq(about ++ ofQuery ++ Metric.all.map(metric => value(metric, node)) ++
-        Metric.ofOperators.map(_.read(node.operator).map(Double.box).orNull))
+      ids ++ Seq[Any](node.id, node.upstream, own, share) ++ ofQuery ++
+        Metric.all.map(value(_, node)) ++ Metric.ofOperators.map(_.read(node.operator).map(Double.box).orNull)
     }
+    val rows =
+      if (ofNodes.isEmpty) Seq((ids ++ Seq.fill(4)(null) ++ ofQuery).padTo(schema.size, null)) else ofNodes
+    rows.map(Row.fromSeq)
   }
+
+  private def column(metric: String): String = metric.replace('-', '_')
 
   /** `null` where the value is unknown, and where the node does not have the measure. */
   private def value(metric: Metric, node: NodeSnapshot): Any =
