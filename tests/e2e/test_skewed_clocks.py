@@ -21,6 +21,8 @@ HERE = Path(__file__).parent
 SKEWS = {"0": (3_500_000, 0), "1": (-2_000_000, 500)}
 """Of each executor: microseconds ahead, and ppm by which it gains."""
 LOOKS = 100
+SLACK = 100
+"""Milliseconds, a twentieth of the smaller skew: bounds change while a batch runs."""
 
 
 class Driver:
@@ -139,13 +141,14 @@ def test_latencies_are_by_the_drivers_clock(driver: Driver) -> None:
             if batch["batch"] in known or not batch["inputRows"]:
                 continue
             known.add(batch["batch"])
-            slack = 1 + max(clock["bound"] for clock in driver.clocks().values())
             for node in batch["nodes"]:
-                assert node["min"] >= batch["start"] - made - slack, (batch, made)
-                assert node["max"] <= batch["committed"] - made + slack, (batch, made)
-            stages = batch["operators"]["stages"]
-            assert 0 <= batch["operators"]["latency"] <= batch["committed"] - batch["start"] + slack
-            assert batch["operators"]["bound"] <= 2 * slack or len({*_executors(stages)}) == 1
+                assert node["min"] >= batch["start"] - made - SLACK, (batch, made)
+                assert node["max"] <= batch["committed"] - made + SLACK, (batch, made)
+            operators = batch["operators"]
+            stages, bound = operators["stages"], operators["bound"]
+            # Of times in whole milliseconds, so that one may be missing.
+            assert 0 <= operators["latency"] <= batch["committed"] - batch["start"] + bound + 1
+            assert bound <= SLACK
             executors |= {*_executors(stages)}
     assert executors == SKEWS.keys(), "both executors were at work"
 
