@@ -30,7 +30,7 @@ NOTES = [
     "An error ended this run.",
     "The whole is more than the mean age at the end, 3.1 s: records that leave [b]sink</b> are younger on "
     "average than those that come to it.",
-    "The oldest record that waits for its commit is 3.2 s old.",
+    "No record with a timestamp came within the last 1 min: each node shows its last batch.",
     "source & more: 12 of 40 records have no timestamp and are not measured.",
     "The query is shown by its id: it has no name, or another running query has the same. "
     "Name it by .queryName(…) to find it again.",

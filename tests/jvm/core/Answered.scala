@@ -3,6 +3,7 @@ package io.sparklatency
 import io.sparklatency.answer.Note
 import io.sparklatency.answer.QueryAnswer
 import io.sparklatency.answer.RunStatus
+import io.sparklatency.figures.Activity
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.MeasureSnapshot
 import io.sparklatency.figures.NodeLatencies
@@ -29,6 +30,16 @@ object Answered {
       measure -> MeasureSnapshot(all, window(all), all)
     }
     NodeSnapshot(node.id, node.upstream, measures, node.measures)
+  }
+
+  /** A query of which no batch ends: what is shown is of running tasks. */
+  def withoutEnd(nodes: NodeLatencies*): QuerySnapshot = {
+    val running = query(nodes: _*)
+    val activity = Activity(0, "Processing new data", None, hasData = true, hasNoEnd = true)
+    running.copy(
+      batches = 0,
+      nodes = running.nodes.map(_.copy(batch = Map.empty))
+    ).doing(Some(activity), 100000)
   }
 
   def answer(query: QuerySnapshot, status: Option[RunStatus] = None): QueryAnswer =

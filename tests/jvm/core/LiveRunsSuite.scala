@@ -2,10 +2,12 @@ package io.sparklatency
 
 import io.sparklatency.figures.FiguresListener
 import io.sparklatency.figures.FiguresSettings
+import io.sparklatency.figures.Granularity
 import io.sparklatency.figures.LiveRuns
 import io.sparklatency.figures.MarkOwner
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeKey
+import io.sparklatency.figures.PlannedNode
 import io.sparklatency.figures.PublishedPart
 import io.sparklatency.figures.ReadingId
 import io.sparklatency.figures.WindowSettings
@@ -58,6 +60,36 @@ class LiveRunsSuite extends AnyFunSuite {
     assert(records(all) === 0)
     all.publish(part(planning = 2, task = 3, records = 4))
     assert(records(all) === 4)
+  }
+
+  private def planned(node: String, upstream: String*) = PlannedNode(owner(node), upstream.toSet)
+
+  test("the way of records is that of the plan before its first batch has ended") {
+    val all = runs()
+    all.planned(Seq(planned("source"), planned("scored", "source"), planned("sink", "scored")))
+    assert(all.snapshot().map(query => (query.name, query.nodes)) === Seq(("orders", Nil)))
+    for (node <- Seq("sink", "source", "scored")) {
+      val reading = ReadingId(1, 1, number = 0)
+      all.publish(PublishedPart(owner(node), reading, endless = false, Aged.records(5), oldestMs = None))
+    }
+    assert(all.snapshot().head.nodes.map(node => node.id -> node.upstream) ===
+      Seq("source" -> Nil, "scored" -> Seq("source"), "sink" -> Seq("scored")))
+  }
+
+  test("where only the last nodes are shown, those that a plan has others behind are not") {
+    val all = runs(FiguresSettings(granularity = Granularity.Single))
+    all.planned(Seq(planned("source"), planned("sink", "source")))
+    for (node <- Seq("source", "sink"))
+      all.publish(PublishedPart(owner(node), ReadingId(1, 1, 0), endless = true, Aged.records(5), None))
+    assert(all.snapshot().flatMap(_.nodes).map(_.id) === Seq("sink"))
+  }
+
+  test("a plan outside a query, and of a run that has ended, is not shown") {
+    val all = runs()
+    all.planned(Seq(PlannedNode(MarkOwner(NodeKey("__batch__", "node"), None, None), Set.empty)))
+    all.stopped("run")
+    all.planned(Seq(planned("sink")))
+    assert(all.snapshot() === Nil)
   }
 
   test("what comes of a run that has ended is too late") {

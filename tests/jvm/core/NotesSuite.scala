@@ -93,16 +93,6 @@ class NotesSuite extends AnyFunSuite {
     assert(notes(unknown, "younger-downstream") === Nil)
   }
 
-  test("the oldest record that waits for its commit is noted as long as one does") {
-    val note = noted(
-      clear.copy(oldestUncommittedMs = Some(3210)),
-      "oldest-uncommitted",
-      Note.Info,
-      "The oldest record that waits for its commit is 3.2 s old."
-    )
-    assert(note.numbers === Seq("ms" -> Whole(3210)))
-  }
-
   test("records that a node dropped for the watermark are counted") {
     val many = noted(
       of(Measure.Lateness, records((1L to 1234L).map(_ => 5200L): _*)),
@@ -241,6 +231,18 @@ class NotesSuite extends AnyFunSuite {
     )(source, node("sink", "source")(500).committed(600))
   }
 
+  test("where no batch ends, results can be seen before the commit, and no batch is waited for") {
+    val text = "Commit is unknown: in real-time and continuous mode results can be seen before it."
+    val running = withoutEnd(source, node("sink", "source")(500, 700))
+    assert(answer(running).notes === Seq(Note("no-commit", Note.Info, text)))
+    noted(
+      withoutEnd(source, node("sink", "source")()),
+      "no-end",
+      Note.Info,
+      "No record with a timestamp has reached the end of the query yet."
+    )
+  }
+
   test("records of a batch that is not committed yet have no parts") {
     val running = clear.copy(nodes = clear.nodes.map(_.copy(batch = Map.empty)))
     assert(answer(running).notes ===
@@ -268,7 +270,6 @@ class NotesSuite extends AnyFunSuite {
       "failed" -> "",
       "silent" -> "",
       "younger-downstream" -> "b",
-      "oldest-uncommitted" -> "",
       "dropped-late" -> "a",
       "dropped-late" -> "b",
       "without-timestamp" -> "a",

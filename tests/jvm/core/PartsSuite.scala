@@ -73,6 +73,40 @@ class PartsSuite extends AnyFunSuite {
     assert(answer(both).headline.text === "Slowest step: sink, 4.1 s of 5 s (82 %)")
   }
 
+  test("where no batch ends they are of the window, from node to node") {
+    val running = withoutEnd(node("source")(95), node("scored", "source")(98), node("sink", "scored")(99))
+    assert(answer(running).parts.text ===
+      Some(
+        "source queuing 95 ms, work at scored 3 ms, work at sink 1 ms: 99 ms on average within the last 1 min"
+      ))
+    assert(answer(running).parts.of.map(_.nodes) === Seq(Nil, Seq("scored"), Seq("sink")))
+    assert(answer(running).headline.text === "Slowest step: before source, 95 ms of 99 ms (96 %)")
+    assert(answer(running.copy(activity = None)).parts.of === Nil)
+  }
+
+  test("of many nodes without an end the four longest are told one by one, and the others together") {
+    val ages = Seq(1L, 3, 4, 14, 34, 35, 65)
+    val nodes = ages.zipWithIndex.map { case (ms, i) =>
+      node(s"n$i", Seq(s"n${i - 1}").filter(_ => i > 0): _*)(ms)
+    }
+    assert(answer(withoutEnd(nodes: _*)).parts.of.map(part => part.name -> part.ms) === Seq(
+      "source queuing" -> 1.0,
+      "work at n1" -> 2.0,
+      "work at n3" -> 10.0,
+      "work at n4" -> 20.0,
+      "work at n6" -> 30.0,
+      "work elsewhere" -> 2.0
+    ))
+  }
+
+  test("where no batch ends and records come on more than one way, their work is one part") {
+    val two = withoutEnd(node("left")(10), node("right")(30), node("sink", "left", "right")(50, 50))
+    assert(told(answer(two).parts) === Seq(Seq("source queuing") -> 20.0, Seq("processing") -> 30.0))
+    val only = withoutEnd(node("sink")(50))
+    assert(told(answer(only).parts) === Seq(Seq("source queuing", "processing") -> 50.0))
+    assert(answer(withoutEnd(node("source")(10), node("sink", "source")())).parts.of === Nil)
+  }
+
   test("the parts of a split and its differences are one formula") {
     val nodes = Seq(node("source")(100, 900), node("sink", "source")(200).committed(300))
     val split = new LatencyPath(nodes).split

@@ -1,13 +1,16 @@
 package io.sparklatency.spark
 
 import java.sql.Timestamp
+import java.util.concurrent.CountDownLatch
 
 import scala.jdk.CollectionConverters._
 
+import com.fasterxml.jackson.databind.JsonNode
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.ForeachWriter
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.execution.streaming.sources.LowLatencyMemoryStream
+import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.streaming.Trigger
 import org.scalatest.concurrent.Eventually
 import org.scalatest.time.Seconds
@@ -23,12 +26,15 @@ class LongTasksSuite extends StreamingTest with Eventually {
     override def close(error: Throwable): Unit = ()
   }
 
-  /** A minute goes by with each record. */
+  /** A minute goes by with each record; then it waits. */
   private object DropSlowly extends ForeachWriter[Row] {
     override def open(partition: Long, epoch: Long): Boolean = true
     override def process(row: Row): Unit = SparkTest.clock.advance(60000)
-    override def close(error: Throwable): Unit = ()
+    override def close(error: Throwable): Unit = LongTasksSuite.mayEnd.await()
   }
+
+  private def answerOf(query: String): JsonNode =
+    latencyOf(null).get("queries").elements.asScala.find(_.get("query").asText == query).get
 
   private def figures(id: String, query: String): Option[(Long, Option[Long], Option[Long])] =
     findNode(id, query).map(found => (found.records, found.min, found.max))
@@ -48,22 +54,41 @@ class LongTasksSuite extends StreamingTest with Eventually {
     } finally query.stop()
   }
 
+  test("in real-time mode the way of records and their parts are there before the first batch has ended") {
+    val input = LowLatencyMemoryStream[Timestamp](spark, 2)
+    val read = input.toDF().withE2ELatency("read", "value")
+    val scored = read.withColumn("score", slow(60)(lit(1L))).withE2ELatency("scored", "value")
+    val query = scored.writeStream.queryName("way").outputMode("update").foreach(Drop)
+      .trigger(Trigger.RealTime("10 minutes")).start()
+    def way = answerOf("way")
+    try {
+      input.addData(ago(7))
+      eventually(assert(way.get("nodes").elements.asScala.map(_.get("records").asLong).toSeq === Seq(1, 1)))
+      assert(query.lastProgress === null)
+      assert(way.get("parts").get("text").asText ===
+        "source queuing 7 ms, work at scored 60 ms: 67 ms on average within the last 1 min")
+      assert(way.get("headline").get("text").asText === "Slowest step: scored, 60 ms of 67 ms (90 %)")
+      assert(way.get("notes").elements.asScala.map(_.get("code").asText).toSeq === Seq("no-commit"))
+      val nodes = way.get("nodes").elements.asScala.toSeq
+      assert(nodes.map(_.get("node").asText) === Seq("read", "scored"))
+      assert(nodes.map(_.get("upstream").elements.asScala.map(_.asText).toSeq) === Seq(Nil, Seq("read")))
+    } finally query.stop()
+  }
+
   test(
     "the oldest record that waits is known by its timestamp, though time went by before its task told of it"
   ) {
-    val input = LowLatencyMemoryStream[Timestamp](spark, 2)
+    val input = stream
+    ago(7, 2).foreach(input.addData(_))
     val marked = input.toDF().withE2ELatency("node", "value")
-    val query = marked.writeStream.queryName("told_late").outputMode("update").foreach(DropSlowly)
-      .trigger(Trigger.RealTime("10 minutes")).start()
-    def oldest =
-      latencyOf(null).get(
-        "queries"
-      ).elements.asScala.find(_.get("query").asText == "told_late").map(_.get("oldestUncommitted").asLong)
+    val query = marked.writeStream.queryName("told_late").foreach(DropSlowly).start()
     try {
-      input.addData(ago(7, 2))
       eventually(assert(figures("node", "told_late").exists(_._1 == 2)))
-      eventually(assert(oldest === Some(120007)))
-    } finally query.stop()
+      eventually(assert(answerOf("told_late").get("oldestUncommitted").asLong === 120007))
+    } finally {
+      LongTasksSuite.mayEnd.countDown()
+      query.stop()
+    }
   }
 
   for (mode <- Seq("FALLBACK", "CODEGEN_ONLY"))
@@ -115,9 +140,19 @@ class LongTasksSuite extends StreamingTest with Eventually {
       val counted =
         try {
           eventually(assert(Seq("source-0-rate", "sink").forall(figures(_, "continuous").exists(_._1 > 50))))
+          // Both have told all their tasks' records but those of the last half second.
+          eventually {
+            val parts = answerOf("continuous").get("parts").get("of").elements.asScala
+            assert(parts.map(part => part.get("code").asText -> part.get("nodes").size).toSeq ===
+              Seq("source-queuing" -> 0, "work" -> 1))
+          }
           node("sink", "continuous").records
         } finally query.stop()
       assert(node("sink", "continuous").records >= counted)
     }
   }
+}
+
+object LongTasksSuite {
+  private val mayEnd = new CountDownLatch(1)
 }

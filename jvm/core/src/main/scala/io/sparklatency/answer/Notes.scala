@@ -13,14 +13,14 @@ private[answer] object Notes {
 
   /**
    * @param path  of what is shown
-   * @param split of each node's last batch
+   * @param split of each node's last batch; where no batch ends, of the window
    */
   def of(
       query: QuerySnapshot,
       path: LatencyPath,
       split: LatencySplit
   ): Seq[Note] =
-    ofRecords(query).toSeq ++ quiet(query) ++ youngerDownstream(path) ++ oldestUncommitted(query) ++
+    ofRecords(query).toSeq ++ quiet(query) ++ youngerDownstream(path) ++
       NodeNotes.of(query.nodes) ++ folded(query) ++ ofParts(query, split) ++
       unnamed.filter(_ => query.id.contains(query.name))
 
@@ -78,15 +78,6 @@ private[answer] object Notes {
     )
   }
 
-  private def oldestUncommitted(query: QuerySnapshot): Option[Note] = query.oldestUncommittedMs.map { ms =>
-    Note(
-      "oldest-uncommitted",
-      Note.Info,
-      s"The oldest record that waits for its commit is ${Readable.duration(ms.toDouble)} old.",
-      numbers = Seq("ms" -> Whole(ms))
-    )
-  }
-
   private def folded(query: QuerySnapshot): Option[Note] = Option.when(query.folded > 0) {
     val text =
       if (query.folded == 1) "1 node or task is too many to show by itself: it is added up in __other__."
@@ -96,7 +87,7 @@ private[answer] object Notes {
   }
 
   private def ofParts(query: QuerySnapshot, split: LatencySplit): Seq[Note] =
-    if (query.lastBatches.exists(_.hasRecords)) PartNotes.of(split)
+    if (query.divided.exists(_.hasRecords)) PartNotes.of(split, query.hasNoEnd)
     else noBatch.filter(_ => hasRecords(query)).toSeq
 
   private val noBatch = Some(

@@ -5,21 +5,29 @@ import io.sparklatency.path.LatencySplit
 /** What is not known of the parts of the age at the commit, and why. */
 private[answer] object PartNotes {
 
-  /** @param split of each node's last batch, where one with records was committed */
-  def of(split: LatencySplit): Seq[Note] = {
+  /**
+   * @param split of each node's last batch, where one with records was committed; where no batch ends, of the window
+   */
+  def of(split: LatencySplit, hasNoEnd: Boolean): Seq[Note] = {
     val hasEnd = split.atEnd.count > 0
     val hasSource = split.queuing.count > 0
     Seq(
-      !hasEnd -> noEnd,
+      !hasEnd -> (if (hasNoEnd) noEndYet else noEnd),
       (hasEnd && !split.hasSource) -> noSource,
       (hasEnd && split.hasSource && !hasSource) -> noneAtSource,
-      (hasEnd && split.commit.isEmpty) -> noCommit,
+      (hasEnd && split.commit.isEmpty) -> (if (hasNoEnd) atOnce else noCommit),
       split.processing.exists(!_.sameRecords) -> differentRecords
     ).collect { case (true, note) => note }
   }
 
   private val noEnd =
     info("no-end", "No record with a timestamp reached the end of the query in the last batch.")
+
+  private val noEndYet =
+    info("no-end", "No record with a timestamp has reached the end of the query yet.")
+
+  private val atOnce =
+    info("no-commit", "Commit is unknown: in real-time and continuous mode results can be seen before it.")
 
   private val noSource = info(
     "no-source",

@@ -9,13 +9,16 @@ import io.sparklatency.path.OperatorPath
 
 /**
  * The mean age of records at the commit, in the parts that are known, which follow one another and add up to the whole. Made of
- * one batch, or where that does not tell them of each node's last one, so that the parts hold the same records.
+ * one batch, or where that does not tell them of each node's last one, so that the parts hold the same records. Where no batch ends
+ * they are of the window, and some of the records are still on their way.
+ *
+ * @param when as sentences have it
  */
-final case class Parts(of: Seq[Parts.Part]) {
+final case class Parts(of: Seq[Parts.Part], when: String = "in the last batch") {
   def whole: Option[Double] = Option.when(of.nonEmpty)(of.map(_.ms).sum)
 
   def text: Option[String] = whole.map(ms =>
-    s"${of.map(_.text).mkString(", ")}: ${Readable.duration(ms)} on average in the last batch"
+    s"${of.map(_.text).mkString(", ")}: ${Readable.duration(ms)} on average $when"
   )
 }
 
@@ -74,11 +77,28 @@ object Parts {
   private val Steps = 4
 
   /** Of each query as a whole. */
-  def of(query: QuerySnapshot): Parts = of(query.explained, new LatencyPath(query.lastBatches).split)
+  def of(query: QuerySnapshot): Parts = of(query, new LatencyPath(query.divided))
 
-  /** @param explained the last batch that tells its parts */
-  private[answer] def of(explained: Option[Batch], split: LatencySplit): Parts =
-    explained.flatMap(batch => batch.parts.map(told(batch, _))).getOrElse(ofSplit(split))
+  /** @param path of the figures that are divided */
+  private[answer] def of(query: QuerySnapshot, path: LatencyPath): Parts =
+    if (query.hasNoEnd) {
+      val when = s"within the last ${Readable.duration(query.covers.ms.toDouble)}"
+      ofSteps(path).getOrElse(ofSplit(path.split)).copy(when = when)
+    } else query.explained.flatMap(batch => batch.parts.map(told(batch, _))).getOrElse(ofSplit(path.split))
+
+  /** From node to node, where only one way leads from one source to one end. No record waits for others on it. */
+  private def ofSteps(path: LatencyPath): Option[Parts] = {
+    val own = path.critical.map(path.node).flatMap(node => path.own(node).map(node.id -> _))
+    Option.when(
+      own.size > 1 && path.sources.size == 1 && path.terminals.size == 1 && own.size == path.critical.size
+    ) {
+      val queuing = Part(Seq(Queuing), own.head._2, 0)
+      val work = own.tail.map { case (node, ms) =>
+        Part(Seq(Work), ms, 0, Some(s"at ${Readable.name(node)}"), Seq(node))
+      }
+      shared(queuing +: longest(work, work.map(_.ms).sum))
+    }
+  }
 
   private def ofSplit(split: LatencySplit): Parts = shared(split.parts.map { part =>
     Part(
@@ -110,13 +130,16 @@ object Parts {
     }
     if (told.isEmpty) Seq(Part(Seq(Work), ms, 0))
     else {
-      val longest = told.sortBy(-_.ms).take(Steps)
-      val single = told.filter(longest.contains).map(step =>
-        Part(Seq(Work), ms * path.share(step), 0, Some(at(step)), step.nodes)
-      )
-      val rest = ms - single.map(_.ms).sum
-      if (rest.abs >= Visible) single :+ Part(Seq(Work), rest, 0, Some("elsewhere")) else single
+      longest(told.map(step => Part(Seq(Work), ms * path.share(step), 0, Some(at(step)), step.nodes)), ms)
     }
+  }
+
+  /** The longest of these steps, in their order, and the rest of the work. */
+  private def longest(work: Seq[Part], ms: Double): Seq[Part] = {
+    val most = work.sortBy(-_.ms).take(Steps)
+    val shown = work.filter(most.contains)
+    val rest = ms - shown.map(_.ms).sum
+    if (rest.abs >= Visible) shown :+ Part(Seq(Work), rest, 0, Some("elsewhere")) else shown
   }
 
   private def at(step: OperatorPath.Step): String = step match {

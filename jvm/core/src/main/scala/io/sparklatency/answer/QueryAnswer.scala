@@ -23,13 +23,13 @@ final class QueryAnswer(
   /** Of the window; in silence of each node's last batch. */
   lazy val path: LatencyPath = new LatencyPath(query.latest)
 
-  /** Of each node's last batch. */
-  lazy val split: LatencySplit = lastPath.split
-  private lazy val lastPath = new LatencyPath(query.lastBatches)
+  /** Of each node's last batch; where no batch ends, of the window. */
+  lazy val split: LatencySplit = divided.split
+  private lazy val divided = new LatencyPath(query.divided)
 
-  /** Of the last batch that tells them. */
-  lazy val parts: Parts = Parts.of(query.explained, split)
-  lazy val cause: Option[Cause] = query.explained.flatMap(Cause.of(_, parts, lastPath, watermark))
+  /** Of the last batch that tells them; where no batch ends, of the window. */
+  lazy val parts: Parts = Parts.of(query, divided)
+  lazy val cause: Option[Cause] = query.explained.flatMap(Cause.of(_, parts, divided, watermark))
   private lazy val watermark = WatermarkAdvice.of(query)
   lazy val headline: Headline = Headline.of(path, cause, progress)
 

@@ -6,9 +6,11 @@ package io.sparklatency.figures
  * @param batch   the number of the batch that runs, between two triggers that of the last
  * @param doing   Spark's own words
  * @param sinceMs for how long the trigger that runs has done so; none between two triggers, and where a batch is to go on for long,
- *                as in real-time and continuous mode
+ *                as where it has no end
  * @param hasData whether there are records that the batch is to read, and has not committed
  * @param hasBatches whether Spark has committed a batch of this run
+ * @param hasNoEnd   whether tasks run as long as the query, or for minutes, and results can be seen before a batch ends: in real-time
+ *                   and continuous mode
  * @param tasks   those of its jobs that run; none between jobs
  */
 final case class Activity(
@@ -17,6 +19,7 @@ final case class Activity(
     sinceMs: Option[Long],
     hasData: Boolean,
     hasBatches: Boolean = false,
+    hasNoEnd: Boolean = false,
     tasks: Option[Activity.Tasks] = None
 )
 

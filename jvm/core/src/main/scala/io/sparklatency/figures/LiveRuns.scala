@@ -44,6 +44,13 @@ final class LiveRuns(
     change(query)
   }
 
+  /** A plan is about to run. Its nodes, upstream first, may be of several queries. */
+  def planned(nodes: Seq[PlannedNode]): Unit = synchronized {
+    nodes.groupBy(_.owner.runId).foreach { case (run, of) =>
+      if (run.exists(!hasEnded(_))) update(of.head.owner)(_.planned(of))
+    }
+  }
+
   /** The same of a run that is known already. */
   def ofRun[A](runId: String)(read: RunFigures => A): Option[A] = synchronized {
     queries.values.find(_.runId.contains(runId)).map(read)

@@ -149,7 +149,7 @@ object Metric {
     QueryMetric(
       "oldest-uncommitted",
       "oldestUncommitted",
-      "age of the oldest record that was there to be read and is not committed, at least"
+      "age of the oldest record that was there to be read and is not committed, at least; none in real-time and continuous mode"
     )(_.oldestUncommittedMs),
     QueryMetric(
       "watermark-lag",

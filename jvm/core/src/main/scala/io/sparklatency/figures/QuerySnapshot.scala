@@ -43,6 +43,9 @@ final case class QuerySnapshot(
   /** Whether batches of the run were committed, and none of its nodes has figures: nobody knows how long they take usually. */
   def isUnmarked: Boolean = batches == 0 && activity.exists(_.hasBatches)
 
+  /** Whether no batch ends for minutes, or ever: what running tasks have shown is all there is. */
+  def hasNoEnd: Boolean = activity.exists(_.hasNoEnd)
+
   /** For how long the batch in progress has run. */
   def runningMs: Option[Long] = activity.flatMap(_.sinceMs).filterNot(_ => isUnmarked)
 
@@ -50,10 +53,14 @@ final case class QuerySnapshot(
   def watermarkLagMs: Option[Long] = for (batch <- lastBatch; watermark <- batch.watermarkMs)
     yield atMs.getOrElse(batch.committedMs) - watermark
 
-  /** The same of a run that goes on. What its batch is to read was there when the batch was triggered, so it is at least as old. */
+  /**
+   * The same of a run that goes on. What its batch is to read was there when the batch was triggered, so it is at least as old. Where
+   * results can be seen at once, nobody waits for the commit.
+   */
   def doing(now: Option[Activity], nowMs: Long): QuerySnapshot = {
     val waits = now.filter(_.hasData).flatMap(_.sinceMs)
-    copy(activity = now, atMs = Some(nowMs), oldestUncommittedMs = (oldestUncommittedMs ++ waits).maxOption)
+    val oldest = (oldestUncommittedMs ++ waits).maxOption.filterNot(_ => now.exists(_.hasNoEnd))
+    copy(activity = now, atMs = Some(nowMs), oldestUncommittedMs = oldest)
   }
 
   /** All nodes on the way to a node, nearest first. */
@@ -78,6 +85,9 @@ final case class QuerySnapshot(
 
   /** The figures of the last batch that reached each node. A batch without data, as Spark runs them, reaches few. */
   def lastBatches: Seq[NodeLatencies] = nodes.map(_.last)
+
+  /** The figures of which parts are made: of the last batches, or of what is shown, where no batch ends. */
+  def divided: Seq[NodeLatencies] = if (hasNoEnd) latest else lastBatches
 
   /** The window's figures of each node; of one that is quiet its last batch. A window that closes every three minutes has figures all the time. */
   def latest: Seq[NodeLatencies] =

@@ -24,6 +24,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private var latest = Map.empty[String, (Map[Measure, LatencySummary], Long)]
   private var batches = 0L
   private var passedOn = Set.empty[String]
+  private var planned = Seq.empty[String]
   private var open: Option[OpenBatch] = None
   private var lastBatch: Option[Batch] = None
   private var times: Option[BatchTimes] = None
@@ -42,6 +43,13 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   /** What a task that has ended recorded, or one that goes on where nobody will tell the whole of it. */
   def add(node: String, measure: Measure, summary: LatencySummary, task: Option[TaskPlace] = None): Unit =
     (of(node, measure) +: ofTask(node, measure, task)).foreach(_.add(summary))
+
+  /** A plan is about to run: the way of its records is known before the first of them comes. */
+  def planned(nodes: Seq[PlannedNode]): Unit = {
+    passedOn ++= nodes.flatMap(_.upstream)
+    planned = NodeLatencies.ordered(planned, nodes.map(_.id).distinct)
+    nodes.foreach(node => linked(node.id, node.upstream))
+  }
 
   /** The batch that runs, or whose results are not known to be committed yet. Spark tells the end of an execution twice. */
   def batch(id: Long): OpenBatch = open.filter(_.id == id).getOrElse {
@@ -183,9 +191,11 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
 
   def publish(part: PublishedPart): Unit = {
     val (node, measure) = (part.owner.key.node, part.owner.measure)
-    if (isShown(node))
+    if (isShown(node)) {
+      if (!nodes.contains(node)) inOrder(planned) { of(node, measure); () }
       (of(node, measure) +: ofTask(node, measure, part.task))
         .foreach(_.publish(part.reading, part.summary, part.oldestMs, part.endless))
+    }
   }
 
   def ended(plannings: Set[Long]): Unit = everything.foreach(_.ended(plannings))

@@ -4,6 +4,7 @@ import java.util.UUID
 import java.util.concurrent.TimeoutException
 
 import io.sparklatency.figures.LiveRuns
+import io.sparklatency.figures.PlannedNode
 import io.sparklatency.spark.base.LatencyConf
 import io.sparklatency.time.SystemTime
 import io.sparklatency.time.WallClock
@@ -99,6 +100,7 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
 
   override def taskFigures: TaskFigures = ExecutorFigures
   override def planned(figures: LatencyAccumulator): Unit = uncommitted.opened(figures)
+  override def planned(nodes: Seq[PlannedNode]): Unit = runs.planned(nodes)
   override def tellOnce(query: String, problem: String): Unit = problems.tellOnce(query, problem)
 
   /**

@@ -15,7 +15,7 @@ import org.apache.spark.sql.latency.planning.LatencyMarkStrategy
 import org.apache.spark.sql.latency.planning.TerminalNodes
 import org.apache.spark.sql.latency.planning.UnrecordedMarks
 import org.apache.spark.sql.latency.sql.LatencyTable
-import org.apache.spark.sql.latency.tracking.TaskPlaces
+import org.apache.spark.sql.latency.tracking.PlannedPath
 
 /**
  * What a session gains:
@@ -41,7 +41,9 @@ final class LatencyExtensions extends SparkSessionExtensionsProvider {
       AutomaticNodes(session.asInstanceOf[SparkSession], LatencyApplication)
     )
     extensions.injectColumnar(session => TerminalNodes(session.asInstanceOf[SparkSession]))
-    extensions.injectColumnar(session => TaskPlaces(session.asInstanceOf[SparkSession]))
+    extensions.injectColumnar(session =>
+      PlannedPath(session.asInstanceOf[SparkSession], LatencyApplication)
+    )
     extensions.injectFunction((
       FunctionIdentifier("e2e_latency_version"),
       new ExpressionInfo(classOf[LatencyExtensions].getName, "e2e_latency_version"),

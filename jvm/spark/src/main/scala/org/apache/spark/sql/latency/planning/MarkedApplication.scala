@@ -2,6 +2,7 @@ package org.apache.spark.sql.latency.planning
 
 import java.util.UUID
 
+import io.sparklatency.figures.PlannedNode
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.latency.compat.StreamExecution
 import org.apache.spark.sql.latency.recording.LatencyAccumulator
@@ -21,6 +22,9 @@ trait MarkedApplication {
 
   /** A mark was planned; its records wait for a commit from now on. */
   def planned(figures: LatencyAccumulator): Unit
+
+  /** A plan with these nodes, upstream first, is about to run. */
+  def planned(nodes: Seq[PlannedNode]): Unit
 
   /** Warns of a problem of a query once. Every batch is planned anew, and would say the same. */
   def tellOnce(query: String, problem: String): Unit

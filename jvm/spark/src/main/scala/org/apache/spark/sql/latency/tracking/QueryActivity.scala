@@ -38,14 +38,15 @@ private[latency] final class QueryActivity(context: SparkContext) {
   }
 
   private def activity(query: StreamExecution): Activity = {
-    val (status, isEndless) = (query.status, hasNoEnd(query))
-    val since = Option.when(status.isTriggerActive && !isEndless)(TriggerStart.of(query)).filter(_ > 0)
+    val (status, noEnd) = (query.status, hasNoEnd(query))
+    val since = Option.when(status.isTriggerActive && !noEnd)(TriggerStart.of(query)).filter(_ > 0)
     Activity(
       TriggerStart.batchOf(query),
       status.message,
       since.map(ms => (WallClock.millis() - WallClock.at(ms)).max(0)),
       status.isDataAvailable,
-      Option(query.lastProgress).exists(_.durationMs.containsKey("addBatch"))
+      Option(query.lastProgress).exists(_.durationMs.containsKey("addBatch")),
+      noEnd
     )
   }
 

@@ -5,15 +5,18 @@ import scala.util.control.NonFatal
 import io.sparklatency.figures.Granularity
 import io.sparklatency.figures.MarkPlace
 import io.sparklatency.figures.Measure
+import io.sparklatency.figures.PlannedNode
 import io.sparklatency.spark.base.LatencyConf
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.ColumnarRule
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.latency.compat.SparkSession
+import org.apache.spark.sql.latency.planning.MarkedApplication
 
 /**
- * Tells the marks of a plan in which of its stretches they stand, so that a task that still runs goes by the name that it has
- * when it has ended. Only where tasks are shown one by one.
+ * Tells of each plan that is about to run, before a record comes, which way records take through its marks. Where tasks are shown one
+ * by one it also tells the marks in which of its stretches they stand, so that a task that still runs goes by the name that it has
+ * when it has ended.
  *
  * An adaptive plan comes here as a whole before it runs, and then stage by stage. A mark that only the plan of its stage has,
  * because the rest was planned anew or because it is automatic, is numbered by the stretches that its stage reads from.
@@ -21,22 +24,23 @@ import org.apache.spark.sql.latency.compat.SparkSession
  * Runs in the planning thread, for every plan of the session, and never fails one. The plan does not change. Costs one walk over
  * the plan.
  */
-private[latency] final case class TaskPlaces(session: SparkSession) extends ColumnarRule {
-  private lazy val isWanted =
+private[latency] final case class PlannedPath(session: SparkSession, finder: MarkedApplication.Finder)
+    extends ColumnarRule {
+  private lazy val hasTasks =
     LatencyConf(session.sparkContext.getConf).figures.granularity == Granularity.Subtask
 
   override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
     override def apply(plan: SparkPlan): SparkPlan = {
-      try if (isWanted) tell(ExecutedMarks.of(plan))
-      catch { case NonFatal(_) => } // tasks show when they have ended
+      try tell(ExecutedMarks.of(plan).filter(_.measure == Measure.E2ELatency))
+      catch { case NonFatal(_) => } // it shows when the batch has ended
       plan
     }
   }
 
-  private def tell(marks: Seq[ExecutedMark]): Unit = {
-    val latencies = marks.filter(_.measure == Measure.E2ELatency)
-    for (mark <- latencies) {
-      val isPassedOn = latencies.exists(m => m.subtopology == mark.subtopology && m.upstream(mark.node))
+  private def tell(marks: Seq[ExecutedMark]): Unit = if (marks.nonEmpty) {
+    finder.of(session.sparkContext).planned(marks.map(mark => PlannedNode(mark.figures.owner, mark.upstream)))
+    if (hasTasks) marks.foreach { mark =>
+      val isPassedOn = marks.exists(m => m.subtopology == mark.subtopology && m.upstream(mark.node))
       mark.figures.placed(MarkPlace(mark.subtopology, isLast = !isPassedOn))
     }
   }
