@@ -13,9 +13,12 @@ from pathlib import Path
 from threading import Thread
 
 import pandas as pd
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql.datasource import DataSource, DataSourceStreamWriter, WriterCommitMessage
 from pyspark.sql.functions import expr, window
 from pyspark.sql.pandas.functions import pandas_udf
+from pyspark.sql.streaming import DataStreamWriter
+from pyspark.sql.types import StructType
 
 from sparklatency import NoFiguresError, latency, with_e2e_latency
 
@@ -39,8 +42,8 @@ class Phase:
 class Pipelines:
     """The pipelines, each by its name."""
 
-    def __init__(self, spark: SparkSession, folder: Path) -> None:
-        self._spark, self._folder = spark, folder
+    def __init__(self, spark: SparkSession, folder: Path, brokers: str, topic: str) -> None:
+        self._spark, self._folder, self._brokers, self._topic = spark, folder, brokers, topic
         self._slow = folder / "slow.json"
 
     def slow(self, seconds: dict[str, float]) -> None:
@@ -52,14 +55,8 @@ class Pipelines:
         self.slow(phases[0].slow)
         make: Callable[[], tuple[DataFrame, str]] = getattr(self, f"_{name}")
         rows, trigger = make()
-        slow = str(self._slow)
-
-        def write(batch: DataFrame, _: int) -> None:
-            batch.write.format("noop").mode("append").save()
-            time.sleep(json.loads(Path(slow).read_text())["sink"])
-
         writer = rows.writeStream.queryName(name).option("checkpointLocation", str(self._folder / name))
-        query = writer.foreachBatch(write).trigger(processingTime=trigger).start()
+        query = self._sink(name, writer).trigger(processingTime=trigger).start()
         try:
             for number, phase in enumerate(phases):
                 self.slow(phase.slow)
@@ -96,6 +93,23 @@ class Pipelines:
             named = [one["named"] for one in list(seen.values())[-2:]]
             if len(seen) >= phase.batches and named == [[phase.cause, phase.node]] * 2:
                 return
+
+    def _sink(self, name: str, writer: DataStreamWriter) -> DataStreamWriter:
+        slow = str(self._slow)
+
+        def pause() -> None:
+            time.sleep(json.loads(Path(slow).read_text())["sink"])
+
+        def write(batch: DataFrame, _: int) -> None:
+            batch.write.format("noop").mode("append").save()
+            pause()
+
+        if name == "written":
+            return writer.foreach(lambda _: pause())
+        if name == "committed":
+            self._spark.dataSource.register(committing(slow))
+            return writer.format("committing")
+        return writer.foreachBatch(write)
 
     def _rate(self, rows: int) -> DataFrame:
         stream = (
@@ -181,10 +195,58 @@ class Pipelines:
         shuffled = self._rate(20).withColumn("score", score("value")).repartition(2)
         return with_e2e_latency(shuffled, "shuffled", "timestamp"), "0 seconds"
 
+    def _kafka(self) -> tuple[DataFrame, str]:
+        kafka = {"kafka.bootstrap.servers": self._brokers}
+        many = self._spark.range(0, 400, 1, 1).selectExpr("CAST(id AS STRING) AS value")
+        many.write.format("kafka").options(**kafka).option("topic", self._topic).save()
+        stream = self._spark.readStream.format("kafka").options(**kafka).option("subscribe", self._topic)
+        rows = stream.option("startingOffsets", "earliest").option("maxOffsetsPerTrigger", 40).load()
+        return self._scored(rows.selectExpr("CAST(value AS STRING) AS value", "timestamp")), "0 seconds"
+
+    def _silent(self) -> tuple[DataFrame, str]:
+        """Nothing comes to the other side, so no record is ever known to have no match."""
+        folder = self._folder / "never"
+        folder.mkdir()
+        left = with_e2e_latency(self._rate(20).withWatermark("timestamp", "1 second"), "left", "timestamp")
+        other = self._spark.readStream.schema("match LONG, later TIMESTAMP").json(str(folder))
+        right = with_e2e_latency(other.withWatermark("later", "1 second"), "right", "later")
+        near = expr("value = match AND later BETWEEN timestamp AND timestamp + INTERVAL 1 SECOND")
+        joined = left.join(right, near, "left_outer")
+        return with_e2e_latency(joined, "joined", "timestamp"), "0 seconds"
+
+    def _written(self) -> tuple[DataFrame, str]:
+        return self._scored(self._rate(20)), "0 seconds"
+
+    def _committed(self) -> tuple[DataFrame, str]:
+        return self._scored(self._rate(20)), "0 seconds"
+
     def _skewed(self) -> tuple[DataFrame, str]:
         rows = with_e2e_latency(self._rate(40), "read", "timestamp")
         keyed = rows.selectExpr("timestamp", "value", "CASE WHEN value % 20 = 0 THEN value ELSE 0 END AS key")
         return self._scored(keyed.repartition(2, "key")), "0 seconds"
+
+
+def committing(slow: str) -> type[DataSource]:
+    """A sink that takes its time to commit what its tasks have written at once."""
+
+    class Committing(DataSource):
+        @classmethod
+        def name(cls) -> str:
+            return "committing"
+
+        def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:  # noqa: FBT001, N802
+            return Writer()
+
+    class Writer(DataSourceStreamWriter):
+        def write(self, iterator: Iterator[Row]) -> WriterCommitMessage:
+            for _ in iterator:
+                pass
+            return WriterCommitMessage()
+
+        def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803
+            time.sleep(json.loads(Path(slow).read_text())["sink"])
+
+    return Committing
 
 
 WORK = "slowest-step"
@@ -202,14 +264,18 @@ PIPELINES = {
     "files": [Phase("backlog", "scored", {"row": 0.2})],
     "trickle": [Phase("arrived-old", None, batches=8)],
     "unread": [Phase("one-node", "shuffled", {"row": 0.05})],
+    "kafka": [Phase("backlog", "scored", {"row": 0.1})],
+    "silent": [Phase("unknown", None, batches=3)],
+    "written": [Phase("commit", "scored", {"sink": 0.1})],
+    "committed": [Phase("commit", "scored", {"sink": 2})],
     "skewed": [Phase(WORK, "scored", {"row": 0.05}), Phase("commit", "scored", {"sink": 3})],
 }
 
 
-def main(folder: str, *names: str) -> None:
+def main(folder: str, brokers: str, topic: str, *names: str) -> None:
     spark = SparkSession.builder.getOrCreate()
     spark.conf.set("spark.sql.shuffle.partitions", 2)
-    pipelines = Pipelines(spark, Path(folder))
+    pipelines = Pipelines(spark, Path(folder), brokers, topic)
     for name in names or PIPELINES:
         for said in pipelines.run(name, *PIPELINES[name]):
             print(json.dumps(said), flush=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from broker import Broker, resolved
 from causes import BATCHES, PIPELINES
 from cluster import LINES, Spark, settings
 
@@ -25,26 +26,33 @@ CONF = {
 
 @pytest.fixture(scope="module", params=by_turns(LINES))
 def said(
-    request: pytest.FixtureRequest, figures: list[str], tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest,
+    broker: Broker,
+    figures: list[str],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> list[Said]:
     spark = Spark(request.param)
     folder = tmp_path_factory.mktemp("causes")
-    submit = ["--master", "local[2]", "--jars", str(spark.jar), "--driver-memory", "1g", *settings(CONF)]
+    broker.create_topics(folder, {folder.name: "CreateTime"})
+    jars = ",".join([str(spark.jar), *resolved("connector")])
+    submit = ["--master", "local[2]", "--jars", jars, "--driver-memory", "1g", *settings(CONF)]
     script = Path(__file__).parent / "causes.py"
-    with spark.start("driver", folder, "spark-submit", *submit, script, str(folder)) as driver:
+    with spark.start(
+        "driver", folder, "spark-submit", *submit, script, str(folder), broker.address, folder.name
+    ) as driver:
         driver.until(lambda: "done" in driver.lines(), "all pipelines have run", within=600)
         lines = [json.loads(line) for line in driver.lines() if line.startswith("{")]
     for (name, phase), batches in groupby(lines, lambda one: (one["pipeline"], one["phase"])):
-        named = [one["named"] == one["expected"] for one in dropwhile(_is_unknown, batches)]
+        named = [one["named"] == one["expected"] for one in dropwhile(_is_unknown_yet, batches)]
         figures.append(
             f"{spark.line} {name}, phase {phase}: named from batch {_settled(named)} of {len(named)} on"
         )
     return lines
 
 
-def _is_unknown(said: Said) -> bool:
+def _is_unknown_yet(said: Said) -> bool:
     """Before the first record has come to the end: of a window that is when it closes."""
-    return bool(said["named"][0] == "unknown")
+    return bool(said["named"][0] == "unknown" != said["expected"][0])
 
 
 def _settled(named: list[bool]) -> int:
@@ -58,7 +66,7 @@ def _settled(named: list[bool]) -> int:
 )
 def test_the_cause_is_named_soon_after_it_has_moved(said: list[Said], name: str, phase: int) -> None:
     batches = [one for one in said if (one["pipeline"], one["phase"]) == (name, phase)]
-    batches = list(dropwhile(_is_unknown, batches))
+    batches = list(dropwhile(_is_unknown_yet, batches))
     named = [one["named"] == one["expected"] for one in batches]
     assert _settled(named) <= WITHIN < BATCHES, [(one["named"], one["text"]) for one in batches]
 
@@ -70,7 +78,16 @@ def test_parts_add_up_to_the_age_at_the_commit(said: list[Said]) -> None:
         assert one["parts"] == pytest.approx(one["age"], rel=0.01, abs=1), one
 
 
-def test_a_backlog_names_the_limit(said: list[Said]) -> None:
-    texts = [one["text"] for one in said if one["pipeline"] == "files" and one["named"][0] == "backlog"]
+@pytest.mark.parametrize(
+    ("pipeline", "limit"), [("files", "maxFilesPerTrigger"), ("kafka", "maxOffsetsPerTrigger")]
+)
+def test_a_backlog_names_the_limit(said: list[Said], pipeline: str, limit: str) -> None:
+    texts = [one["text"] for one in said if one["pipeline"] == pipeline and one["named"][0] == "backlog"]
     assert texts
-    assert all("maxFilesPerTrigger admits no more" in text for text in texts)
+    assert all(f"{limit} admits no more" in text for text in texts)
+
+
+def test_a_join_names_the_side_that_is_silent(said: list[Said]) -> None:
+    texts = [one["text"] for one in said if one["pipeline"] == "silent"]
+    held = "The watermark has not moved: no record has come from file[never]."
+    assert texts[-1] == f"No record with a timestamp has reached the end of the query yet. {held}", texts
