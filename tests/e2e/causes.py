@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceStreamWriter, WriterCommitMessage
 from pyspark.sql.functions import expr, window
 from pyspark.sql.pandas.functions import pandas_udf
-from pyspark.sql.streaming import DataStreamWriter
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.types import StructType
 
 from sparklatency import NoFiguresError, latency, with_e2e_latency
@@ -234,7 +234,7 @@ def committing(slow: str) -> type[DataSource]:
         def name(cls) -> str:
             return "committing"
 
-        def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:  # noqa: FBT001, N802
+        def streamWriter(self, _schema: StructType, _overwrite: bool) -> DataSourceStreamWriter:  # noqa: N802
             return Writer()
 
     class Writer(DataSourceStreamWriter):
@@ -243,7 +243,7 @@ def committing(slow: str) -> type[DataSource]:
                 pass
             return WriterCommitMessage()
 
-        def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803
+        def commit(self, _messages: list[WriterCommitMessage | None], _batch: int) -> None:
             time.sleep(json.loads(Path(slow).read_text())["sink"])
 
     return Committing

@@ -82,7 +82,8 @@ object GraphLayout {
       val asBefore = rows(column).toSeq.sortBy { case (_, row) => row }.map { case (stop, _) => stop }
       rows(column) = centred(asBefore.sortBy(wishes))
     }
-    val leftToRight = columns.keys.toSeq.sorted
+    // A place of its own has nothing to change places with.
+    val leftToRight = columns.collect { case (column, stops) if stops.size > 1 => column }.toSeq.sorted
     for (_ <- 1 to Sweeps) {
       leftToRight.foreach(arrange(_, before))
       leftToRight.reverse.foreach(arrange(_, after))

@@ -58,8 +58,9 @@ final class PhasesChart(batches: Seq[PhasesChart.Bar], zone: ZoneId) {
 
   private def bar(batch: Bar, i: Int): String = {
     val tops = batch.phases.scanLeft(0.0) { case (below, (_, ms)) => below + ms }
-    val boxes = batch.phases.zip(tops).map { case ((name, ms), below) =>
-      rectangle(s"latency-phase latency-phase-$name", i, below + ms, below)
+    val boxes = batch.phases.zip(tops).collect {
+      case ((name, ms), below) if y(below) - y(below + ms) >= Visible =>
+        rectangle(s"latency-phase latency-phase-$name", i, below + ms, below)
     }
     Svg.element("g")(
       Svg.element("title")(Svg.escape(told(batch))) +: boxes :+
@@ -142,6 +143,9 @@ object PhasesChart {
 
   /** A few batches do not fill the chart. */
   private val Fewest = 20
+
+  /** A phase of less height cannot be seen, and most phases have less. */
+  private val Visible = 0.1
 
   /** Of the place of a bar. */
   private val Thick = 0.8

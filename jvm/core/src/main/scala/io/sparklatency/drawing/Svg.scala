@@ -5,29 +5,45 @@ private[sparklatency] object Svg {
 
   /** An element. Numbers in attributes have at most one decimal: a tenth of a pixel. */
   def element(name: String, attributes: (String, Any)*)(content: String*): String = {
-    val written = attributes.map { case (attribute, value) => s""" $attribute="${escape(shown(value))}"""" }
-    val start = s"<$name${written.mkString}"
-    if (content.isEmpty) s"$start/>" else content.mkString(s"$start>", "", s"</$name>")
+    val text = new StringBuilder
+    text += '<' ++= name
+    attributes.foreach { case (attribute, value) =>
+      text += ' ' ++= attribute ++= "=\"" ++= shown(value) += '"'
+    }
+    if (content.isEmpty) text ++= "/>"
+    else {
+      text += '>'
+      content.foreach(text ++= _)
+      text ++= "</" ++= name += '>'
+    }
+    text.result()
   }
 
-  /** Text as XML takes it. A control character, which XML refuses, is replaced. */
-  def escape(text: String): String = text.map {
+  /** Text as XML takes it. A control character, which XML refuses, is replaced. Nearly all texts are given back as they are. */
+  def escape(text: String): String = if (text.forall(isPlain)) text
+  else text.flatMap {
     case '&' => "&amp;"
     case '<' => "&lt;"
     case '>' => "&gt;"
     case '"' => "&quot;"
     case c if c.isControl => "\ufffd"
     case c => c.toString
-  }.mkString
+  }
+
+  private def isPlain(c: Char): Boolean = c != '&' && c != '<' && c != '>' && c != '"' && !c.isControl
 
   /** Coordinates for `points` or a path. */
   def number(value: Double): String = {
-    val rounded = math.round(value * 10) / 10.0
-    if (rounded.isWhole) rounded.toLong.toString else rounded.toString
+    val tenths = math.round(value * 10)
+    val (whole, rest) = (tenths / 10, (tenths % 10).abs)
+    if (rest == 0) whole.toString
+    else if (tenths < 0 && whole == 0) s"-0.$rest"
+    else s"$whole.$rest"
   }
 
   private def shown(value: Any): String = value match {
     case number: Double => Svg.number(number)
-    case other => other.toString
+    case number: Int => number.toString
+    case other => escape(other.toString)
   }
 }

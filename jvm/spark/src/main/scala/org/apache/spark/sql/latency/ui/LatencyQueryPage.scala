@@ -37,7 +37,7 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
   private def page(request: HttpServletRequest, store: LatencyStore, query: QuerySnapshot): NodeSeq = {
     val answer = store.answer(query)
     val path = answer.path
-    val link = nodeLink(request, query) _
+    val link = nodeLinks(request, query)
     headline(answer.headline) ++ about(
       request,
       answer
@@ -52,7 +52,7 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
       <h4>Watermarks</h4> ++ WatermarksTable(query) ++
       <h4>Last batches</h4> ++ BatchesTable(
         store.history(query, BatchesShown).reverse,
-        executionLink(request, _)
+        executionLinks(request)
       )
   }
 
