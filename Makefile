@@ -122,6 +122,7 @@ bench: build $(HISTOGRAM) ## what a mark costs: half an hour, on a machine that 
 	$(SBT) "bench/Jmh/run -rf text -rff $(RESULTS)/jmh.txt" "bench/Jmh/runMain io.sparklatency.bench.ClockAccuracy $(RESULTS)/clock.md" "bench/runMain io.sparklatency.bench.DriverLoad"
 	.venv/$(HOME_LINE)/bin/python tests/bench/automatic.py --jar $(HOME_JAR)
 	.venv/$(HOME_LINE)/bin/python tests/bench/pages.py
+	.venv/$(HOME_LINE)/bin/python tests/bench/beside_spark.py --jar $(HOME_JAR)
 
 format: $(SBT_LAUNCHER) $(VENVS) ## rewrite sources in the house style
 	$(SBT) scalafixAll e2e/scalafixAll sparkSuites/scalafixAll scalafmtAll e2e/scalafmtAll sparkSuites/scalafmtAll scalafmtSbt

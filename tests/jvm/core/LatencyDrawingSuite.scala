@@ -41,7 +41,7 @@ class LatencyDrawingSuite extends AnyFunSuite {
 
   test("a node is the warmer the more of the whole arose there") {
     val heats = (graph(shop: _*) \\ "rect").filter(_ \@ "class" == "latency-heat").map(_ \@ "fill-opacity")
-    assert(heats === Seq("0.06", "0.03", "0.5", "0.0"))
+    assert(heats === Seq("0.05", "0.03", "0.45", "0.0"))
   }
 
   test("the critical path is bold, nodes and edges, and drawn over the others") {

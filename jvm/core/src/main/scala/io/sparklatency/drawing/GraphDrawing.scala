@@ -127,5 +127,5 @@ object GraphDrawing {
   private val Smallest = 0.66
 
   /** Opacity of the warmest node. Text on it stays readable, on a light and on a dark page. */
-  private val Heat = 0.55
+  private val Heat = 0.5
 }
