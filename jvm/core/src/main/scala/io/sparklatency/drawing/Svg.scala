@@ -35,10 +35,7 @@ private[sparklatency] object Svg {
   /** Coordinates for `points` or a path. */
   def number(value: Double): String = {
     val tenths = math.round(value * 10)
-    val (whole, rest) = (tenths / 10, (tenths % 10).abs)
-    if (rest == 0) whole.toString
-    else if (tenths < 0 && whole == 0) s"-0.$rest"
-    else s"$whole.$rest"
+    if (tenths % 10 == 0) (tenths / 10).toString else java.math.BigDecimal.valueOf(tenths, 1).toPlainString
   }
 
   private def shown(value: Any): String = value match {
