@@ -48,6 +48,12 @@ private[latency] object StampsAtSources extends ColumnarRule {
       Alias(ReadingTime(everyRow), stamp.name)(stamp.exprId, explicitMetadata = Some(stamp.metadata))
     )
 
+  /** Whether this is where records are stamped. */
+  def isAt(plan: SparkPlan): Boolean = plan match {
+    case ProjectExec(columns, _) => columns.exists(ReadingTime.Column.unapply(_).nonEmpty)
+    case _ => false
+  }
+
   private def onTop(plan: SparkPlan, stamp: Alias): SparkPlan = ProjectExec(plan.output :+ stamp, plan)
 
   private def moved(stamp: Alias, plan: SparkPlan): SparkPlan = plan match {
