@@ -10,7 +10,7 @@ CLIENT = """
     import time
     from pyspark.errors import IllegalArgumentException
     from pyspark.sql import SparkSession, functions as F
-    from sparklatency import SparkLatencyError, configure, latency, with_e2e_latency
+    from sparklatency import SparkLatencyError, configure, latency, with_e2e_latency, with_ingestion_timestamp
 
     def say(call):
         try:
@@ -111,6 +111,31 @@ def test_a_server_with_sparklatency_measures_and_answers_mistakes_at_the_call() 
     )
     assert figures == "{'by name': 3, 'by column': 3}"
     assert history == "['streamed']"
+
+
+def test_a_client_stamps_records_also_where_hints_are_dropped() -> None:
+    columns, fresh, taken, empty, streamed = said(
+        """
+    spark = configure(builder).getOrCreate()
+    spark.conf.set("spark.sql.optimizer.disableHints", True)
+    df = spark.range(3)
+    stamped = with_ingestion_timestamp(df, "read at")
+    say(lambda: stamped.dtypes)
+    begin = time.time()
+    say(lambda: stamped.filter(F.unix_millis("read at") >= int(begin * 1000)).count())
+    say(lambda: with_ingestion_timestamp(df, "ID"))
+    say(lambda: with_ingestion_timestamp(df, " "))
+    rate = with_ingestion_timestamp(spark.readStream.format("rate").load())
+    say(lambda: rate.withWatermark("ingestion_time", "0 seconds").columns)
+    """
+    )
+    assert columns == "[('id', 'bigint'), ('read at', 'timestamp')]"
+    assert fresh == "3"
+    assert taken == (
+        "IllegalArgumentException there is a column 'id' already; give the ingestion timestamp another name"
+    )
+    assert empty.startswith("IllegalArgumentException the column of an ingestion timestamp needs a name")
+    assert streamed == "['timestamp', 'value', 'ingestion_time']"
 
 
 def test_a_client_reads_figures_by_sql() -> None:

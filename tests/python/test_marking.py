@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
-from sparklatency import latency, with_e2e_latency
+from sparklatency import latency, with_e2e_latency, with_ingestion_timestamp
 from support import NOW, aged, figures, run
 
 if TYPE_CHECKING:
@@ -24,6 +24,17 @@ def test_every_record_counts(spark: SparkSession) -> None:
     assert (every.min, every.avg, every.max) == (0, 49.5, 99)
     assert (every.p50, every.p90, every.p95, every.p99, every.p999) == (49, 89, 94, 98, 99)
     assert (every.without_timestamp, every.ahead_of_clock, every.max_lead) == (0, 0, None)
+
+
+def test_an_ingestion_timestamp_is_when_a_record_is_read(spark: SparkSession, clock: Any) -> None:
+    stamped = with_ingestion_timestamp(spark.range(3), "read_at")
+    assert stamped.dtypes == [("id", "bigint"), ("read_at", "timestamp")]
+    assert {row.us for row in stamped.select(F.unix_micros("read_at").alias("us")).collect()} == {NOW * 1_000}
+    clock.advance(7)
+    assert stamped.filter(F.unix_millis("read_at") == NOW + 7).count() == 3
+    run(with_e2e_latency(stamped, "stamped", "read_at"))
+    right_above = figures("stamped", records=3)
+    assert (right_above.min, right_above.max) == (0, 0)
 
 
 def test_a_percentile_of_great_latencies_is_at_most_one_percent_too_high(spark: SparkSession) -> None:

@@ -10,7 +10,7 @@ import pytest
 from pyspark.errors import IllegalArgumentException
 from pyspark.sql import functions as F  # noqa: N812
 
-from sparklatency import NoFiguresError, latency, with_e2e_latency
+from sparklatency import NoFiguresError, latency, with_e2e_latency, with_ingestion_timestamp
 from support import aged
 
 if TYPE_CHECKING:
@@ -185,6 +185,47 @@ def test_no_column_that_could_be_a_timestamp(spark: SparkSession) -> None:
         IllegalArgumentException, match="no column here holds a timestamp: keep one through the steps"
     ):
         with_e2e_latency(spark.range(1), "n")
+
+
+TAKEN = "there is a column 'ts' already; give the ingestion timestamp another name"
+NAMELESS = "the column of an ingestion timestamp needs a name; the usual one is 'ingestion_time'"
+
+
+@pytest.mark.parametrize(
+    ("column", "message"), [("ts", TAKEN), ("TS", TAKEN), ("", NAMELESS), (" ", NAMELESS)]
+)
+def test_a_name_that_an_ingestion_timestamp_cannot_have(df: DataFrame, column: str, message: str) -> None:
+    with pytest.raises(IllegalArgumentException, match=f"^{re.escape(message)}$"):
+        with_ingestion_timestamp(df, column)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([1, 2],), "df takes pyspark.sql.dataframe.DataFrame, not [1, 2] (list)."),
+        ((None, 7), "column takes str, not 7 (int)."),
+        ((None, None), "column takes str, not None (NoneType)."),
+    ],
+)
+def test_what_an_ingestion_timestamp_cannot_be_made_of(
+    df: DataFrame, arguments: tuple[Any, ...], message: str
+) -> None:
+    first, *rest = arguments
+    with pytest.raises(TypeError, match=re.escape(f"with_ingestion_timestamp: {message}")):
+        with_ingestion_timestamp(df if first is None else first, *rest)
+
+
+def test_the_name_of_an_ingestion_timestamp_that_utf_8_does_not_have(df: DataFrame) -> None:
+    said = r"with_ingestion_timestamp: column '\ud800' cannot be written as UTF-8."
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+        with_ingestion_timestamp(df, "\ud800")
+
+
+def test_a_long_name_that_is_taken_is_cut(df: DataFrame) -> None:
+    taken = df.withColumnRenamed("ts", LONG)
+    with pytest.raises(IllegalArgumentException) as said:
+        with_ingestion_timestamp(taken, LONG)
+    assert len(str(said.value)) < 1_500
 
 
 def test_two_columns_that_have_a_watermark(spark: SparkSession) -> None:

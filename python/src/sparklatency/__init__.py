@@ -11,7 +11,7 @@ Importing the package imports neither pyspark nor anything that needs a JVM.
 
 from sparklatency._version import __version__
 from sparklatency.binding.jars import jar_path
-from sparklatency.binding.marking import with_e2e_latency
+from sparklatency.binding.marking import with_e2e_latency, with_ingestion_timestamp
 from sparklatency.binding.session import configure
 from sparklatency.errors import NoFiguresError, SparkLatencyError
 from sparklatency.view import latency
@@ -24,4 +24,5 @@ __all__ = [
     "jar_path",
     "latency",
     "with_e2e_latency",
+    "with_ingestion_timestamp",
 ]

@@ -111,7 +111,8 @@ class AutomaticBatchSuite extends StreamingTest with Sampled {
         assert(counted(files.withE2ELatency(byHand, "at").collect()) === Map(byHand -> ((5, 0, 4))))
       }
       assert(log.filter(_.contains("left out")) === Seq(
-        "query '__batch__': reads of parquet are left out: they have no record timestamp of their own; mark them by hand"
+        "query '__batch__': reads of parquet are left out: they have no record timestamp of their own; mark them by hand, " +
+          "by a column or by with_ingestion_timestamp"
       ))
       val joined = topic("with-files", 3).join(files, col("id") === col("value"))
       assert(counted(joined.collect()) ===

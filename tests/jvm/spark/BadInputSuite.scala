@@ -30,7 +30,8 @@ class BadInputSuite extends SparkTest {
     assert(message(rows.select("id").withE2ELatency(
       "n",
       "id"
-    )).endsWith("keep one through the steps before this node"))
+    )).endsWith("keep one through the steps before this node, or give records one as they are read: " +
+      "with_ingestion_timestamp, withIngestionTimestamp or ingestion_time()"))
   }
 
   test("no timestamp and no watermark") {
@@ -165,5 +166,38 @@ class BadInputSuite extends SparkTest {
         "no figures of a query '__bach__': none is known, no batch of it with a marked node has ended, or newer runs took its place; there are figures of '"
       ) && text.contains("'__batch__'")
     )
+  }
+
+  test("an ingestion timestamp whose name is taken, in any case, or empty") {
+    for (name <- Seq("ts", "TS"))
+      assert(message(rows.withIngestionTimestamp(name)) ===
+        "there is a column 'ts' already; give the ingestion timestamp another name")
+    for (name <- Seq("", " ", null))
+      assert(message(rows.withIngestionTimestamp(name)) ===
+        "the column of an ingestion timestamp needs a name; the usual one is 'ingestion_time'")
+    assert(message(rows.withIngestionTimestamp().withIngestionTimestamp()) ===
+      "there is a column 'ingestion_time' already; give the ingestion timestamp another name")
+    withSettings("spark.sql.caseSensitive" -> "true") {
+      assert(rows.withIngestionTimestamp("TS").columns.last === "TS")
+    }
+  }
+
+  test("an ingestion timestamp with an odd name is read by that name") {
+    for (name <- Seq("read.at", "`", "read at", "Zeit ⏱", "*"))
+      run(rows.withIngestionTimestamp(name).withE2ELatency(
+        freshNode(),
+        s"`${name.replace("`", "``")}`"
+      ))
+  }
+
+  test("an ingestion timestamp that was cast, or dropped") {
+    val stamped = rows.select("id").withIngestionTimestamp()
+    assert(message(stamped.withColumn("ingestion_time", col("ingestion_time").cast("string"))
+      .withE2ELatency("n", "ingestion_time")).startsWith(
+      "node 'n': column 'ingestion_time' is of type STRING, and a timestamp or a window is needed; no column here holds"
+    ))
+    assert(message(stamped.drop("ingestion_time").withE2ELatency("n", "ingestion_time")).startsWith(
+      "node 'n': there is no column 'ingestion_time' among 'id'; no column here holds a timestamp: keep one"
+    ))
   }
 }

@@ -42,6 +42,10 @@ class ShortMessagesSuite extends StreamingTest {
     "a list in the place of a timestamp" -> (() =>
       PythonApi.withE2ELatency(rows, "n", Collections.nCopies(1000000, 1), "INFO")
     ),
+    "the name of an ingestion timestamp that is taken" -> (() =>
+      rows.toDF("id", long).withIngestionTimestamp(long)
+    ),
+    "a function of SQL with arguments" -> (() => spark.range(1).select(expr(s"ingestion_time('$long')"))),
     "a query" -> (() => PythonApi.latencyJson(spark, long))
   )
 

@@ -82,8 +82,12 @@ def refuse_connect(thing: object) -> None:
         )
 
 
-def check_connect_server(session: SparkSession) -> None:
+def check_connect_server(session: SparkSession, *, by_hint: bool = True) -> None:
     """Makes sure that a Spark Connect server knows the hint; one that does not would drop it in silence.
+
+    Args:
+        session: a client's.
+        by_hint: whether a hint is what it will get.
 
     Raises:
         SparkLatencyError: the server has no sparklatency, or another version of it; or it drops the hints of
@@ -98,7 +102,7 @@ def check_connect_server(session: SparkSession) -> None:
     [[version]] = session.sql("SELECT e2e_latency_version()").collect()
     if version != __version__:
         raise SparkLatencyError(_other_version(version))
-    if session.conf.get(_DISABLE_HINTS, "false") == "true":
+    if by_hint and session.conf.get(_DISABLE_HINTS, "false") == "true":
         raise SparkLatencyError(
             f"{_DISABLE_HINTS} is true in this session. Under Spark Connect a mark is a hint, and the server "
             f'would drop it. Allow hints first: spark.conf.set("{_DISABLE_HINTS}", False).'

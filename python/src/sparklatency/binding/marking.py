@@ -1,9 +1,10 @@
-"""Marking a point of a plan."""
+"""Marking a point of a plan, and stamping its records."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sparklatency import words
 from sparklatency.arguments import check_text, check_type
 from sparklatency.binding.gateway import check_connect_server, is_connect, session_api
 
@@ -60,6 +61,25 @@ def _by_hint(df: DataFrame, node_id: str, timestamp: str | Column | None, level:
     return marked
 
 
+def _by_function(df: DataFrame, column: str) -> DataFrame:
+    from pyspark.errors import IllegalArgumentException
+    from pyspark.sql.connect.functions import expr
+
+    session = df.sparkSession
+    check_connect_server(session, by_hint=False)
+    if not column.strip():
+        raise IllegalArgumentException(
+            "the column of an ingestion timestamp needs a name; the usual one is 'ingestion_time'"
+        )
+    exact = session.conf.get("spark.sql.caseSensitive", "false") == "true"
+    for taken in df.columns:
+        if column == taken or (not exact and column.lower() == taken.lower()):
+            raise IllegalArgumentException(
+                f"there is a column '{words.name(taken)}' already; give the ingestion timestamp another name"
+            )
+    return df.select("*", expr("ingestion_time()").alias(column))
+
+
 def _check(df: object, node_id: object, timestamp: object, level: object) -> None:
     from pyspark.sql import Column, DataFrame
 
@@ -69,3 +89,35 @@ def _check(df: object, node_id: object, timestamp: object, level: object) -> Non
     check_type("with_e2e_latency", "level", level, str)
     for name, value in (("node_id", node_id), ("timestamp", timestamp), ("level", level)):
         check_text("with_e2e_latency", name, value)
+
+
+def with_ingestion_timestamp(df: DataFrame, column: str = "ingestion_time") -> DataFrame:
+    """Gives each record one more column: the time at which it is read.
+
+    Put it right on a source. The column is a TIMESTAMP in microseconds, made for each record by the clock that
+    :func:`with_e2e_latency` reads, not the one time of the batch that ``current_timestamp()`` is. It may have a
+    watermark, ``withWatermark(column, "0 seconds")``, and be the timestamp of a node. A batch that runs again
+    stamps its records again. Where nobody reads the column it costs nothing.
+
+    Args:
+        df: batch or streaming.
+        column: its name, which ``df`` does not have yet.
+
+    Returns:
+        ``df`` with the column behind all others.
+
+    Raises:
+        TypeError: an argument is of the wrong Python type.
+        ValueError: the name cannot be written as UTF-8 (it has a lone surrogate).
+        pyspark.errors.IllegalArgumentException: the name is empty or taken.
+        SparkLatencyError: the session has no jar of sparklatency, or one that does not fit.
+    """
+    from pyspark.sql import DataFrame
+
+    check_type("with_ingestion_timestamp", "df", df, DataFrame)
+    check_type("with_ingestion_timestamp", "column", column, str)
+    check_text("with_ingestion_timestamp", "column", column)
+    if is_connect(df):
+        return _by_function(df, column)
+    session = df.sparkSession
+    return DataFrame(session_api(session).withIngestionTimestamp(df._jdf, column), session)

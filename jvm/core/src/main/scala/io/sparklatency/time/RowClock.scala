@@ -23,7 +23,7 @@ class RowClock(clock: Clock, everyRow: Boolean = false) {
   import RowClock._
 
   private[this] val longestRun = if (everyRow || clock.readEveryRow) 1 else LongestRun
-  private[this] var lastMs = 0L
+  private[this] var last = 0L
   private[this] var tick = 0L
   private[this] var left = 0 // rows of the run that are still to come
   private[this] var end = 0L // the number of its last row
@@ -33,7 +33,7 @@ class RowClock(clock: Clock, everyRow: Boolean = false) {
   /** The time of day for the next row. */
   final def millis(): Long = {
     if (nextIsStale()) read()
-    lastMs
+    last
   }
 
   /** Goes on to the next row, and tells whether the clock is to be [[read]] for it. */
@@ -56,11 +56,14 @@ class RowClock(clock: Clock, everyRow: Boolean = false) {
     left = run - 1
     if (run > 1) Ticker.keepGoing()
     tick = Ticker.now
-    lastMs = clock.millis()
+    last = now()
   }
 
+  /** What a reading takes from the clock. */
+  protected def now(): Long = clock.millis()
+
   /** The time of day when it was read last. */
-  final protected def reading: Long = lastMs
+  final protected def reading: Long = last
 
   /** `System.nanoTime` when it was read last. */
   final protected def readAtNanos: Long = lastNanos

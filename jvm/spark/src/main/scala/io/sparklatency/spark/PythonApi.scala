@@ -35,6 +35,8 @@ object PythonApi {
     DatasetMarks.mark(df, nodeId, recordTimestamp, level)
   }
 
+  def withIngestionTimestamp(df: DataFrame, column: String): DataFrame = DatasetMarks.stamp(df, column)
+
   /**
    * Figures of a query, or of all, as REST gives them.
    *

@@ -40,6 +40,7 @@ final class LatencyConf(read: String => Option[String], all: => Iterable[(String
 
   def auto: Set[NodeRole] = get(Auto)
   def autoBatch: Boolean = get(AutoBatch)
+  def autoIngestion: Boolean = get(AutoIngestion)
   def publishAfter: Long = get(PublishAfter)
   def clockInterval: Option[Long] = get(ClockInterval)
   def historyBatches: Int = get(HistoryBatches)
@@ -110,6 +111,14 @@ object LatencyConf extends Logging {
     s"Whether `${Prefix}auto` also marks batch queries, at sources and ends. Read from the session when a query runs."
   )(_.trim.toLowerCase(Locale.ROOT).toBooleanOption)
 
+  val AutoIngestion: Key[Boolean] = new Key(
+    s"${Prefix}auto.ingestion",
+    "false",
+    "true, false",
+    s"Whether `${Prefix}auto` stamps the records of streaming queries that have no timestamp at all as they are read, and tells their " +
+      "ages by that. What is written stays the same. Read from the session when the query starts."
+  )(_.trim.toLowerCase(Locale.ROOT).toBooleanOption)
+
   val GranularityKey: Key[Granularity] = new Key(
     s"${Prefix}granularity",
     FiguresSettings().granularity.name,
@@ -166,6 +175,7 @@ object LatencyConf extends Logging {
       RecordingLevelKey,
       Auto,
       AutoBatch,
+      AutoIngestion,
       GranularityKey,
       MaxNodes,
       PublishAfter,

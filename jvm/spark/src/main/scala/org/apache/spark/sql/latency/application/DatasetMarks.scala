@@ -2,13 +2,15 @@ package org.apache.spark.sql.latency.application
 
 import io.sparklatency.answer.Readable
 import io.sparklatency.spark.base.RecordTimestamp
+import org.apache.spark.sql.Row
 import org.apache.spark.sql.latency.compat.Dataset
 import org.apache.spark.sql.latency.marking.Marking
+import org.apache.spark.sql.latency.marking.Stamping
 import org.apache.spark.sql.latency.planning.LatencyMarkStrategy
 import org.apache.spark.sql.{Dataset => AnyDataset}
 
 /**
- * Marks Datasets for the façades. The jar alone is enough: the first call in a session adds what plans a mark. A user's
+ * Marks and stamps Datasets for the façades. The jar alone is enough: the first call in a session adds what plans a mark. A user's
  * mistake fails here, with an IllegalArgumentException that names the remedy.
  *
  * Costs one analysis of the marked Dataset, and nothing per record until the plan runs. Called in the user's thread.
@@ -41,4 +43,16 @@ object DatasetMarks {
             s"dataset.hint(\"E2E_LATENCY\", \"$id\") on a server whose class path has sparklatency"
         )
     }
+
+  /** `dataset` with one more column, the time at which each record is read. */
+  def stamp(dataset: AnyDataset[_], column: String): AnyDataset[Row] = dataset match {
+    case classic: Dataset[_] =>
+      val session = classic.sparkSession
+      Dataset.ofRows(session, Stamping.stamp(session, classic.queryExecution.analyzed, column))
+    case other =>
+      throw new IllegalArgumentException(
+        s"${other.getClass.getName} has no plan to stamp here; under Spark Connect select " +
+          "expr(\"ingestion_time()\") on a server whose class path has sparklatency"
+      )
+  }
 }

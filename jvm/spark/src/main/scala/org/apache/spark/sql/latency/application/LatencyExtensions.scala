@@ -8,10 +8,14 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.ExpressionInfo
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.latency.compat.SparkSession
+import org.apache.spark.sql.latency.marking.IngestionTime
 import org.apache.spark.sql.latency.marking.LatencyHint
 import org.apache.spark.sql.latency.marking.NodeIds
 import org.apache.spark.sql.latency.planning.AutomaticNodes
+import org.apache.spark.sql.latency.planning.IngestionStampStrategy
+import org.apache.spark.sql.latency.planning.IngestionStamps
 import org.apache.spark.sql.latency.planning.LatencyMarkStrategy
+import org.apache.spark.sql.latency.planning.StampsAtSources
 import org.apache.spark.sql.latency.planning.TerminalNodes
 import org.apache.spark.sql.latency.planning.UnrecordedMarks
 import org.apache.spark.sql.latency.sql.LatencyTable
@@ -22,6 +26,7 @@ import org.apache.spark.sql.latency.tracking.PlannedPath
  *   - the hint `E2E_LATENCY('node' [, timestamp [, level]])`, where a NULL timestamp is the watermarked column
  *   - the plan of a mark, and the check that node ids are unique
  *   - automatic nodes
+ *   - `ingestion_time()`, the time at which a record is read
  *   - the table `e2e_latency()` of figures
  *   - `e2e_latency_version()`, by which a client finds out that all this is there
  *
@@ -36,7 +41,10 @@ final class LatencyExtensions extends SparkSessionExtensionsProvider {
     extensions.injectOptimizerRule(session =>
       UnrecordedMarks(session.asInstanceOf[SparkSession], LatencyApplication)
     )
+    extensions.injectOptimizerRule(_ => IngestionStamps)
     extensions.injectPlannerStrategy(_ => LatencyMarkStrategy(LatencyApplication))
+    extensions.injectPlannerStrategy(_ => IngestionStampStrategy)
+    extensions.injectColumnar(_ => StampsAtSources) // before nodes are placed above them
     extensions.injectColumnar(session =>
       AutomaticNodes(session.asInstanceOf[SparkSession], LatencyApplication)
     )
@@ -48,6 +56,11 @@ final class LatencyExtensions extends SparkSessionExtensionsProvider {
       FunctionIdentifier("e2e_latency_version"),
       new ExpressionInfo(classOf[LatencyExtensions].getName, "e2e_latency_version"),
       (_: Seq[Expression]) => Literal(Version.current)
+    ))
+    extensions.injectFunction((
+      FunctionIdentifier(IngestionTime.Name),
+      new ExpressionInfo(classOf[IngestionTime].getName, IngestionTime.Name),
+      IngestionTime.of
     ))
     extensions.injectTableFunction((
       LatencyTable.name,

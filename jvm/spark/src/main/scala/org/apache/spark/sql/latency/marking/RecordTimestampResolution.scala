@@ -136,7 +136,9 @@ private[latency] final class RecordTimestampResolution(
   /** @param asked the column that was asked for */
   private def remedy(asked: Option[String] = None): String =
     plan.output.filter(column => TimestampColumn.fits(column.dataType)) match {
-      case Seq() => "no column here holds a timestamp: keep one through the steps before this node"
+      case Seq() =>
+        "no column here holds a timestamp: keep one through the steps before this node, or give records one as " +
+          "they are read: with_ingestion_timestamp, withIngestionTimestamp or ingestion_time()"
       case candidates => s"name a timestamp; columns that hold one: ${names(candidates, asked)}"
     }
 

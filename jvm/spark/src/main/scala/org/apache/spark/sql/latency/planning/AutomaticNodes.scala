@@ -66,7 +66,7 @@ private[latency] final case class AutomaticNodes(
     val sources = new BatchQuerySources(execution)
     for (source <- sources.withoutTimestamp(plan) if settings.auto.contains(NodeRole.Source))
       tellOnce(
-        s"reads of $source are left out: they have no record timestamp of their own; mark them by hand"
+        s"reads of $source are left out: they have no record timestamp of their own; mark them by hand, by a column or by with_ingestion_timestamp"
       )
     if (sources.areIn(plan)) new AutomaticPlacement(session, plan, sources, application).marked else plan
   }

@@ -20,6 +20,7 @@ import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.compat.StateStoreWriter
 import org.apache.spark.sql.latency.recording.MarkOperator
 import org.apache.spark.sql.latency.recording.OfPartition
+import org.apache.spark.sql.latency.recording.ReadingTime
 import org.apache.spark.sql.latency.recording.RecordE2ELatency
 import org.apache.spark.sql.latency.recording.RecordExpression
 import org.apache.spark.sql.latency.recording.RecordLatencyExec
@@ -31,7 +32,7 @@ import org.apache.spark.sql.latency.recording.RecordLateness
  */
 private final class AutomaticPlacement(
     session: SparkSession,
-    plan: SparkPlan,
+    planned: SparkPlan,
     sources: RecordSources,
     application: MarkedApplication
 ) extends AdaptiveSparkPlanHelper {
@@ -39,7 +40,11 @@ private final class AutomaticPlacement(
 
   private val settings = LatencyConf(session)
   private val conf = session.sessionState.conf
-  private val timestamps = new TimestampLineage(plan, sources, conf.sessionLocalTimeZone)
+  private val plan =
+    if (settings.autoIngestion)
+      OwnStamps.in(planned, sources, lineageOf(planned), CurrentQuery.hasCommits(session))
+    else planned
+  private val timestamps = lineageOf(plan)
   private val accumulators = new MarkAccumulators(session, application)
   private val query = accumulators.queryName
   private val level = settings.levelOf(query).getOrElse(settings.recordingLevel)
@@ -59,7 +64,13 @@ private final class AutomaticPlacement(
         }
     }
 
-  def marked: SparkPlan = if (sources.endWith(plan)) withSink(plan, Nil) else marked(plan, Nil)
+  def marked: SparkPlan = {
+    val done = if (sources.endWith(plan)) withSink(plan, Nil) else marked(plan, Nil)
+    if (plan eq planned) done else OwnStamps.withoutUnread(done)
+  }
+
+  private def lineageOf(plan: SparkPlan): TimestampLineage =
+    new TimestampLineage(plan, sources, conf.sessionLocalTimeZone)
 
   private def withSink(root: SparkPlan, above: List[SparkPlan]): SparkPlan = root match {
     case WriteCommand(rows) => root.withNewChildren(Seq(withSink(rows, root :: above)))
@@ -91,12 +102,29 @@ private final class AutomaticPlacement(
     val below = node.mapChildren(marked(_, node :: above))
     val marks =
       if (markAbove(above).nonEmpty) Nil
-      else sources.of(node).flatMap(atSource(_, node)) ++ StatefulOperators.operatorEndingAt(
+      else sourceReadAt(node, above).flatMap(atSource(_, node)) ++ StatefulOperators.operatorEndingAt(
         node,
         above
       ).flatMap(atEnd(_, node))
     (marks ++ operators.flatMap { case (operator, id) => atIntake(operator, id, node) })
       .foldLeft(below)((below, mark) => insert(mark, node, below, above))
+  }
+
+  /** A source's node stands at its leaf. Where only a stamp says how old records are, it stands right above that. */
+  private def sourceReadAt(node: SparkPlan, above: List[SparkPlan]): Option[RecordSource] =
+    if (StampsAtSources.isAt(node)) sourceUnder(node.children.head).filter { case (_, leaf) =>
+      timestamps.of(leaf).isEmpty
+    }
+      .map { case (source, _) => source }
+    else sources.of(node).filterNot(_ =>
+      timestamps.of(node).isEmpty && above.find(plan =>
+        StampsAtSources.isAt(plan) || !doesNoWork(plan)
+      ).exists(StampsAtSources.isAt)
+    )
+
+  private def sourceUnder(node: SparkPlan): Option[(RecordSource, SparkPlan)] = node match {
+    case ProjectExec(_, child) if doesNoWork(node) => sourceUnder(child)
+    case leaf => sources.of(leaf).map(_ -> leaf)
   }
 
   private def atSource(source: RecordSource, node: SparkPlan): Option[RecordExpression] = {
@@ -134,7 +162,11 @@ private final class AutomaticPlacement(
       case Some(timestamp) =>
         Some(RecordE2ELatency(timestamp, work, id)(accumulators.make(id)))
       case None =>
-        leaveOut(id, s"no column there holds a record timestamp: ${Readable.names(node.output.map(_.name))}")
+        val remedy = if (sources.of(node).isEmpty) "" else s"; ${AutomaticPlacement.Remedy}"
+        leaveOut(
+          id,
+          s"no column there holds a record timestamp: ${Readable.names(node.output.map(_.name))}$remedy"
+        )
         None
     }
 
@@ -170,7 +202,7 @@ private final class AutomaticPlacement(
 
   private def doesNoWork(node: SparkPlan): Boolean = node match {
     case project: ProjectExec => project.projectList.forall {
-        case _: Attribute | Alias(_: Attribute, _) => true
+        case _: Attribute | Alias(_: Attribute | _: ReadingTime, _) => true
         case _ => false
       }
     case _: EventTimeWatermarkExec => true
@@ -201,4 +233,7 @@ private final class AutomaticPlacement(
 /** Holds the id of the automatic node at a query's end. */
 private object AutomaticPlacement {
   private val Sink = "sink"
+
+  private val Remedy =
+    s"with_ingestion_timestamp and ${LatencyConf.AutoIngestion.name} give records one as they are read"
 }

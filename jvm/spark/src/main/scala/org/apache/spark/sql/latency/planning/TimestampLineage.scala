@@ -20,11 +20,12 @@ import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.latency.compat.EventTimeWatermarkExec
 import org.apache.spark.sql.latency.compat.UpdateEventTimeColumnExec
 import org.apache.spark.sql.latency.marking.TimestampColumn
+import org.apache.spark.sql.latency.recording.ReadingTime
 import org.apache.spark.sql.types.TimestampType
 
 /**
- * Follows record timestamps through a physical plan: watermarked columns, and the `timestamp` of Kafka and of the rate
- * source. It follows them through renames, windows and `max`, and through functions of the user's by name.
+ * Follows record timestamps through a physical plan: watermarked columns, the `timestamp` of Kafka and of the rate
+ * source, and where a source has none ingestion timestamps. It follows them through renames, windows and `max`, and through functions of the user's by name.
  *
  * Remembers what it found at each operator, so it walks a plan once. Not thread-safe: one planning thread uses it.
  */
@@ -83,7 +84,8 @@ private[latency] final class TimestampLineage(plan: SparkPlan, sources: RecordSo
         case watermark: EventTimeWatermarkExec => below + watermark.eventTime
         case watermark: UpdateEventTimeColumnExec =>
           below ++ AttributeSet(watermark.output.filter(isWatermarked))
-        case project: ProjectExec => below ++ derived(project.projectList, below)
+        case project: ProjectExec =>
+          below ++ derived(project.projectList, below) ++ stamps(project, below)
         case aggregate: BaseAggregateExec =>
           val newest = below ++ AttributeSet(aggregate.aggregateExpressions.collect {
             case one @ AggregateExpression(Max(column: Attribute), _, _, _, _)
@@ -115,6 +117,13 @@ private[latency] final class TimestampLineage(plan: SparkPlan, sources: RecordSo
       case window @ Alias(struct, _)
           if TimestampColumn.isWindow(struct.dataType) && struct.references.exists(isTimestamp(_, known)) =>
         window.toAttribute
+    })
+
+  /** Ingestion timestamps, where the source has none of its own. Where the query has a watermark, ages go by that alone. */
+  private def stamps(project: ProjectExec, below: AttributeSet): AttributeSet =
+    AttributeSet(project.projectList.collect {
+      case ReadingTime.Column(stamp)
+          if below.isEmpty && (watermarked.isEmpty || watermarked(stamp.exprId)) => stamp.toAttribute
     })
 
   private def isOfSource(leaf: SparkPlan, column: Attribute): Boolean =
