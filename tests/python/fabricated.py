@@ -96,6 +96,7 @@ def query(name: str, *nodes: dict[str, Any], **changed: Any) -> dict[str, Any]:
         "criticalPath": [],
         "split": NO_SPLIT,
         "operators": None,
+        "operatorsSoFar": None,
         "lastBatch": None,
         "oldestUncommitted": None,
         "silent": False,
@@ -106,6 +107,7 @@ def query(name: str, *nodes: dict[str, Any], **changed: Any) -> dict[str, Any]:
 def operators(*stages: dict[str, Any], **changed: Any) -> dict[str, Any]:
     """Who was at work for a batch."""
     return {
+        "of": "batch",
         "batch": 7,
         "firstRead": 1_700_000_000_000.261,
         "latency": 1_053.25,

@@ -208,7 +208,7 @@ def test_what_is_said_of_a_query_comes_with_its_numbers() -> None:
     )
 
 
-@pytest.mark.parametrize("what", ["headline", "parts", "operators", "notes"])
+@pytest.mark.parametrize("what", ["headline", "parts", "operators", "operators_so_far", "notes"])
 def test_what_is_said_is_said_of_one_query(what: str) -> None:
     with pytest.raises(NoFiguresError, match="No figures yet"):
         getattr(figures(), what)
@@ -264,6 +264,7 @@ def test_a_query_tells_which_operators_were_at_work() -> None:
     source = NodeTimes("source", 0.0, 0.0, 1_053.25, 49.0, 0, "driver")
     last = NodeTimes("sink", 1_029.0, 0.977, 24.25, 1_052.5, 3, "driver")
     assert shown.operators == Operators(
+        of="batch",
         batch=7,
         first_read=datetime(2023, 11, 14, 22, 13, 20, 261, tzinfo=UTC),
         latency=1_053.25,
@@ -304,6 +305,23 @@ def test_a_batch_tells_which_operators_were_at_work_for_it() -> None:
     without = figures(query("orders", node("sink"), operators=told, lastBatch=BATCH)).query.last_batch
     assert without is not None
     assert without.operators is None
+
+
+def test_what_operators_did_so_far_is_beside_the_last_batch() -> None:
+    now = operators(stage(node_times("sink")), of="so-far", batch=8)
+    shown = figures(query("orders", node("sink"), operators=operators(), operatorsSoFar=now)).query
+    assert shown.operators is not None
+    assert shown.operators_so_far is not None
+    assert (shown.operators.of, shown.operators_so_far.of) == ("batch", "so-far")
+    assert shown.operators_so_far.batch == 8
+    assert figures(query("orders", node("sink"))).query.operators_so_far is None
+
+
+def test_a_window_has_no_end_of_a_node() -> None:
+    told = operators(stage(node_times("sink", ewt=None)), of="window")
+    shown = figures(query("orders", node("sink"), operators=told)).query.operators
+    assert shown is not None
+    assert [node.ewt for node in shown.nodes] == [None]
 
 
 def test_a_node_tells_its_operator_latency() -> None:

@@ -58,6 +58,7 @@ def queries(document: Json, reader: BatchReader | None = None) -> tuple[QueryLat
                 critical_path=tuple(query["criticalPath"]),
                 split=_split(query["split"]),
                 operators=_operators(query["operators"]),
+                operators_so_far=_operators(query["operatorsSoFar"]),
                 nodes=Nodes(map(_node, query["nodes"])),
                 last_batch=None if query["lastBatch"] is None else _batch(query["lastBatch"]),
                 reader=reader,

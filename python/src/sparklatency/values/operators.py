@@ -50,8 +50,9 @@ class NodeTimes:
     the critical path."""
     without: float
     """The application latency if the node cost nothing."""
-    ewt: float
-    """Its end-window timestamp: when the last row of the batch had passed it, since the first read."""
+    ewt: float | None
+    """Its end-window timestamp: when the last row of the batch had passed it, since the first read;
+    None of a window."""
     partition: int
     """Which partition that row was in."""
     executor: str
@@ -79,8 +80,13 @@ class Stage:
 class Operators:
     """Which operators were at work for one batch, from its first read to its last write."""
 
+    of: str
+    """``batch``; ``so-far`` for a batch that still runs, up to now; ``window`` in real-time and continuous
+    mode: a second in which tasks told what they did. All stages run at once there, so a time is for how
+    long operators were at work."""
     batch: int
-    """The number of the batch; in a query's figures, of the last one that had records."""
+    """The number of the batch; in a query's figures, of the last one that had records. Windows are counted
+    from 1."""
     first_read: datetime
     """When its first task began to read, in UTC, by the driver's clock."""
     latency: float

@@ -12,18 +12,25 @@ import io.sparklatency.time.ClockOffset
  * let the same rows pass, and where the tasks were seen for at least half of their time. Else it is left with the rest of the stage.
  * A stage with no other node is that node's.
  *
+ * While a task runs, a row or two may be under way, so it tells only what let the same rows pass but one. An operator that gathers rows,
+ * as a Python function does, is known by `same`: whether two nodes let the same rows pass before.
+ *
  * Where tasks wait for one another, because more of them are there than can run at once, the task that was over last says what its
  * nodes took, and the time before it began is divided as all tasks of the stage spent theirs.
  */
-private final class BatchSlices(marks: Seq[MarkReadings], offset: String => Option[ClockOffset]) {
+private final class BatchSlices(
+    marks: Seq[MarkReadings],
+    offset: String => Option[ClockOffset],
+    same: (String, String) => Boolean = (_, _) => false
+) {
   import BatchSlices._
 
   private val ids = marks.map(_.node).distinct
   private val upstream = marks.groupMapReduce(_.node)(_.upstream)(_ ++ _)
   private val offsets = {
     val executors =
-      for (mark <- marks; reading <- mark.readings.values if reading.slice.isWatched)
-        yield reading.slice.executor
+      for (mark <- marks; slice <- mark.readings.values.map(_.slice) ++ mark.running.map(_.slice) if slice.isWatched)
+        yield slice.executor
     executors.distinct.map(executor => executor -> offset(executor)).toMap
   }
 
@@ -46,28 +53,32 @@ private final class BatchSlices(marks: Seq[MarkReadings], offset: String => Opti
 
   /** A node may be planned several times, in both branches of a diamond say. All that its tasks did is work. */
   private def partsOf(node: String): Iterable[Part] = {
-    val parts = for {
-      mark <- marks if mark.node == node
-      reading <- mark.readings.values if reading.slice.isWatched
-    } yield {
-      val slice = reading.slice
-      val opened = slice.openedMicros - offsets(slice.executor).fold(0L)(_.micros)
-      def after(ms: Float) = opened + math.round(ms * 1000.0)
-      Part(
-        node,
-        reading.attempt.stage,
-        reading.attempt.id,
-        reading.partition,
-        slice.executor,
-        opened,
-        after(slice.endedMs),
-        after(slice.overMs),
-        slice.watchedMs.toDouble,
-        slice.waitedMs.toDouble,
-        reading.summary.records
-      )
-    }
-    parts.groupMapReduce(_.task)(identity)(_ + _).values
+    val of = marks.filter(_.node == node)
+    val ended = for (mark <- of; reading <- mark.readings.values if reading.slice.isWatched)
+      yield part(node, reading.attempt, reading.partition, reading.slice, reading.summary.records)
+    val running = for (mark <- of; here <- mark.running)
+      yield part(node, here.attempt, here.partition, here.slice, here.rows).copy(isRunning = true)
+    // A task that has ended since it told how far it was is told of twice.
+    val over = ended.map(_.task).toSet
+    (ended ++ running.filterNot(part => over(part.task))).groupMapReduce(_.task)(identity)(_ + _).values
+  }
+
+  private def part(node: String, attempt: TaskAttempt, partition: Int, slice: TaskSlice, rows: Long): Part = {
+    val opened = slice.openedMicros - offsets(slice.executor).fold(0L)(_.micros)
+    def after(ms: Float) = opened + math.round(ms * 1000.0)
+    Part(
+      node,
+      attempt.stage,
+      attempt.id,
+      partition,
+      slice.executor,
+      opened,
+      after(slice.endedMs),
+      after(slice.overMs),
+      slice.watchedMs.toDouble,
+      slice.waitedMs.toDouble,
+      rows
+    )
   }
 
   private final class Stage(parts: Seq[Part], first: Long) {
@@ -139,7 +150,7 @@ private final class BatchSlices(marks: Seq[MarkReadings], offset: String => Opti
     /** The way to a node from the one before it, where these are two and the same rows go it. */
     def stepTo(node: String): Option[Step] = byNode.get(node).flatMap { here =>
       upstream(node).toSeq.flatMap(at) match {
-        case Seq(before) if before.records == here.records && !beside(node).exists(has) =>
+        case Seq(before) if passesAll(before, here) && !beside(node).exists(has) =>
           val toBefore = if (upstream(before.node).exists(has)) before.waited else 0
           Some(Step(
             (here.waited - toBefore).max(0),
@@ -150,6 +161,10 @@ private final class BatchSlices(marks: Seq[MarkReadings], offset: String => Opti
         case _ => None
       }
     }
+
+    private def passesAll(before: Part, here: Part): Boolean =
+      before.records == here.records ||
+        here.isRunning && (before.records == here.records + 1 || same(before.node, here.node))
   }
 
   /**
@@ -189,7 +204,8 @@ private object BatchSlices {
       over: Long,
       watched: Double,
       waited: Double,
-      records: Long
+      records: Long,
+      isRunning: Boolean = false
   ) {
 
     /** Together with another partition that the same task has read. */
@@ -200,7 +216,8 @@ private object BatchSlices {
       over = over.max(other.over),
       watched = watched + other.watched,
       waited = waited + other.waited,
-      records = records + other.records
+      records = records + other.records,
+      isRunning = isRunning || other.isRunning
     )
   }
 

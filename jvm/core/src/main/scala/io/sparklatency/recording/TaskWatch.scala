@@ -54,6 +54,7 @@ final class TaskWatch(clock: Clock) {
 
   private def add(rows: Vector[Long], nanos: Long): Unit = {
     val all = nodes.zip(rows)
+    for ((node, passed) <- all) node.seen = Some(passed)
     for ((node, passed) <- all if !node.hasEnded) {
       node.watched += nanos
       if (all.exists { case (other, ahead) => node.waitsFor(other, ahead - passed, passed) })
@@ -72,6 +73,7 @@ final class TaskWatch(clock: Clock) {
     private[TaskWatch] var ending = Int.MaxValue
     private[TaskWatch] var watched = 0L
     private[TaskWatch] var waited = 0L
+    private[TaskWatch] var seen = Option.empty[Long]
     private val openedAt = clock.steadyMicros()
     private var endedAt = Option.empty[Long]
 
@@ -95,6 +97,9 @@ final class TaskWatch(clock: Clock) {
     /** For how long it was seen before its end, and for how long of that fewer rows had come to it than to another node. */
     def watchedNanos: Long = TaskWatch.this.synchronized(watched)
     def waitedNanos: Long = TaskWatch.this.synchronized(waited)
+
+    /** How many rows had come when all nodes of the task were last seen at one moment; none before. */
+    def seenRows: Option[Long] = TaskWatch.this.synchronized(seen)
 
     private[TaskWatch] def hasEnded: Boolean = endedAt.nonEmpty
 

@@ -86,7 +86,8 @@ object LatencyJson {
     putLong(json, "oldestUncommitted", query.oldestUncommittedMs)
     json.put("silent", query.isSilent)
     AnswerJson.put(json, answer)
-    WorkJson.put(json, answer.work)
+    WorkJson.put(json, "operators", answer.work)
+    WorkJson.put(json, "operatorsSoFar", answer.workSoFar)
     json.put("slowestStep", answer.slowestStep.orNull)
     put(json, path, answer.split)
     val nodes = json.putArray("nodes")
@@ -122,7 +123,7 @@ object LatencyJson {
     val path = new LatencyPath(batch.nodes)
     json.put("slowestStep", path.slowestStep.map(_.id).orNull)
     put(json, path, path.split)
-    WorkJson.put(json, batch.times.map(Work.of))
+    WorkJson.put(json, "operators", batch.times.map(Work.of))
     val nodes = json.putArray("nodes")
     batch.nodes.foreach { node =>
       val one = putNode(nodes.addObject(), node, path)

@@ -45,7 +45,7 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
       answer.notes
     ) ++
       (if (path.nodes.isEmpty) NodeSeq.Empty else nodes(query, path, link)) ++
-      OperatorsTable(query, answer.work, link) ++
+      OperatorsTable.soFar(query, answer.workSoFar, link) ++ OperatorsTable(query, answer.work, link) ++
       <h4 id="history">History</h4> ++
       HistoryCharts(history(store, query, charted(request, path, answer.slowestStep))) ++
       HistoryCharts.phases(store.phases(query, PhasesChart.Most)) ++
