@@ -47,7 +47,8 @@ class WorkSoFarSuite extends AnyFunSuite {
       clock,
       FiguresSettings(),
       FiguresListener.Nowhere,
-      activity = _ => Some(Activity(12, "Processing new data", Some(5000), hasData = true, hasNoEnd = hasNoEnd)),
+      activity =
+        _ => Some(Activity(12, "Processing new data", Some(5000), hasData = true, hasNoEnd = hasNoEnd)),
       work = ended
     )(_.stopped)
     live.planned(plan)
@@ -76,7 +77,11 @@ class WorkSoFarSuite extends AnyFunSuite {
   test("of a task that runs, a node's part is the share of looks that found rows on their way to it") {
     val runs = new Runs(chain)
     assert(runs.query.soFar === None)
-    runs.report(1, 1, hasBatches = true)(at("a", 9000, 0, 50), at("b", 9000, 6000, 49), at("c", 9000, 8000, 49))
+    runs.report(1, 1, hasBatches = true)(
+      at("a", 9000, 0, 50),
+      at("b", 9000, 6000, 49),
+      at("c", 9000, 8000, 49)
+    )
     assert(runs.soFar === Map("a" -> Some(0.0), "b" -> Some(6000.0), "c" -> Some(2000.0)))
     assert(runs.query.soFar.map(times => (times.of, times.batch)) === Some((BatchTimes.SoFar, 12)))
     assert(runs.answer.workSoFar.map(_.text) ===
@@ -131,7 +136,9 @@ class WorkSoFarSuite extends AnyFunSuite {
     tell(2000, 400, 1000)
     assert(runs.window === Map("a" -> Some(0.0), "b" -> Some(300.0), "c" -> Some(200.0)))
     assert(runs.answer.work.map(_.text) ===
-      Some("The last second: the operators before b took longest: 300 ms of 500 ms (60 %) of work on the way of records."))
+      Some(
+        "The last second: the operators before b took longest: 300 ms of 500 ms (60 %) of work on the way of records."
+      ))
     assert(runs.answer.work.map(_.path.nodes) === Some(Seq("a", "b", "c")))
     assert(runs.answer.notes.map(_.code).contains("operator-windows"))
     runs.clock.advance(1000)
@@ -158,19 +165,30 @@ class WorkSoFarSuite extends AnyFunSuite {
     assert(math.abs(b.operatorLatencyAvg.get - 9.5) < 0.01)
   }
 
-  test("of a stage of several tasks that one stands which was at work longest, and stages follow one another") {
+  test(
+    "of a stage of several tasks that one stands which was at work longest, and stages follow one another"
+  ) {
     val diamond = planned("a" -> Set(), "b" -> Set("a"), "c" -> Set("b"))
     val runs = new Runs(diamond, hasNoEnd = true)
     for (round <- 1 to 2) {
-      runs.report(1, 1, hasBatches = false)(at("a", round * 1000f, 0, 5), at("b", round * 1000f, round * 100f, 5))
-      runs.report(1, 2, hasBatches = false)(at("a", round * 1000f, 0, 5), at("b", round * 1000f, round * 700f, 5))
+      runs.report(1, 1, hasBatches = false)(
+        at("a", round * 1000f, 0, 5),
+        at("b", round * 1000f, round * 100f, 5)
+      )
+      runs.report(1, 2, hasBatches = false)(
+        at("a", round * 1000f, 0, 5),
+        at("b", round * 1000f, round * 700f, 5)
+      )
       runs.report(2, 3, hasBatches = false)(at("c", round * 1000f, 0, 5))
       runs.clock.advance(1000)
     }
     val times = runs.query.times.get
     assert(times.stages.map(stage => (stage.upstream, stage.startMs, stage.endMs, stage.tasks)) ===
       Seq((Nil, 0.0, 700.0, 2), (Seq(0), 700.0, 700.0, 1)))
-    assert(runs.window === Map("a" -> Some(0.0), "b" -> Some(700.0), "c" -> None), "nothing is known of what is behind a shuffle")
+    assert(
+      runs.window === Map("a" -> Some(0.0), "b" -> Some(700.0), "c" -> None),
+      "nothing is known of what is behind a shuffle"
+    )
   }
 
   test("a partition that is read anew begins anew, and a clock that was set ends a window") {

@@ -86,7 +86,9 @@ class LongTasksSuite extends StreamingTest with Eventually {
       node.get("node").asText -> Option(node.get("latency")).filterNot(_.isNull).map(_.asDouble)
     }.toMap
 
-  test("in real-time mode windows of a second tell which operators are at work, before the first batch has ended") {
+  test(
+    "in real-time mode windows of a second tell which operators are at work, before the first batch has ended"
+  ) {
     byTheWall {
       val input = LowLatencyMemoryStream[Timestamp](spark, 2)
       val read = input.toDF().withE2ELatency("read", "value")
@@ -103,8 +105,12 @@ class LongTasksSuite extends StreamingTest with Eventually {
           assert(told.get("stages").get(0).get("nodes").get(0).get("ewt").isNull)
         }
         assert(query.lastProgress === null)
-        eventually(assert(!gauges("query.windows.node.scored.operator-latency-avg").asInstanceOf[Double].isNaN))
-        assert(answerOf("windows").get("notes").elements.asScala.map(_.get("code").asText).contains("operator-windows"))
+        eventually(
+          assert(!gauges("query.windows.node.scored.operator-latency-avg").asInstanceOf[Double].isNaN)
+        )
+        assert(answerOf(
+          "windows"
+        ).get("notes").elements.asScala.map(_.get("code").asText).contains("operator-windows"))
         assert(work("windows", "operatorsSoFar") === None)
       } finally query.stop()
     }

@@ -38,6 +38,38 @@ class Step:
 
 
 @dataclass(frozen=True)
+class PartitionTimes:
+    """What a node did in one partition."""
+
+    partition: int
+    executor: str
+    """Which executor ran it."""
+    latency: float | None
+    """For how long the operators between the node and the one before it were at work; None where that
+    cannot be told."""
+    took: float
+    """For how long its task had run when the last row had passed the node."""
+    ewt: float
+    """When that was, since the first read."""
+    records: int
+    """How many passed."""
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """How evenly a node's work was spread: by operator latency, or where that is unknown by ``took``."""
+
+    count: int
+    """How many partitions there are; 0 of a window, and where an older event tells of the batch."""
+    median: float | None
+    slowest: float | None
+    skew: float | None
+    """How many times the median the slowest took; None where there is nothing to compare."""
+    of: tuple[PartitionTimes, ...]
+    """The slowest five, the slowest first."""
+
+
+@dataclass(frozen=True)
 class NodeTimes:
     """What a node did in one stage."""
 
@@ -57,6 +89,7 @@ class NodeTimes:
     """Which partition that row was in."""
     executor: str
     """Which executor ran it."""
+    partitions: Partitions
 
 
 @dataclass(frozen=True)

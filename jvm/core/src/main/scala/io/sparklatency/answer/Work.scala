@@ -2,6 +2,7 @@ package io.sparklatency.answer
 
 import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.Figure.Mean
+import io.sparklatency.figures.NodePartitions
 import io.sparklatency.path.OperatorPath
 import io.sparklatency.path.OperatorPath.Step
 
@@ -36,6 +37,17 @@ final case class Work(times: BatchTimes, path: OperatorPath) {
 
 object Work {
   def of(times: BatchTimes): Work = Work(times, new OperatorPath(times))
+
+  /** How far the slowest partition of a node is from the others. */
+  def text(of: NodePartitions): String = {
+    val slowest = of.slowest.headOption.fold("")(one => s"Partition ${Readable.count(one.partition.toLong)}")
+    val skew = of.skew.fold("")(times =>
+      f", ${BigDecimal(times).setScale(1, BigDecimal.RoundingMode.HALF_UP)} times the median of ${Readable.duration(of.medianMs)}"
+    )
+    val left =
+      if (of.left > 0) s" Only the slowest ${Readable.count(of.slowest.size.toLong)} are shown." else ""
+    s"$slowest was slowest of ${Readable.count(of.count.toLong)}: ${Readable.duration(of.slowestMs)}$skew.$left"
+  }
 
   private def words(step: Step): String = step match {
     case Step(OperatorPath.Node, nodes, _) => s"the operators before ${names(nodes)}"

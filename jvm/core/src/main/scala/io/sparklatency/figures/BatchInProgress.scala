@@ -11,7 +11,8 @@ private final class BatchInProgress {
   private var reports = Map.empty[Long, TaskReport]
 
   /** A plan is about to run, or more is known of it. */
-  def planned(nodes: Seq[PlannedNode]): Unit = nodes.foreach(node => marks = marks.updated(node.planning, node))
+  def planned(nodes: Seq[PlannedNode]): Unit =
+    nodes.foreach(node => marks = marks.updated(node.planning, node))
 
   def mark(planning: Long): Option[PlannedNode] = marks.get(planning)
 
@@ -22,7 +23,9 @@ private final class BatchInProgress {
   /** Nothing more comes from these. */
   def ended(plannings: Set[Long]): Unit = {
     marks = marks -- plannings
-    reports = reports.filter { case (_, report) => report.nodes.exists(node => marks.contains(node.planning)) }
+    reports = reports.filter { case (_, report) =>
+      report.nodes.exists(node => marks.contains(node.planning))
+    }
   }
 
   /** Asks what its operators did so far, of what is known now. To be called once, by any thread: it looks at each partition. */
@@ -34,7 +37,14 @@ private final class BatchInProgress {
         val slices = reported.getOrElse(planning, Nil).map { case (attempt, node) =>
           RunningSlice(attempt, node.partition, node.slice, node.rows)
         }
-        MarkReadings(mark.id, Measure.E2ELatency, 0, mark.upstream, source.readings(planning), running = slices)
+        MarkReadings(
+          mark.id,
+          Measure.E2ELatency,
+          0,
+          mark.upstream,
+          source.readings(planning),
+          running = slices
+        )
       }
       BatchTimes.soFar(all, source.offset, same)
     }

@@ -29,7 +29,10 @@ private final class BatchSlices(
   private val upstream = marks.groupMapReduce(_.node)(_.upstream)(_ ++ _)
   private val offsets = {
     val executors =
-      for (mark <- marks; slice <- mark.readings.values.map(_.slice) ++ mark.running.map(_.slice) if slice.isWatched)
+      for (
+        mark <- marks; slice <- mark.readings.values.map(_.slice) ++ mark.running.map(_.slice)
+        if slice.isWatched
+      )
         yield slice.executor
     executors.distinct.map(executor => executor -> offset(executor)).toMap
   }
@@ -99,7 +102,8 @@ private final class BatchSlices(
         before.indices.filter(place => outside.exists(before(place).has) && before(place).start < end)
       val begin = from.map(before(_).end).maxOption.fold(start)(math.max(start, _))
       val whole = millis(begin, end).max(0)
-      val known = if (isOneStep && from.nonEmpty) Map(nodes.head -> whole) else within(whole)
+      val isWhole = isOneStep && from.nonEmpty
+      val known = if (isWhole) Map(nodes.head -> whole) else within(whole)
       val path = nodes.filter(last.has)
       StageTimes(
         from,
@@ -109,7 +113,14 @@ private final class BatchSlices(
         nodes.map { node =>
           val latest = tasks.flatMap(_.at(node)).maxBy(_.ended)
           val latency = if (isSource(node)) Some(0.0) else known.get(node)
-          NodeTimes(node, latency, millis(first, latest.ended), latest.partition, latest.executor)
+          NodeTimes(
+            node,
+            latency,
+            millis(first, latest.ended),
+            latest.partition,
+            latest.executor,
+            partitions(node, isWhole)
+          )
         },
         path,
         (whole - path.flatMap(known.get).sum).max(0)
@@ -125,18 +136,48 @@ private final class BatchSlices(
       if (sum <= whole) known else known.map { case (node, ms) => node -> ms * whole / sum }
     }
 
-    private def latency(node: String): Option[Double] = {
-      val here = tasks.filter(_.has(node))
-      val steps = here.flatMap(task => task.stepTo(node).map(task -> _))
+    /** The ways to each node that is known, and what share of the looks found rows on them. */
+    private val ways: Map[String, (Seq[(Task, Step)], Double)] = nodes.flatMap { node =>
+      val steps = tasks.flatMap(task => task.stepTo(node).map(task -> _))
       val watched = steps.map { case (_, step) => step.watched }.sum
-      Option.when(steps.size == here.size && watched > 0 && watched >= steps.map(_._2.ms).sum * Seen) {
-        val share = steps.map { case (_, step) => step.waited }.sum / watched
+      val isKnown =
+        watched > 0 && steps.size == tasks.count(_.has(node)) && watched >= steps.map(_._2.ms).sum * Seen
+      Option.when(isKnown)(node -> (steps -> steps.map { case (_, step) => step.waited }.sum / watched))
+    }.toMap
+
+    /** @param isWhole whether all that its tasks do is the node's */
+    private def partitions(node: String, isWhole: Boolean): NodePartitions = {
+      def told(task: Task, latency: Option[Double]) = {
+        val part = task.at(node).get
+        PartitionTimes(
+          part.partition,
+          part.executor,
+          millis(task.opened, part.ended),
+          millis(first, part.ended),
+          latency,
+          part.records
+        )
+      }
+      ways.get(node) match {
+        case Some((steps, share)) =>
+          NodePartitions.of(
+            steps.map { case (task, step) => told(task, Some(step.at(share))) },
+            isKnown = true
+          )
+        case None =>
+          val here = tasks.filter(_.has(node))
+          def latency(task: Task) = if (isSource(node)) Some(0.0) else Option.when(isWhole)(task.ms)
+          NodePartitions.of(here.map(task => told(task, latency(task))), isKnown = isWhole)
+      }
+    }
+
+    private def latency(node: String): Option[Double] =
+      ways.get(node).map { case (steps, share) =>
         val (task, own) = steps.find(_._1 == last).getOrElse(steps.maxBy(_._2.ended))
         val queued = millis(start, task.opened)
         val ofAll = if (spent > 0) steps.map { case (_, step) => step.at(share) }.sum / spent else 0
         own.at(share) + queued * ofAll
       }
-    }
   }
 
   private final class Task(parts: Seq[Part]) {

@@ -58,13 +58,15 @@ final case class StageTimes(
  * @param ewtMs     its end-window timestamp: when the last row of the batch had passed it, in its last partition
  * @param partition that partition
  * @param executor  which ran it
+ * @param partitions all of them, or the slowest
  */
 final case class NodeTimes(
     node: String,
     latencyMs: Option[Double],
     ewtMs: Double,
     partition: Int,
-    executor: String
+    executor: String,
+    partitions: NodePartitions = NodePartitions.Unknown
 )
 
 object BatchTimes {

@@ -35,7 +35,8 @@ private final class WorkWindows(mark: Long => Option[PlannedNode]) {
   private def times: Option[BatchTimes] = {
     val tasks = current.values.toSeq.map(new Task(_)).filter(_.nodes.nonEmpty)
     val order = tasks.flatMap(_.nodes.keys).distinct.sortBy(id => depth(tasks, id, Set.empty))
-    val stages = tasks.groupBy(_.stage).values.toSeq.sortBy(of => order.indexWhere(id => of.exists(_.has(id))))
+    val stages =
+      tasks.groupBy(_.stage).values.toSeq.sortBy(of => order.indexWhere(id => of.exists(_.has(id))))
     val times = stages.foldLeft(Seq.empty[StageTimes])((before, of) => before :+ stage(of, order, before))
     Option.when(times.nonEmpty) {
       windows += 1
@@ -59,7 +60,11 @@ private final class WorkWindows(mark: Long => Option[PlannedNode]) {
   }
 
   private def depth(tasks: Seq[Task], id: String, seen: Set[String]): Int =
-    tasks.flatMap(_.upstreamOf(id)).distinct.filterNot(seen).map(depth(tasks, _, seen + id) + 1).maxOption.getOrElse(0)
+    tasks.flatMap(_.upstreamOf(id)).distinct.filterNot(seen).map(depth(
+      tasks,
+      _,
+      seen + id
+    ) + 1).maxOption.getOrElse(0)
 
   /** What a task did in a window. */
   private final class Task(report: TaskReport) {

@@ -40,6 +40,11 @@ object LatencyJson {
     root
   }
 
+  /** The partitions of a node, in the last batch that had records. */
+  def partitions(answer: QueryAnswer, node: String): ObjectNode = WorkJson.partitions(answer.work, node)
+
+  private[spark] def empty: ObjectNode = mapper.createObjectNode()
+
   /** The same of one run. */
   def one(answer: QueryAnswer): ObjectNode = queries(Seq(answer), Nil)
 

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 import io.sparklatency.answer.Work
 import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.Metric
+import io.sparklatency.figures.NodePartitions
 import io.sparklatency.figures.NodeTimes
 import io.sparklatency.figures.StageTimes
 import io.sparklatency.path.OperatorPath
@@ -62,9 +63,41 @@ private[spark] object WorkJson {
     putDouble(json, "latency", node.latencyMs)
     putDouble(json, "share", path.share(node.node))
     putDouble(json, "ewt", Option.when(of != BatchTimes.Window)(node.ewtMs))
-    json.put("without", path.without(node.node)).put("partition", node.partition).put("executor", node.executor)
-    ()
+    json.put(
+      "without",
+      path.without(node.node)
+    ).put("partition", node.partition).put("executor", node.executor)
+    put(json.putObject("partitions"), node.partitions.take(Shown))
   }
+
+  /** The partitions of one node, by stages: all that are kept, and of how many. */
+  def partitions(work: Option[Work], node: String): ObjectNode = {
+    val json = LatencyJson.empty
+    json.put("node", node).put("of", work.map(_.times.of.name).orNull)
+      .put("batch", work.map(of => Long.box(of.times.batch)).orNull)
+    val stages = json.putArray("stages")
+    for (work <- work; stage <- work.times.stages; of <- stage.node(node))
+      put(stages.addObject(), of.partitions)
+    json
+  }
+
+  private def put(json: ObjectNode, of: NodePartitions): Unit = {
+    val known = of.count > 0
+    json.put("count", of.count)
+    putDouble(json, "median", Option.when(known)(of.medianMs))
+    putDouble(json, "slowest", Option.when(known)(of.slowestMs))
+    putDouble(json, "skew", of.skew)
+    val all = json.putArray("of")
+    of.slowest.foreach { one =>
+      val shown = all.addObject()
+      shown.put("partition", one.partition).put("executor", one.executor)
+      putDouble(shown, "latency", one.latencyMs)
+      shown.put("took", one.tookMs).put("ewt", one.ewtMs).put("records", one.records)
+    }
+  }
+
+  /** How many partitions of a node stand beside its figures. */
+  private val Shown = 5
 
   private def putAll(json: ObjectNode, field: String, names: Seq[String]): Unit = {
     val array = json.putArray(field)

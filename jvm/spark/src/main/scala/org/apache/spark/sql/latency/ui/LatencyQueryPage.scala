@@ -46,6 +46,7 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
     ) ++
       (if (path.nodes.isEmpty) NodeSeq.Empty else nodes(query, path, link)) ++
       OperatorsTable.soFar(query, answer.workSoFar, link) ++ OperatorsTable(query, answer.work, link) ++
+      PartitionsTable(answer.work, named(request, path)) ++
       <h4 id="history">History</h4> ++
       HistoryCharts(history(store, query, charted(request, path, answer.slowestStep))) ++
       HistoryCharts.phases(store.phases(query, PhasesChart.Most)) ++
@@ -93,10 +94,14 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
       path: LatencyPath,
       slowest: Option[String]
   ): Seq[String] = {
-    val named = Option(request.getParameterValues("node")).toSeq.flatten
-    val asked = path.nodes.map(_.id).filter(node => named.exists(isNode(_)(node)))
+    val asked = named(request, path)
     val chosen = if (asked.isEmpty) (slowest ++ path.terminals.map(_.id)).toSeq.distinct else asked
     chosen.take(ChartsShown)
+  }
+
+  private def named(request: HttpServletRequest, path: LatencyPath): Seq[String] = {
+    val named = Option(request.getParameterValues("node")).toSeq.flatten
+    path.nodes.map(_.id).filter(node => named.exists(isNode(_)(node))).take(ChartsShown)
   }
 
   private def history(

@@ -57,7 +57,7 @@ private[ui] object OperatorsTable {
   private def nodes(work: Work, query: QuerySnapshot, link: String => String): Seq[Column[Row]] = {
     val averages = query.nodes.map(node => node.id -> node.operatorLatencyAvg).toMap
     Seq(
-      Column.text[Row]("Node", "id of the node; a click shows its history")(_.node.node)(row =>
+      Column.text[Row]("Node", "id of the node; a click shows its history and partitions")(_.node.node)(row =>
         <a href={link(row.node.node)}>{LatencyPage.shortened(row.node.node)}</a>
       ),
       Column.mean[Row](
@@ -82,6 +82,12 @@ private[ui] object OperatorsTable {
       Column.count[Row]("Tasks", "of the stage")(row => Some(row.stage.tasks.toLong)),
       Column.count[Row]("Partition", "the one in which it ended last")(row =>
         Some(row.node.partition.toLong)
+      ),
+      Column.mean[Row](
+        "Skew",
+        "how many times the median partition the slowest took; a click on the node shows them"
+      )(
+        _.node.partitions.skew
       ),
       Column.text[Row]("Executor", "that ran this partition")(_.node.executor)(row => Text(row.node.executor))
     )
