@@ -10,9 +10,9 @@ import java.sql.Timestamp
 import scala.xml.Node
 import scala.xml.XML
 
+import com.fasterxml.jackson.databind.ObjectMapper
 import com.sun.net.httpserver.HttpServer
 import io.sparklatency.spark.syntax._
-import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions._
