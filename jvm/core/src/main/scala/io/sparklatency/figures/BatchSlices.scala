@@ -1,6 +1,7 @@
 package io.sparklatency.figures
 
 import scala.annotation.tailrec
+import scala.collection.mutable
 
 import io.sparklatency.time.ClockOffset
 
@@ -26,7 +27,9 @@ private final class BatchSlices(
   import BatchSlices._
 
   private val ids = marks.map(_.node).distinct
+  private val places = ids.zipWithIndex.toMap
   private val upstream = marks.groupMapReduce(_.node)(_.upstream)(_ ++ _)
+  private val before = upstream.map { case (node, ids) => node -> ids.toList.filter(places.contains) }
   private val offsets = {
     val executors =
       for (
@@ -38,10 +41,10 @@ private final class BatchSlices(
   }
 
   def times(batch: Long): Option[BatchTimes] = {
-    val parts = ids.flatMap(partsOf)
-    Option.when(parts.nonEmpty) {
-      val first = parts.map(_.opened).min
-      val stages = parts.groupBy(_.stage).values.map(new Stage(_, first)).toSeq
+    val tasks = this.tasks
+    Option.when(tasks.nonEmpty) {
+      val first = tasks.map(_.opened).min
+      val stages = tasks.groupBy(_.stage).values.map(new Stage(_, first)).toSeq
         .sortBy(stage => (ids.indexWhere(stage.has), stage.end)) // upstream first
       val times = stages.zipWithIndex.map { case (stage, place) => stage.times(stages.take(place)) }
       BatchTimes(batch, first, bound, times)
@@ -55,15 +58,21 @@ private final class BatchSlices(
     else Some(offsets.values.flatten.map(_.boundMs).toSeq.sorted.takeRight(2).sum)
 
   /** A node may be planned several times, in both branches of a diamond say. All that its tasks did is work. */
-  private def partsOf(node: String): Iterable[Part] = {
-    val of = marks.filter(_.node == node)
-    val ended = for (mark <- of; reading <- mark.readings.values if reading.slice.isWatched)
-      yield part(node, reading.attempt, reading.partition, reading.slice, reading.summary.records)
-    val running = for (mark <- of; here <- mark.running)
-      yield part(node, here.attempt, here.partition, here.slice, here.rows).copy(isRunning = true)
+  private def tasks: Seq[Task] = {
+    val found = mutable.LongMap.empty[Array[Part]]
+    def add(part: Part): Unit = {
+      val ofTask = found.getOrElseUpdate(part.task, new Array[Part](ids.size))
+      val (place, other) = (places(part.node), ofTask(places(part.node)))
+      ofTask(place) = if (other == null) part else other + part
+    }
+    for (mark <- marks; reading <- mark.readings.values if reading.slice.isWatched)
+      add(part(mark.node, reading.attempt, reading.partition, reading.slice, reading.summary.records))
     // A task that has ended since it told how far it was is told of twice.
-    val over = ended.map(_.task).toSet
-    (ended ++ running.filterNot(part => over(part.task))).groupMapReduce(_.task)(identity)(_ + _).values
+    val over = if (marks.forall(_.running.isEmpty)) Set.empty[(Long, String)]
+    else found.values.flatten.filter(_ != null).map(part => part.task -> part.node).toSet
+    for (mark <- marks; here <- mark.running if !over(here.attempt.id -> mark.node))
+      add(part(mark.node, here.attempt, here.partition, here.slice, here.rows).copy(isRunning = true))
+    found.values.map(new Task(_)).toSeq
   }
 
   private def part(node: String, attempt: TaskAttempt, partition: Int, slice: TaskSlice, rows: Long): Part = {
@@ -84,9 +93,8 @@ private final class BatchSlices(
     )
   }
 
-  private final class Stage(parts: Seq[Part], first: Long) {
-    private val tasks = parts.groupBy(_.task).values.map(new Task(_)).toSeq
-    private val nodes = ids.filter(parts.map(_.node).toSet)
+  private final class Stage(tasks: Seq[Task], first: Long) {
+    private val nodes = ids.filter(node => tasks.exists(_.has(node)))
     val start: Long = tasks.map(_.opened).min
     private val last = tasks.maxBy(_.over)
     private val spent = tasks.map(_.ms).sum
@@ -180,17 +188,19 @@ private final class BatchSlices(
       }
   }
 
-  private final class Task(parts: Seq[Part]) {
-    private val byNode = parts.map(part => part.node -> part).toMap
-    val opened: Long = parts.map(_.opened).min
-    val over: Long = parts.map(_.over).max
+  /** @param parts by the places of nodes; null where it has none */
+  private final class Task(parts: Array[Part]) {
+    private val known = parts.filter(_ != null)
+    val stage: Int = known.head.stage
+    val opened: Long = known.map(_.opened).min
+    val over: Long = known.map(_.over).max
     def ms: Double = millis(opened, over)
-    def has(node: String): Boolean = byNode.contains(node)
-    def at(node: String): Option[Part] = byNode.get(node)
+    def has(node: String): Boolean = parts(places(node)) != null
+    def at(node: String): Option[Part] = Option(parts(places(node)))
 
     /** The way to a node from the one before it, where these are two and the same rows go it. */
-    def stepTo(node: String): Option[Step] = byNode.get(node).flatMap { here =>
-      upstream(node).toSeq.flatMap(at) match {
+    def stepTo(node: String): Option[Step] = at(node).flatMap { here =>
+      before(node).flatMap(at) match {
         case Seq(before) if passesAll(before, here) && !beside(node).exists(has) =>
           val toBefore = if (upstream(before.node).exists(has)) before.waited else 0
           Some(Step(

@@ -38,8 +38,11 @@ object NodePartitions {
     def ms(one: PartitionTimes) = if (isKnown) one.latencyMs.getOrElse(0.0) else one.tookMs
     if (all.isEmpty) Unknown
     else {
-      val sorted = all.sortBy(one => (-ms(one), one.partition))
-      NodePartitions(all.size, ms(sorted(all.size / 2)), ms(sorted.head), sorted.take(Kept))
+      // Of most only the time is of use: numbers are sorted without boxes.
+      val times = all.iterator.map(ms).toArray.sorted
+      val least = times((times.length - Kept).max(0))
+      val slowest = all.filter(ms(_) >= least).sortBy(one => (-ms(one), one.partition)).take(Kept)
+      NodePartitions(all.size, times((times.length - 1) / 2), times.last, slowest)
     }
   }
 }
