@@ -6,8 +6,8 @@ the first of them to the last. Writes a table beside those of pipelines.py.
 
 For the cost, batches of 1,000 partitions at twenty nodes are timed with this jar and with another, which must
 be told by ``--other``: round by round, each in a process of its own. Beside the time by the wall it takes the
-CPU time of the process, which other work on the machine changes less. This jar runs twice: what differs between
-its two rows is chance.
+CPU time of the process, which other work on the machine changes less. This jar runs twice: what differs
+between its two rows is chance.
 """
 
 from __future__ import annotations
