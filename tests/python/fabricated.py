@@ -96,6 +96,7 @@ def query(name: str, *nodes: dict[str, Any], **changed: Any) -> dict[str, Any]:
         "criticalPath": [],
         "split": NO_SPLIT,
         "operators": None,
+        "operatorsSoFar": None,
         "lastBatch": None,
         "oldestUncommitted": None,
         "silent": False,
@@ -103,9 +104,13 @@ def query(name: str, *nodes: dict[str, Any], **changed: Any) -> dict[str, Any]:
     }
 
 
+UNKNOWN_PARTITIONS = {"count": 0, "median": None, "slowest": None, "skew": None, "of": []}
+
+
 def operators(*stages: dict[str, Any], **changed: Any) -> dict[str, Any]:
     """Who was at work for a batch."""
     return {
+        "of": "batch",
         "batch": 7,
         "firstRead": 1_700_000_000_000.261,
         "latency": 1_053.25,
@@ -140,7 +145,8 @@ def stage(*nodes: dict[str, Any], **changed: Any) -> dict[str, Any]:
 
 def node_times(name: str, **changed: Any) -> dict[str, Any]:
     known = {"latency": 0.0, "share": 0.0, "without": 1_053.25, "ewt": 49.0}
-    return {"node": name, **known, "partition": 0, "executor": "driver", **changed}
+    where = {"partition": 0, "executor": "driver", "partitions": UNKNOWN_PARTITIONS}
+    return {"node": name, **known, **where, **changed}
 
 
 def earlier(name: str, run: str, **changed: Any) -> dict[str, Any]:

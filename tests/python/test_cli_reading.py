@@ -66,6 +66,38 @@ def test_operators_says_why_an_operator_latency_is_unknown(ui: UI) -> None:
     assert NOT_APART not in sparklatency(ui, "operators").stdout
 
 
+def test_operators_shows_what_a_batch_in_progress_did_so_far(ui: UI) -> None:
+    now = operators(stage(node_times("source"), node_times("sink", latency=5_100.5)), batch=8, of="so-far")
+    known = {"latency": 12.5, "latencyMA": 11.0}
+    ui.queries = [query("orders", node("source"), node("sink", operator=known), operatorsSoFar=now)]
+    *_, caption, headings, _, source, sink = shown(sparklatency(ui, "operators"))[:-1]
+    assert " ".join(caption).endswith("and over the last ten, and in batch 8 so far")
+    assert headings == ["node", "latency", "MA", "so", "far"]
+    assert source == ["source", "–", "–", "0.0"]  # noqa: RUF001
+    assert sink == ["sink", "12.5", "11.0", "5,100.5"]
+
+
+def test_path_shows_a_batch_in_progress_beside_the_last(ui: UI) -> None:
+    now = operators(
+        stage(node_times("sink", latency=5_100.5)), batch=8, of="so-far", text="Batch 8 so far: so."
+    )
+    ui.queries = [query("orders", node("sink"), operatorsSoFar=now)]
+    printed = sparklatency(ui, "path").stdout
+    assert "batch 8 so far · application latency 1,053.2 ms" in printed
+    assert "Batch 8 so far: so." in printed
+    assert "5,100.5" in printed
+    ui.queries = [query("orders", node("sink"), operators=operators(), operatorsSoFar=now)]
+    both = sparklatency(ui, "path").stdout
+    assert both.index("orders · 1,234 batches · batch 7 ·") < both.index("· batch 8 so far ·")
+
+
+def test_path_shows_a_window_where_no_batch_ends(ui: UI) -> None:
+    told = operators(stage(node_times("sink", ewt=None)), of="window", batch=42)
+    ui.queries = [query("orders", node("sink"), operators=told)]
+    assert "the last second · application latency" in sparklatency(ui, "path").stdout
+    assert "in the last window of a second that tells it" in sparklatency(ui, "operators").stdout
+
+
 def test_path_shows_the_steps_and_what_each_node_took(ui: UI) -> None:
     ui.queries = [ORDERS]
     printed = sparklatency(ui, "path")
@@ -87,9 +119,7 @@ def test_path_of_a_batch_in_which_all_can_be_told_needs_no_legend(ui: UI) -> Non
 def test_path_says_that_no_batch_tells_it(ui: UI) -> None:
     ui.queries = [query("orders", node("sink"))]
     assert sparklatency(ui, "path").stdout == (
-        "orders · 1,234 batches\n"
-        "No batch with records has told which operators were at work. "
-        "Real-time and continuous mode have no batches that end.\n"
+        "orders · 1,234 batches\nNo batch with records has told which operators were at work.\n"
     )
     assert sparklatency(ui, "path", "--json").stdout == "null\n"
 

@@ -30,7 +30,15 @@ from sparklatency.reading import documents
 from sparklatency.rendering.queries import line, tables
 from sparklatency.values.answer import Headline, Note, Part, Parts
 from sparklatency.values.history import History
-from sparklatency.values.operators import NodeTimes, OperatorLatency, Operators, Stage, Step
+from sparklatency.values.operators import (
+    NodeTimes,
+    OperatorLatency,
+    Operators,
+    Partitions,
+    PartitionTimes,
+    Stage,
+    Step,
+)
 
 pytestmark = pytest.mark.one_line
 
@@ -208,7 +216,7 @@ def test_what_is_said_of_a_query_comes_with_its_numbers() -> None:
     )
 
 
-@pytest.mark.parametrize("what", ["headline", "parts", "operators", "notes"])
+@pytest.mark.parametrize("what", ["headline", "parts", "operators", "operators_so_far", "notes"])
 def test_what_is_said_is_said_of_one_query(what: str) -> None:
     with pytest.raises(NoFiguresError, match="No figures yet"):
         getattr(figures(), what)
@@ -261,9 +269,11 @@ def test_a_query_tells_which_operators_were_at_work() -> None:
     sink = node_times("sink", latency=1_029.0, share=0.977, without=24.25, ewt=1_052.5, partition=3)
     told = operators(stage(node_times("source"), end=50.0, rest=50.0), stage(sink, upstream=[0], start=51.0))
     shown = figures(query("orders", node("source"), node("sink"), operators=told))
-    source = NodeTimes("source", 0.0, 0.0, 1_053.25, 49.0, 0, "driver")
-    last = NodeTimes("sink", 1_029.0, 0.977, 24.25, 1_052.5, 3, "driver")
+    unknown = Partitions(0, None, None, None, ())
+    source = NodeTimes("source", 0.0, 0.0, 1_053.25, 49.0, 0, "driver", unknown)
+    last = NodeTimes("sink", 1_029.0, 0.977, 24.25, 1_052.5, 3, "driver", unknown)
     assert shown.operators == Operators(
+        of="batch",
         batch=7,
         first_read=datetime(2023, 11, 14, 22, 13, 20, 261, tzinfo=UTC),
         latency=1_053.25,
@@ -304,6 +314,33 @@ def test_a_batch_tells_which_operators_were_at_work_for_it() -> None:
     without = figures(query("orders", node("sink"), operators=told, lastBatch=BATCH)).query.last_batch
     assert without is not None
     assert without.operators is None
+
+
+def test_what_operators_did_so_far_is_beside_the_last_batch() -> None:
+    now = operators(stage(node_times("sink")), of="so-far", batch=8)
+    shown = figures(query("orders", node("sink"), operators=operators(), operatorsSoFar=now)).query
+    assert shown.operators is not None
+    assert shown.operators_so_far is not None
+    assert (shown.operators.of, shown.operators_so_far.of) == ("batch", "so-far")
+    assert shown.operators_so_far.batch == 8
+    assert figures(query("orders", node("sink"))).query.operators_so_far is None
+
+
+def test_a_node_tells_how_evenly_its_work_was_spread() -> None:
+    one = {"partition": 3, "executor": "2", "latency": 90.5, "took": 100.25, "ewt": 120, "records": 7}
+    spread = {"count": 1_000, "median": 20.0, "slowest": 90.5, "skew": 4.525, "of": [one]}
+    told = operators(stage(node_times("sink", partitions=spread)))
+    shown = figures(query("orders", node("sink"), operators=told)).query.operators
+    assert shown is not None
+    slowest = PartitionTimes(3, "2", 90.5, 100.25, 120, 7)
+    assert [one.partitions for one in shown.nodes] == [Partitions(1_000, 20.0, 90.5, 4.525, (slowest,))]
+
+
+def test_a_window_has_no_end_of_a_node() -> None:
+    told = operators(stage(node_times("sink", ewt=None)), of="window")
+    shown = figures(query("orders", node("sink"), operators=told)).query.operators
+    assert shown is not None
+    assert [node.ewt for node in shown.nodes] == [None]
 
 
 def test_a_node_tells_its_operator_latency() -> None:

@@ -86,6 +86,11 @@ class Latency:
         return self.query.operators
 
     @property
+    def operators_so_far(self) -> Operators | None:
+        """The same of the batch in progress, up to now; raises what :attr:`query` does."""
+        return self.query.operators_so_far
+
+    @property
     def notes(self) -> tuple[Note, ...]:
         """What else one should know to read the figures; raises what :attr:`query` does."""
         return self.query.notes

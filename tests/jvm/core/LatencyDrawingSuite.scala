@@ -6,11 +6,15 @@ import java.time.ZoneOffset.UTC
 import scala.xml.Elem
 import scala.xml.XML
 
+import io.sparklatency.answer.Work
 import io.sparklatency.drawing.GraphDrawing
 import io.sparklatency.drawing.LatencyChart
 import io.sparklatency.drawing.PhasesChart
 import io.sparklatency.drawing.Sparkline
+import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.NodeLatencies
+import io.sparklatency.figures.NodeTimes
+import io.sparklatency.figures.StageTimes
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Drawings of a query's nodes and of a node's history, read as the XML that they are. */
@@ -29,6 +33,40 @@ class LatencyDrawingSuite extends AnyFunSuite {
 
   private def texts(of: Elem, style: String): Seq[String] =
     (of \\ "text").filter(_ \@ "class" == style).map(_.text)
+
+  private val worked = Work.of(BatchTimes(
+    7,
+    0,
+    Some(0.0),
+    Seq(
+      StageTimes(
+        Nil,
+        0,
+        400,
+        1,
+        Seq(NodeTimes("clicks", Some(0), 400, 0, "1"), NodeTimes("orders", None, 400, 0, "1")),
+        Seq("clicks", "orders"),
+        400
+      ),
+      StageTimes(Seq(0), 400, 1000, 1, Seq(NodeTimes("joined", Some(600), 1000, 0, "1")), Seq("joined"), 0)
+    )
+  ))
+
+  test(
+    "each node shows its operator latency, and on the critical path of operators a bar as long as its share"
+  ) {
+    val drawn = XML.loadString(new GraphDrawing(shop, id => s"?node=$id", Some(worked)).svg)
+    assert(texts(drawn, "latency-work") === Seq("at work 0 ms", "at work –", "at work 600 ms", "at work –"))
+    assert(texts(drawn, "latency-work-share") === Seq("0 %", "60 %"))
+    def widths(style: String) =
+      (drawn \\ "rect").filter(_ \@ "class" == style).map(rect => (rect \@ "width").toDouble)
+    assert(widths("latency-work-bar") === Seq(2.0, 99.6))
+    assert(widths("latency-work-track").distinct === Seq(166.0))
+    assert((drawn \\ "title").map(_.text).exists(_.endsWith("; operators at work 600 ms, 60 % of the batch")))
+    val heights = (drawn \\ "rect").filter(_ \@ "class" == "latency-box").map(_ \@ "height").distinct
+    assert(heights === Seq("90"))
+    assert(texts(graph(shop: _*), "latency-work") === Nil, "nothing where no batch tells it")
+  }
 
   test("each node shows its id, average and 99th percentile, what arose there, and its share of the whole") {
     val drawn = graph(shop: _*)

@@ -62,7 +62,7 @@ class LiveRunsSuite extends AnyFunSuite {
     assert(records(all) === 4)
   }
 
-  private def planned(node: String, upstream: String*) = PlannedNode(owner(node), upstream.toSet)
+  private def planned(node: String, upstream: String*) = PlannedNode(owner(node), upstream.toSet, 1)
 
   test("the way of records is that of the plan before its first batch has ended") {
     val all = runs()
@@ -86,7 +86,7 @@ class LiveRunsSuite extends AnyFunSuite {
 
   test("a plan outside a query, and of a run that has ended, is not shown") {
     val all = runs()
-    all.planned(Seq(PlannedNode(MarkOwner(NodeKey("__batch__", "node"), None, None), Set.empty)))
+    all.planned(Seq(PlannedNode(MarkOwner(NodeKey("__batch__", "node"), None, None), Set.empty, 1)))
     all.stopped("run")
     all.planned(Seq(planned("sink")))
     assert(all.snapshot() === Nil)

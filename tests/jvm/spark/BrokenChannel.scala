@@ -22,7 +22,7 @@ object BrokenChannel {
     try body
     finally {
       RunningTasks.stopSending()
-      RunningTasks.receiveBy(part => LatencyApplication.receive(PublishedMessage(part)): Unit)
+      RunningTasks.receiveBy(part => LatencyApplication.receive(PublishedMessage(part)): Unit, _ => ())
     }
   }
 

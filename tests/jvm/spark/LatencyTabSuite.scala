@@ -10,6 +10,7 @@ import java.sql.Timestamp
 import scala.xml.Node
 import scala.xml.XML
 
+import com.fasterxml.jackson.databind.ObjectMapper
 import com.sun.net.httpserver.HttpServer
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
@@ -66,6 +67,24 @@ class LatencyTabSuite extends StreamingTest {
       assert(row.keySet === Set("Query", "Status", "p99", "Slowest step", "Watermark lag", "Run"))
       assert((row("Run"), row("Status"), row("p99")) === ((run.take(8), "Running", "400")))
       assert(row("Slowest step") === "sink (75 %)")
+    }
+  }
+
+  test("the partitions of a node show where they are asked for, on the page and over REST") {
+    withShop("partitioned") { (run, page) =>
+      assert(!page.contains("latency-partitions"))
+      val asked = get(s"/latency/query/?id=$run&node=sink")._2
+      val shown = rows(table(asked, "latency-partitions-0-0"))
+      assert(shown.map(row => (row("Executor"), row("Records"))).distinct === Seq(("driver", "1")))
+      assert(asked.contains("Partition 0 was slowest of 1: "))
+      val app = spark.sparkContext.applicationId
+      val of = s"/api/v1/applications/$app/latency/queries/partitioned/operators"
+      val (status, body) = get(s"$of/sink/partitions")
+      val json = new ObjectMapper().readTree(body)
+      assert((status, json.get("node").asText, json.get("of").asText) === ((200, "sink", "batch")))
+      val partitions = json.get("stages").get(0)
+      assert((partitions.get("count").asInt, partitions.get("of").get(0).get("records").asInt) === ((1, 1)))
+      assert(get(s"$of/none/partitions") === ((404, "the query has no node 'none'")))
     }
   }
 

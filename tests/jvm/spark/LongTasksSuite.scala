@@ -10,9 +10,12 @@ import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.ForeachWriter
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.execution.streaming.sources.LowLatencyMemoryStream
+import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.functions.lit
+import org.apache.spark.sql.functions.udf
 import org.apache.spark.sql.streaming.Trigger
 import org.scalatest.concurrent.Eventually
+import org.scalatest.time.Millis
 import org.scalatest.time.Seconds
 import org.scalatest.time.Span
 
@@ -73,6 +76,72 @@ class LongTasksSuite extends StreamingTest with Eventually {
       assert(nodes.map(_.get("node").asText) === Seq("read", "scored"))
       assert(nodes.map(_.get("upstream").elements.asScala.map(_.asText).toSeq) === Seq(Nil, Seq("read")))
     } finally query.stop()
+  }
+
+  private def work(query: String, field: String): Option[JsonNode] =
+    Option(answerOf(query).get(field)).filterNot(_.isNull)
+
+  private def latencies(work: JsonNode): Map[String, Option[Double]] =
+    work.get("stages").elements.asScala.flatMap(_.get("nodes").elements.asScala).map { node =>
+      node.get("node").asText -> Option(node.get("latency")).filterNot(_.isNull).map(_.asDouble)
+    }.toMap
+
+  test(
+    "in real-time mode windows of a second tell which operators are at work, before the first batch has ended"
+  ) {
+    byTheWall {
+      val input = LowLatencyMemoryStream[Timestamp](spark, 2)
+      val read = input.toDF().withE2ELatency("read", "value")
+      val scored = read.filter(LongTasksSuite.resting(col("value"))).withE2ELatency("scored", "value")
+      val query = scored.writeStream.queryName("windows").outputMode("update").foreach(Drop)
+        .trigger(Trigger.RealTime("10 minutes")).start()
+      try {
+        eventually(timeout(Span(60, Seconds)), interval(Span(200, Millis))) {
+          input.addData(new Timestamp(System.currentTimeMillis()))
+          val told = work("windows", "operators").get
+          assert(told.get("of").asText === "window")
+          assert(latencies(told)("scored").exists(_ > 100))
+          assert(told.get("criticalPath").elements.asScala.map(_.asText).toSeq === Seq("read", "scored"))
+          assert(told.get("stages").get(0).get("nodes").get(0).get("ewt").isNull)
+        }
+        assert(query.lastProgress === null)
+        eventually(
+          assert(!gauges("query.windows.node.scored.operator-latency-avg").asInstanceOf[Double].isNaN)
+        )
+        assert(answerOf(
+          "windows"
+        ).get("notes").elements.asScala.map(_.get("code").asText).contains("operator-windows"))
+        assert(work("windows", "operatorsSoFar") === None)
+      } finally query.stop()
+    }
+  }
+
+  test("a batch in progress shows what its operators did so far, and its end takes their place") {
+    byTheWall {
+      withSettings("spark.sparklatency.publish.after" -> "1s") {
+        val input = stream
+        val read = input.toDF().withE2ELatency("a", "value")
+        val scored = read.filter(LongTasksSuite.held(col("value"))).withE2ELatency("b", "value")
+        val query = scored.writeStream.queryName("so_far").foreach(Drop).start()
+        try {
+          input.addData(ago(1))
+          eventually {
+            val told = work("so_far", "operatorsSoFar").get
+            assert((told.get("of").asText, told.get("batch").asLong) === (("so-far", 0)))
+            assert(told.get("steps").get(0).get("nodes").get(0).asText === "b")
+            assert(latencies(told)("b").exists(ms => ms > 300 && ms <= told.get("latency").asDouble))
+          }
+          assert(work("so_far", "operators") === None)
+          LongTasksSuite.mayPass.countDown()
+          processAll(query)
+          assert(work("so_far", "operatorsSoFar") === None)
+          assert(work("so_far", "operators").map(_.get("of").asText) === Some("batch"))
+        } finally {
+          LongTasksSuite.mayPass.countDown()
+          query.stop()
+        }
+      }
+    }
   }
 
   test(
@@ -155,4 +224,15 @@ class LongTasksSuite extends StreamingTest with Eventually {
 
 object LongTasksSuite {
   private val mayEnd = new CountDownLatch(1)
+  private val mayPass = new CountDownLatch(1)
+
+  private val resting = udf { (_: Timestamp) =>
+    Thread.sleep(100)
+    true
+  }.asNondeterministic()
+
+  private val held = udf { (_: Timestamp) =>
+    mayPass.await()
+    true
+  }.asNondeterministic()
 }

@@ -6,7 +6,6 @@ import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.JsonNode
 import io.sparklatency.spark.syntax._
-import io.sparklatency.time.WallClock
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions._
@@ -18,12 +17,6 @@ class OperatorLatencySuite extends StreamingTest {
   import OperatorLatencySuite._
 
   /** By the clock that ships. Within a stage, work is seen by looking at it as it goes on. */
-  private def byTheWall(body: => Unit): Unit = {
-    WallClock.reset()
-    try body
-    finally WallClock.install(clock)
-  }
-
   private def operators(query: String): JsonNode =
     latencyOf(query).get("queries").elements.asScala.next().get("operators")
 

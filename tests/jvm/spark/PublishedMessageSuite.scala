@@ -5,9 +5,13 @@ import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeKey
 import io.sparklatency.figures.PublishedPart
 import io.sparklatency.figures.ReadingId
+import io.sparklatency.figures.TaskAttempt
+import io.sparklatency.figures.TaskReport
+import io.sparklatency.figures.TaskSlice
 import io.sparklatency.recording.LatencyRecorder
 import io.sparklatency.time.ManualClock
 import org.apache.spark.sql.latency.recording.PublishedMessage
+import org.apache.spark.sql.latency.recording.ReportMessage
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Figures of a running task on their way from an executor to the driver. */
@@ -38,5 +42,16 @@ class PublishedMessageSuite extends AnyFunSuite {
     val ours = PublishedMessage(part(MarkOwner(NodeKey("q", "n"), None, None), endless = false, None))
     for (other <- Seq[AnyRef]("text", Array[AnyRef]("orders", "sink"), ours.drop(1)))
       assert(PublishedMessage.unapply(other) === None)
+  }
+
+  test("a report comes to the driver as it was sent, and is not taken for a part") {
+    def node(planning: Long, waited: Float) =
+      TaskReport.Node(planning, 3, TaskSlice("exec-1", 1700000000000001L, 9.5f, 10.25f, 10, waited), 77)
+    val report =
+      TaskReport("run", TaskAttempt(4, 5, 6), hasBatches = false, Vector(node(1, 0), node(2, 5.5f)))
+    val message = ReportMessage(report)
+    assert(ReportMessage.unapply(message) === Some(report))
+    assert(PublishedMessage.unapply(message) === None)
+    assert(ReportMessage.unapply(Array[AnyRef]("run")) === None)
   }
 }

@@ -43,6 +43,13 @@ trait SparkTest extends AnyFunSuite with BeforeAndAfterAll with BeforeAndAfterEa
   /** A node id that no other test has: all batch queries of an application share one list of nodes. */
   protected def freshNode(): String = s"node-${SparkTest.nodes.incrementAndGet()}"
 
+  /** With the clock on the wall: what another thread looks at goes on by itself. */
+  protected def byTheWall(body: => Unit): Unit = {
+    WallClock.reset()
+    try body
+    finally WallClock.install(clock)
+  }
+
   /** A function of a row that takes `ms` milliseconds of the test's clock. */
   protected def slow(ms: Long) = slowAndDeterministic(ms).asNondeterministic()
 

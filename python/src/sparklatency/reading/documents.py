@@ -13,7 +13,15 @@ from sparklatency.errors import SparkLatencyError
 from sparklatency.values.answer import Activity, Headline, Note, Part, Parts, Progress
 from sparklatency.values.batches import Batch, SourceWatermark
 from sparklatency.values.nodes import NodeLatencies, Nodes, NodeSnapshot
-from sparklatency.values.operators import NodeTimes, OperatorLatency, Operators, Stage, Step
+from sparklatency.values.operators import (
+    NodeTimes,
+    OperatorLatency,
+    Operators,
+    Partitions,
+    PartitionTimes,
+    Stage,
+    Step,
+)
 from sparklatency.values.queries import EarlierRun, QueryLatency
 from sparklatency.values.statistics import (
     BatchLatency,
@@ -58,6 +66,7 @@ def queries(document: Json, reader: BatchReader | None = None) -> tuple[QueryLat
                 critical_path=tuple(query["criticalPath"]),
                 split=_split(query["split"]),
                 operators=_operators(query["operators"]),
+                operators_so_far=_operators(query["operatorsSoFar"]),
                 nodes=Nodes(map(_node, query["nodes"])),
                 last_batch=None if query["lastBatch"] is None else _batch(query["lastBatch"]),
                 reader=reader,
@@ -155,8 +164,15 @@ def _operators(operators: Json | None) -> Operators | None:
 
 
 def _stage(stage: Json) -> Stage:
-    nodes = tuple(_value(NodeTimes, node) for node in stage["nodes"])
+    nodes = tuple(
+        _value(NodeTimes, node, partitions=_partitions(node["partitions"])) for node in stage["nodes"]
+    )
     return _value(Stage, stage, upstream=tuple(stage["upstream"]), nodes=nodes)
+
+
+def _partitions(partitions: Json) -> Partitions:
+    of = tuple(_value(PartitionTimes, one) for one in partitions["of"])
+    return Partitions(*(partitions[name] for name in ("count", "median", "slowest", "skew")), of)
 
 
 def _known(values: type[T], of: Json | None) -> T | None:

@@ -18,10 +18,7 @@ if TYPE_CHECKING:
     from sparklatency.values.queries import QueryLatency
     from sparklatency.values.statistics import ProcessingDelay, Statistics
 
-_NO_BATCH_TELLS = (
-    "No batch with records has told which operators were at work. "
-    "Real-time and continuous mode have no batches that end."
-)
+_NO_BATCH_TELLS = "No batch with records has told which operators were at work."
 _OF_NODES = (
     "operator latency of the nodes, in ms · without: the application latency if the node cost nothing · "
     "ewt: when the last row had passed, since the first read, in this partition"
@@ -64,19 +61,29 @@ def operators(query: QueryLatency) -> RenderableType:
 
 def path(query: QueryLatency) -> RenderableType:
     """Returns the critical path of the last batch by what its operators did, and what each node took."""
-    work = query.operators
-    if work is None:
+    told = [work for work in (query.operators, query.operators_so_far) if work is not None]
+    if not told:
         return Group(layout.caption(layout.heading(query)), Text(_NO_BATCH_TELLS))
+    first, *others = [_path(query, work) for work in told]
+    notes = map(Text, layout.notes(query))
+    between = [line for other in others for line in (Text(), *other)]
+    return Group(*first[:-1], *notes, Text(), first[-1], *between)
+
+
+def _path(query: QueryLatency, work: Operators) -> list[RenderableType]:
+    """Returns the steps, the sentence, and last what each node took."""
     rows = [[step.text, milliseconds(step.ms), percent(step.share)] for step in work.steps]
-    size = f"batch {work.batch:,} · application latency {milliseconds(work.latency)} ms"
+    which = {"so-far": f"batch {work.batch:,} so far", "window": "the last second"}
+    size = (
+        f"{which.get(work.of, f'batch {work.batch:,}')} · application latency {milliseconds(work.latency)} ms"
+    )
     known: list[RenderableType] = [layout.table(("step", "ms", "share"), rows)] if rows else []
-    return Group(
+    return [
         layout.caption(f"{layout.heading(query)} · {size}"),
         *known,
-        *map(Text, [work.text, *layout.notes(query)]),
-        Text(),
-        *_times(work),
-    )
+        Text(work.text),
+        Group(*_times(work)),
+    ]
 
 
 def info(query: QueryLatency) -> RenderableType:
@@ -131,16 +138,26 @@ def watermarks(query: QueryLatency) -> RenderableType:
 
 
 def _operator_latency(query: QueryLatency) -> list[RenderableType]:
-    if query.operators is None:
+    work, now = query.operators, query.operators_so_far
+    if work is None and now is None:
         return []
+    so_far = {} if now is None else {node.node: node.latency for node in now.nodes}
     rows = [
-        [node.node, *map(milliseconds, (node.operator.latency, node.operator.latency_ma))]
+        [
+            node.node,
+            *map(milliseconds, (node.operator.latency, node.operator.latency_ma)),
+            *([] if now is None else [milliseconds(so_far.get(node.node))]),
+        ]
         for node in query.nodes
     ]
+    one = "window of a second" if work is not None and work.of == "window" else "batch"
+    which = f"in the last {one} that tells it, and over the last ten"
+    running = "" if now is None else f", and in batch {now.batch:,} so far"
+    headings = ("node", "latency", "MA") if now is None else ("node", "latency", "MA", "so far")
     return [
         Text(),
-        layout.caption("operator latency, in ms: in the last batch that tells it, and over the last ten"),
-        layout.table_of_nodes(("node", "latency", "MA"), rows),
+        layout.caption(f"operator latency, in ms: {which}{running}"),
+        layout.table_of_nodes(headings, rows),
         *map(Text, layout.legend(rows, _NOT_TOLD_APART)),
     ]
 

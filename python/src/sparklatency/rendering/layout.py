@@ -49,8 +49,8 @@ def latest(node: NodeSnapshot) -> NodeSnapshot | BatchLatency:
 
 def answer(query: QueryLatency) -> list[str]:
     """Returns what is said of a query first, a line each, as the JVM has written it."""
-    work = None if query.operators is None else query.operators.text
-    return [text for text in (query.headline.text, query.parts.text, work) if text is not None]
+    work = [told.text for told in (query.operators, query.operators_so_far) if told is not None]
+    return [text for text in (query.headline.text, query.parts.text, *work) if text is not None]
 
 
 def notes(query: QueryLatency) -> list[str]:

@@ -38,6 +38,38 @@ class Step:
 
 
 @dataclass(frozen=True)
+class PartitionTimes:
+    """What a node did in one partition."""
+
+    partition: int
+    executor: str
+    """Which executor ran it."""
+    latency: float | None
+    """For how long the operators between the node and the one before it were at work; None where that
+    cannot be told."""
+    took: float
+    """For how long its task had run when the last row had passed the node."""
+    ewt: float
+    """When that was, since the first read."""
+    records: int
+    """How many passed."""
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """How evenly a node's work was spread: by operator latency, or where that is unknown by ``took``."""
+
+    count: int
+    """How many partitions there are; 0 of a window, and where an older event tells of the batch."""
+    median: float | None
+    slowest: float | None
+    skew: float | None
+    """How many times the median the slowest took; None where there is nothing to compare."""
+    of: tuple[PartitionTimes, ...]
+    """The slowest five, the slowest first."""
+
+
+@dataclass(frozen=True)
 class NodeTimes:
     """What a node did in one stage."""
 
@@ -50,12 +82,14 @@ class NodeTimes:
     the critical path."""
     without: float
     """The application latency if the node cost nothing."""
-    ewt: float
-    """Its end-window timestamp: when the last row of the batch had passed it, since the first read."""
+    ewt: float | None
+    """Its end-window timestamp: when the last row of the batch had passed it, since the first read;
+    None of a window."""
     partition: int
     """Which partition that row was in."""
     executor: str
     """Which executor ran it."""
+    partitions: Partitions
 
 
 @dataclass(frozen=True)
@@ -79,8 +113,13 @@ class Stage:
 class Operators:
     """Which operators were at work for one batch, from its first read to its last write."""
 
+    of: str
+    """``batch``; ``so-far`` for a batch that still runs, up to now; ``window`` in real-time and continuous
+    mode: a second in which tasks told what they did. All stages run at once there, so a time is for how
+    long operators were at work."""
     batch: int
-    """The number of the batch; in a query's figures, of the last one that had records."""
+    """The number of the batch; in a query's figures, of the last one that had records. Windows are counted
+    from 1."""
     first_read: datetime
     """When its first task began to read, in UTC, by the driver's clock."""
     latency: float

@@ -78,8 +78,10 @@ class QueryLatency:
     """From the slowest of the last nodes back along the slowest upstream node: ids, upstream first."""
     split: LatencySplit
     operators: Operators | None
-    """Which operators were at work for the last batch that had records; None where no batch has told, as in
-    real-time and continuous mode."""
+    """Which operators were at work for the last batch that had records; in real-time and continuous mode,
+    within the last second that tasks told of. None where nothing has told."""
+    operators_so_far: Operators | None
+    """The same of the batch in progress, up to now; None where none of its tasks has told."""
     nodes: Nodes[NodeSnapshot]
     last_batch: Batch | None
     """The last one whose results were committed."""

@@ -36,8 +36,11 @@ final class QueryAnswer(
   /** The step that is the cause, where one is; where no cause is known, the one at which records grow old most. */
   def slowestStep: Option[String] = cause.fold(path.slowestStep.map(_.id))(_.nodes.headOption)
 
-  /** Of the last batch that had records. */
+  /** Of the last batch that had records; where no batch ends, of the last second that its tasks told of. */
   lazy val work: Option[Work] = query.times.map(Work.of)
+
+  /** Of the batch in progress, up to now. */
+  lazy val workSoFar: Option[Work] = query.soFar.map(Work.of)
 
   /** How the run goes. */
   lazy val progress: Status = Status(query, status, error)

@@ -2,6 +2,7 @@ package io.sparklatency.answer
 
 import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.Figure.Mean
+import io.sparklatency.figures.NodePartitions
 import io.sparklatency.path.OperatorPath
 import io.sparklatency.path.OperatorPath.Step
 
@@ -15,17 +16,38 @@ final case class Work(times: BatchTimes, path: OperatorPath) {
   /** What every surface says. */
   def text: String = path.longest.fold(s"$batch took no time to speak of.") { step =>
     s"$batch: ${Work.words(step)} took longest: ${Readable.duration(step.ms)} of ${Readable.duration(path.latency)} " +
-      s"(${Readable.percent(path.share(step))}) from the first read to the last write."
+      s"(${Readable.percent(path.share(step))}) $span."
   }
 
   /** A step in a list of them. */
   def text(step: Step): String = Work.words(step)
 
-  private def batch: String = s"Batch ${Readable.count(times.batch)}"
+  private def batch: String = times.of match {
+    case BatchTimes.Batch => s"Batch ${Readable.count(times.batch)}"
+    case BatchTimes.SoFar => s"Batch ${Readable.count(times.batch)} so far"
+    case BatchTimes.Window => "The last second"
+  }
+
+  private def span: String = times.of match {
+    case BatchTimes.Batch => "from the first read to the last write"
+    case BatchTimes.SoFar => "since the first read"
+    case BatchTimes.Window => "of work on the way of records"
+  }
 }
 
 object Work {
   def of(times: BatchTimes): Work = Work(times, new OperatorPath(times))
+
+  /** How far the slowest partition of a node is from the others. */
+  def text(of: NodePartitions): String = {
+    val slowest = of.slowest.headOption.fold("")(one => s"Partition ${Readable.count(one.partition.toLong)}")
+    val skew = of.skew.fold("")(times =>
+      f", ${BigDecimal(times).setScale(1, BigDecimal.RoundingMode.HALF_UP)} times the median of ${Readable.duration(of.medianMs)}"
+    )
+    val left =
+      if (of.left > 0) s" Only the slowest ${Readable.count(of.slowest.size.toLong)} are shown." else ""
+    s"$slowest was slowest of ${Readable.count(of.count.toLong)}: ${Readable.duration(of.slowestMs)}$skew.$left"
+  }
 
   private def words(step: Step): String = step match {
     case Step(OperatorPath.Node, nodes, _) => s"the operators before ${names(nodes)}"
@@ -38,9 +60,17 @@ object Work {
 
   private val Shown = 4
 
+  private val windows = Note(
+    "operator-windows",
+    Note.Info,
+    "No batch ends here for long. So operator latencies are of windows of a second: how long operators were at work in it. When a " +
+      "node ended, what a stage waits for, and the operators before the first node behind a shuffle are not known."
+  )
+
   /** How the figures are to be read. */
   private[answer] def notes(work: Option[Work]): Seq[Note] = work.toSeq.flatMap { work =>
-    work.times.boundMs match {
+    if (work.times.of == BatchTimes.Window) Seq(windows)
+    else work.times.boundMs match {
       case None => Seq(Note(
           "operator-clocks",
           Note.Info,

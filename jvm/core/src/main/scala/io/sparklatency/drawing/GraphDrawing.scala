@@ -1,6 +1,7 @@
 package io.sparklatency.drawing
 
 import io.sparklatency.answer.Readable
+import io.sparklatency.answer.Work
 import io.sparklatency.drawing.GraphLayout.Place
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeLatencies
@@ -8,13 +9,15 @@ import io.sparklatency.path.LatencyPath
 
 /**
  * Draws the nodes of a query as SVG. Each node shows how old records are there. The warmer a node, the more of the whole arose
- * there. The critical path is bold. Of a graph that is wide, chains of nodes that add nothing are one box. A drawing that does not
+ * there. The critical path is bold. Where a batch tells it, a node also shows its operator latency, and if it is on the critical path of
+ * operators, a bar as long as its share of the batch. Of a graph that is wide, chains of nodes that add nothing are one box. A drawing that does not
  * fit its place is drawn smaller, as long as it can be read. It has classes and no colours: the page sets those.
  *
  * @param nodes in plan order, upstream first
  * @param href  the link of a node
+ * @param work  who was at work for the last batch that tells it
  */
-final class GraphDrawing(nodes: Seq[NodeLatencies], href: String => String) {
+final class GraphDrawing(nodes: Seq[NodeLatencies], href: String => String, work: Option[Work] = None) {
   import GraphDrawing._
 
   private val path = new LatencyPath(nodes)
@@ -22,17 +25,20 @@ final class GraphDrawing(nodes: Seq[NodeLatencies], href: String => String) {
   private val critical = path.critical.filter(folded.nodes.map(_.id).toSet)
   private val onPath = critical.zip(critical.drop(1)).toSet
   private val layout = GraphLayout.of(folded.nodes)
+  private val height = Height + (if (work.isEmpty) 0 else WorkHeight)
+  private val operators =
+    work.toSeq.flatMap(_.times.nodes).flatMap(node => node.latencyMs.map(node.node -> _)).toMap
 
   def svg: String = {
     val width = layout.columns * (Width + Gap) - Gap + 2 * Margin
-    val height = layout.rows * (Height + Between) - Between + 2 * Margin
+    val all = layout.rows * (height + Between) - Between + 2 * Margin
     val (bold, thin) = layout.edges.partition(edge => onPath(edge.from -> edge.to))
     Svg.element(
       "svg",
       "xmlns" -> "http://www.w3.org/2000/svg",
       "class" -> "latency-graph",
       "style" -> s"max-width: ${Svg.number(width)}px; min-width: ${Svg.number(width * Smallest)}px",
-      "viewBox" -> s"0 0 ${Svg.number(width)} ${Svg.number(height)}",
+      "viewBox" -> s"0 0 ${Svg.number(width)} ${Svg.number(all)}",
       "role" -> "group",
       "aria-label" -> "nodes of the query, each a link to its history"
     )((thin.map(edge(_, "latency-edge")) ++ bold.map(edge(
@@ -62,7 +68,7 @@ final class GraphDrawing(nodes: Seq[NodeLatencies], href: String => String) {
 
   private def box(node: NodeLatencies): String = {
     val place = layout.places(node.id)
-    val (x, y) = (left(place), middle(place) - Height / 2)
+    val (x, y) = (left(place), middle(place) - height / 2)
     val latency = node(Measure.E2ELatency)
     val share = path.share(node)
     val together = folded.hidden.get(node.id)
@@ -73,9 +79,11 @@ final class GraphDrawing(nodes: Seq[NodeLatencies], href: String => String) {
     val own = s"here ${Readable.duration(path.own(node))}"
     val name = together.fold(node.id)(ids => s"${ids.size} nodes, ${ids.mkString(", ")}")
     val short = together.fold(Readable.shortened(node.id, IdLength))(ids => s"${ids.size} nodes")
-    Svg.element("a", "href" -> href(node.id), "class" -> style)(
+    val shown = Seq(
       Svg.element("title")(
-        Svg.escape(s"$name: $ages; $own, ${share.fold(Readable.Unknown)(Readable.percent)} of the whole")
+        Svg.escape(
+          s"$name: $ages; $own, ${share.fold(Readable.Unknown)(Readable.percent)} of the whole${atWork(node.id, together).fold("")("; " + _)}"
+        )
       ),
       Svg.element(
         "rect",
@@ -83,7 +91,7 @@ final class GraphDrawing(nodes: Seq[NodeLatencies], href: String => String) {
         "x" -> x,
         "y" -> y,
         "width" -> Width,
-        "height" -> Height,
+        "height" -> height,
         "rx" -> 4
       )(),
       Svg.element(
@@ -92,7 +100,7 @@ final class GraphDrawing(nodes: Seq[NodeLatencies], href: String => String) {
         "x" -> x,
         "y" -> y,
         "width" -> Width,
-        "height" -> Height,
+        "height" -> height,
         "rx" -> 4,
         "fill-opacity" -> math.round(share.getOrElse(0.0) * Heat * 100) / 100f
       )(),
@@ -100,8 +108,51 @@ final class GraphDrawing(nodes: Seq[NodeLatencies], href: String => String) {
       text(x + 10, y + 38, "latency-ages", ages),
       text(x + 10, y + 55, "latency-own", own),
       text(x + Width - 10, y + 55, "latency-share", share.fold(Readable.Unknown)(Readable.percent))
-    )
+    ) ++ workOf(node.id, together, x, y)
+    Svg.element("a", "href" -> href(node.id), "class" -> style)(shown: _*)
   }
+
+  private def operatorLatency(of: Seq[String]): Option[Double] = {
+    val known = of.flatMap(operators.get)
+    Option.when(known.nonEmpty)(known.sum)
+  }
+
+  /** A part of the batch, of what is on the critical path of operators. */
+  private def workShare(of: Seq[String]): Option[Double] = {
+    val known = of.flatMap(id => work.flatMap(_.path.share(id)))
+    Option.when(known.nonEmpty)(known.sum.min(1.0))
+  }
+
+  private def atWork(id: String, together: Option[Seq[String]]): Option[String] = work.map { _ =>
+    val of = together.getOrElse(Seq(id))
+    val share = workShare(of).fold("")(share => s", ${Readable.percent(share)} of the batch")
+    s"operators at work ${Readable.duration(operatorLatency(of))}$share"
+  }
+
+  private def workOf(id: String, together: Option[Seq[String]], x: Double, y: Double): Seq[String] =
+    if (work.isEmpty) Nil
+    else {
+      val of = together.getOrElse(Seq(id))
+      val share = workShare(of)
+      Seq(text(x + 10, y + 73, "latency-work", s"at work ${Readable.duration(operatorLatency(of))}")) ++
+        share.toSeq.flatMap(share =>
+          Seq(
+            text(x + Width - 10, y + 73, "latency-work-share", Readable.percent(share)),
+            bar("latency-work-track", x, y, Width - 20),
+            bar("latency-work-bar", x, y, ((Width - 20) * share).max(Thinnest))
+          )
+        )
+    }
+
+  private def bar(style: String, x: Double, y: Double, width: Double): String =
+    Svg.element(
+      "rect",
+      "class" -> style,
+      "x" -> (x + 10),
+      "y" -> (y + 79),
+      "width" -> width,
+      "height" -> 4
+    )()
 
   private def text(x: Double, y: Double, style: String, text: String): String =
     Svg.element("text", "class" -> style, "x" -> x, "y" -> y)(Svg.escape(text))
@@ -109,7 +160,7 @@ final class GraphDrawing(nodes: Seq[NodeLatencies], href: String => String) {
   private def left(place: Place): Double = Margin + place.column * (Width + Gap)
 
   private def middle(place: Place): Double =
-    Margin + Height / 2 + (place.row + (layout.rows - 1) / 2) * (Height + Between)
+    Margin + height / 2 + (place.row + (layout.rows - 1) / 2) * (height + Between)
 
   private def point(x: Double, y: Double): String = s"${Svg.number(x)} ${Svg.number(y)}"
 }
@@ -117,6 +168,8 @@ final class GraphDrawing(nodes: Seq[NodeLatencies], href: String => String) {
 object GraphDrawing {
   private val Width = 186.0
   private val Height = 64.0
+  private val WorkHeight = 26.0
+  private val Thinnest = 2.0
   private val Gap = 44.0
   private val Between = 18.0
   private val Margin = 2.0

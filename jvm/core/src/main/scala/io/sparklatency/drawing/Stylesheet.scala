@@ -52,6 +52,9 @@ object Stylesheet {
       |.latency-critical .latency-heat { stroke: currentColor; stroke-width: 2px; }
       |.latency-id { font-weight: 700; }
       |.latency-share { text-anchor: end; font-weight: 700; }
+      |.latency-work-share { text-anchor: end; }
+      |.latency-work-bar { fill: currentColor; }
+      |.latency-work-track { fill: currentColor; fill-opacity: .2; }
       |.latency-edge { fill: none; stroke: var(--bs-secondary-color); }
       |.latency-arrow { fill: var(--bs-secondary-color); }
       |.latency-edge.latency-critical { stroke: currentColor; stroke-width: 2.5px; }

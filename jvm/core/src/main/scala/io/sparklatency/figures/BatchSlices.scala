@@ -1,6 +1,7 @@
 package io.sparklatency.figures
 
 import scala.annotation.tailrec
+import scala.collection.mutable
 
 import io.sparklatency.time.ClockOffset
 
@@ -12,26 +13,38 @@ import io.sparklatency.time.ClockOffset
  * let the same rows pass, and where the tasks were seen for at least half of their time. Else it is left with the rest of the stage.
  * A stage with no other node is that node's.
  *
+ * While a task runs, a row or two may be under way, so it tells only what let the same rows pass but one. An operator that gathers rows,
+ * as a Python function does, is known by `same`: whether two nodes let the same rows pass before.
+ *
  * Where tasks wait for one another, because more of them are there than can run at once, the task that was over last says what its
  * nodes took, and the time before it began is divided as all tasks of the stage spent theirs.
  */
-private final class BatchSlices(marks: Seq[MarkReadings], offset: String => Option[ClockOffset]) {
+private final class BatchSlices(
+    marks: Seq[MarkReadings],
+    offset: String => Option[ClockOffset],
+    same: (String, String) => Boolean = (_, _) => false
+) {
   import BatchSlices._
 
   private val ids = marks.map(_.node).distinct
+  private val places = ids.zipWithIndex.toMap
   private val upstream = marks.groupMapReduce(_.node)(_.upstream)(_ ++ _)
+  private val before = upstream.map { case (node, ids) => node -> ids.toList.filter(places.contains) }
   private val offsets = {
     val executors =
-      for (mark <- marks; reading <- mark.readings.values if reading.slice.isWatched)
-        yield reading.slice.executor
+      for (
+        mark <- marks; slice <- mark.readings.values.map(_.slice) ++ mark.running.map(_.slice)
+        if slice.isWatched
+      )
+        yield slice.executor
     executors.distinct.map(executor => executor -> offset(executor)).toMap
   }
 
   def times(batch: Long): Option[BatchTimes] = {
-    val parts = ids.flatMap(partsOf)
-    Option.when(parts.nonEmpty) {
-      val first = parts.map(_.opened).min
-      val stages = parts.groupBy(_.stage).values.map(new Stage(_, first)).toSeq
+    val tasks = this.tasks
+    Option.when(tasks.nonEmpty) {
+      val first = tasks.map(_.opened).min
+      val stages = tasks.groupBy(_.stage).values.map(new Stage(_, first)).toSeq
         .sortBy(stage => (ids.indexWhere(stage.has), stage.end)) // upstream first
       val times = stages.zipWithIndex.map { case (stage, place) => stage.times(stages.take(place)) }
       BatchTimes(batch, first, bound, times)
@@ -45,34 +58,43 @@ private final class BatchSlices(marks: Seq[MarkReadings], offset: String => Opti
     else Some(offsets.values.flatten.map(_.boundMs).toSeq.sorted.takeRight(2).sum)
 
   /** A node may be planned several times, in both branches of a diamond say. All that its tasks did is work. */
-  private def partsOf(node: String): Iterable[Part] = {
-    val parts = for {
-      mark <- marks if mark.node == node
-      reading <- mark.readings.values if reading.slice.isWatched
-    } yield {
-      val slice = reading.slice
-      val opened = slice.openedMicros - offsets(slice.executor).fold(0L)(_.micros)
-      def after(ms: Float) = opened + math.round(ms * 1000.0)
-      Part(
-        node,
-        reading.attempt.stage,
-        reading.attempt.id,
-        reading.partition,
-        slice.executor,
-        opened,
-        after(slice.endedMs),
-        after(slice.overMs),
-        slice.watchedMs.toDouble,
-        slice.waitedMs.toDouble,
-        reading.summary.records
-      )
+  private def tasks: Seq[Task] = {
+    val found = mutable.LongMap.empty[Array[Part]]
+    def add(part: Part): Unit = {
+      val ofTask = found.getOrElseUpdate(part.task, new Array[Part](ids.size))
+      val (place, other) = (places(part.node), ofTask(places(part.node)))
+      ofTask(place) = if (other == null) part else other + part
     }
-    parts.groupMapReduce(_.task)(identity)(_ + _).values
+    for (mark <- marks; reading <- mark.readings.values if reading.slice.isWatched)
+      add(part(mark.node, reading.attempt, reading.partition, reading.slice, reading.summary.records))
+    // A task that has ended since it told how far it was is told of twice.
+    val over = if (marks.forall(_.running.isEmpty)) Set.empty[(Long, String)]
+    else found.values.flatten.filter(_ != null).map(part => part.task -> part.node).toSet
+    for (mark <- marks; here <- mark.running if !over(here.attempt.id -> mark.node))
+      add(part(mark.node, here.attempt, here.partition, here.slice, here.rows).copy(isRunning = true))
+    found.values.map(new Task(_)).toSeq
   }
 
-  private final class Stage(parts: Seq[Part], first: Long) {
-    private val tasks = parts.groupBy(_.task).values.map(new Task(_)).toSeq
-    private val nodes = ids.filter(parts.map(_.node).toSet)
+  private def part(node: String, attempt: TaskAttempt, partition: Int, slice: TaskSlice, rows: Long): Part = {
+    val opened = slice.openedMicros - offsets(slice.executor).fold(0L)(_.micros)
+    def after(ms: Float) = opened + math.round(ms * 1000.0)
+    Part(
+      node,
+      attempt.stage,
+      attempt.id,
+      partition,
+      slice.executor,
+      opened,
+      after(slice.endedMs),
+      after(slice.overMs),
+      slice.watchedMs.toDouble,
+      slice.waitedMs.toDouble,
+      rows
+    )
+  }
+
+  private final class Stage(tasks: Seq[Task], first: Long) {
+    private val nodes = ids.filter(node => tasks.exists(_.has(node)))
     val start: Long = tasks.map(_.opened).min
     private val last = tasks.maxBy(_.over)
     private val spent = tasks.map(_.ms).sum
@@ -88,7 +110,8 @@ private final class BatchSlices(marks: Seq[MarkReadings], offset: String => Opti
         before.indices.filter(place => outside.exists(before(place).has) && before(place).start < end)
       val begin = from.map(before(_).end).maxOption.fold(start)(math.max(start, _))
       val whole = millis(begin, end).max(0)
-      val known = if (isOneStep && from.nonEmpty) Map(nodes.head -> whole) else within(whole)
+      val isWhole = isOneStep && from.nonEmpty
+      val known = if (isWhole) Map(nodes.head -> whole) else within(whole)
       val path = nodes.filter(last.has)
       StageTimes(
         from,
@@ -98,7 +121,14 @@ private final class BatchSlices(marks: Seq[MarkReadings], offset: String => Opti
         nodes.map { node =>
           val latest = tasks.flatMap(_.at(node)).maxBy(_.ended)
           val latency = if (isSource(node)) Some(0.0) else known.get(node)
-          NodeTimes(node, latency, millis(first, latest.ended), latest.partition, latest.executor)
+          NodeTimes(
+            node,
+            latency,
+            millis(first, latest.ended),
+            latest.partition,
+            latest.executor,
+            partitions(node, isWhole)
+          )
         },
         path,
         (whole - path.flatMap(known.get).sum).max(0)
@@ -114,32 +144,64 @@ private final class BatchSlices(marks: Seq[MarkReadings], offset: String => Opti
       if (sum <= whole) known else known.map { case (node, ms) => node -> ms * whole / sum }
     }
 
-    private def latency(node: String): Option[Double] = {
-      val here = tasks.filter(_.has(node))
-      val steps = here.flatMap(task => task.stepTo(node).map(task -> _))
+    /** The ways to each node that is known, and what share of the looks found rows on them. */
+    private val ways: Map[String, (Seq[(Task, Step)], Double)] = nodes.flatMap { node =>
+      val steps = tasks.flatMap(task => task.stepTo(node).map(task -> _))
       val watched = steps.map { case (_, step) => step.watched }.sum
-      Option.when(steps.size == here.size && watched > 0 && watched >= steps.map(_._2.ms).sum * Seen) {
-        val share = steps.map { case (_, step) => step.waited }.sum / watched
+      val isKnown =
+        watched > 0 && steps.size == tasks.count(_.has(node)) && watched >= steps.map(_._2.ms).sum * Seen
+      Option.when(isKnown)(node -> (steps -> steps.map { case (_, step) => step.waited }.sum / watched))
+    }.toMap
+
+    /** @param isWhole whether all that its tasks do is the node's */
+    private def partitions(node: String, isWhole: Boolean): NodePartitions = {
+      def told(task: Task, latency: Option[Double]) = {
+        val part = task.at(node).get
+        PartitionTimes(
+          part.partition,
+          part.executor,
+          millis(task.opened, part.ended),
+          millis(first, part.ended),
+          latency,
+          part.records
+        )
+      }
+      ways.get(node) match {
+        case Some((steps, share)) =>
+          NodePartitions.of(
+            steps.map { case (task, step) => told(task, Some(step.at(share))) },
+            isKnown = true
+          )
+        case None =>
+          val here = tasks.filter(_.has(node))
+          def latency(task: Task) = if (isSource(node)) Some(0.0) else Option.when(isWhole)(task.ms)
+          NodePartitions.of(here.map(task => told(task, latency(task))), isKnown = isWhole)
+      }
+    }
+
+    private def latency(node: String): Option[Double] =
+      ways.get(node).map { case (steps, share) =>
         val (task, own) = steps.find(_._1 == last).getOrElse(steps.maxBy(_._2.ended))
         val queued = millis(start, task.opened)
         val ofAll = if (spent > 0) steps.map { case (_, step) => step.at(share) }.sum / spent else 0
         own.at(share) + queued * ofAll
       }
-    }
   }
 
-  private final class Task(parts: Seq[Part]) {
-    private val byNode = parts.map(part => part.node -> part).toMap
-    val opened: Long = parts.map(_.opened).min
-    val over: Long = parts.map(_.over).max
+  /** @param parts by the places of nodes; null where it has none */
+  private final class Task(parts: Array[Part]) {
+    private val known = parts.filter(_ != null)
+    val stage: Int = known.head.stage
+    val opened: Long = known.map(_.opened).min
+    val over: Long = known.map(_.over).max
     def ms: Double = millis(opened, over)
-    def has(node: String): Boolean = byNode.contains(node)
-    def at(node: String): Option[Part] = byNode.get(node)
+    def has(node: String): Boolean = parts(places(node)) != null
+    def at(node: String): Option[Part] = Option(parts(places(node)))
 
     /** The way to a node from the one before it, where these are two and the same rows go it. */
-    def stepTo(node: String): Option[Step] = byNode.get(node).flatMap { here =>
-      upstream(node).toSeq.flatMap(at) match {
-        case Seq(before) if before.records == here.records && !beside(node).exists(has) =>
+    def stepTo(node: String): Option[Step] = at(node).flatMap { here =>
+      before(node).flatMap(at) match {
+        case Seq(before) if passesAll(before, here) && !beside(node).exists(has) =>
           val toBefore = if (upstream(before.node).exists(has)) before.waited else 0
           Some(Step(
             (here.waited - toBefore).max(0),
@@ -150,6 +212,10 @@ private final class BatchSlices(marks: Seq[MarkReadings], offset: String => Opti
         case _ => None
       }
     }
+
+    private def passesAll(before: Part, here: Part): Boolean =
+      before.records == here.records ||
+        here.isRunning && (before.records == here.records + 1 || same(before.node, here.node))
   }
 
   /**
@@ -189,7 +255,8 @@ private object BatchSlices {
       over: Long,
       watched: Double,
       waited: Double,
-      records: Long
+      records: Long,
+      isRunning: Boolean = false
   ) {
 
     /** Together with another partition that the same task has read. */
@@ -200,7 +267,8 @@ private object BatchSlices {
       over = over.max(other.over),
       watched = watched + other.watched,
       waited = waited + other.waited,
-      records = records + other.records
+      records = records + other.records,
+      isRunning = isRunning || other.isRunning
     )
   }
 

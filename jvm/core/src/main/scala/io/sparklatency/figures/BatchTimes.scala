@@ -10,12 +10,14 @@ import io.sparklatency.time.ClockOffset
  * @param firstReadMicros when the first task began to read, in microseconds since the epoch
  * @param boundMs         how far clocks may put each time wrong at the most; none where a clock's offset is unknown
  * @param stages          each behind those that it reads from
+ * @param of              what they are of
  */
 final case class BatchTimes(
     batch: Long,
     firstReadMicros: Long,
     boundMs: Option[Double],
-    stages: Seq[StageTimes]
+    stages: Seq[StageTimes],
+    of: BatchTimes.Of = BatchTimes.Batch
 ) {
 
   /** Of all nodes, stage by stage. A node that several stages have shows as it was in the last of them. */
@@ -56,16 +58,33 @@ final case class StageTimes(
  * @param ewtMs     its end-window timestamp: when the last row of the batch had passed it, in its last partition
  * @param partition that partition
  * @param executor  which ran it
+ * @param partitions all of them, or the slowest
  */
 final case class NodeTimes(
     node: String,
     latencyMs: Option[Double],
     ewtMs: Double,
     partition: Int,
-    executor: String
+    executor: String,
+    partitions: NodePartitions = NodePartitions.Unknown
 )
 
 object BatchTimes {
+
+  /** @param name in JSON */
+  sealed abstract class Of(val name: String) extends Product with Serializable
+
+  /** A batch that has ended. */
+  case object Batch extends Of("batch")
+
+  /** The batch in progress, up to now. */
+  case object SoFar extends Of("so-far")
+
+  /**
+   * A second of a batch that does not end for minutes, or ever. All its stages run at the same time, and what is told of each is how
+   * long its operators were at work: there is no waiting, and no end.
+   */
+  case object Window extends Of("window")
 
   /**
    * From what stands of the tasks of a batch.
@@ -77,4 +96,15 @@ object BatchTimes {
    */
   def of(batch: Long, marks: Seq[MarkReadings], offset: String => Option[ClockOffset]): Option[BatchTimes] =
     new BatchSlices(marks, offset).times(batch)
+
+  /**
+   * The same of a batch that runs, of what is known up to now. Its number is for others to tell.
+   *
+   * @param same whether two nodes, one behind the other, let the same rows pass before
+   */
+  def soFar(
+      marks: Seq[MarkReadings],
+      offset: String => Option[ClockOffset],
+      same: (String, String) => Boolean
+  ): Option[BatchTimes] = new BatchSlices(marks, offset, same).times(-1).map(_.copy(of = SoFar))
 }

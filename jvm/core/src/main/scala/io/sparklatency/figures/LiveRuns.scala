@@ -12,6 +12,7 @@ import io.sparklatency.time.Clock
  * @param uncommitted the timestamp of the oldest record that the ended tasks of a run have read and that is not committed
  * @param activity    what a run does now; asked outside the lock
  * @param briefActivity the same without its tasks, for gauges
+ * @param work        what else is known of the batch in progress; asked outside the lock
  * @param mayForget   what may be let go when more than [[LiveRuns.QueriesKept]] of its kind are known, oldest first
  */
 final class LiveRuns(
@@ -20,7 +21,8 @@ final class LiveRuns(
     shown: FiguresListener,
     uncommitted: String => Option[Long] = _ => None,
     activity: String => Option[Activity] = _ => None,
-    briefActivity: String => Option[Activity] = _ => None
+    briefActivity: String => Option[Activity] = _ => None,
+    work: WorkSource = WorkSource.Nothing
 )(mayForget: RunFigures => Boolean) {
   private val queries = mutable.LinkedHashMap.empty[String, RunFigures]
   private val endlessTasks = mutable.Set.empty[Long]
@@ -87,9 +89,17 @@ final class LiveRuns(
     if (!isLate) update(part.owner)(_.publish(part))
   }
 
+  /** How far a task is. What comes after it has ended, or this run of its query, is too late. */
+  def report(report: TaskReport): Unit = synchronized {
+    if (!endedTasks.contains(report.attempt.id) && !hasEnded(report.run))
+      ofRun(report.run)(_.report(report, clock.millis()))
+    ()
+  }
+
   /** What a failed task published stands no more. What a task published that was to run for ever stands however it ended. */
   def taskEnded(task: Long, hasFailed: Boolean): Unit = synchronized {
     endedTasks.add(task)
+    queries.values.foreach(_.taskEnded(task))
     if (endlessTasks.remove(task)) queries.values.foreach(_.keep(task))
     else if (hasFailed) queries.values.foreach(_.forget(task))
   }
@@ -103,13 +113,14 @@ final class LiveRuns(
   /** In the order in which the queries were first seen. */
   def snapshot(): Seq[QuerySnapshot] = {
     val now = clock.millis()
-    val (shown, stopped) = synchronized(queries.values.toSeq.map { query =>
-      query.snapshot(now, query.runId.flatMap(uncommitted)) -> query.stopped
-    }).unzip
+    val (shown, stopped, soFar) = synchronized(queries.values.toSeq.map { query =>
+      (query.snapshot(now, query.runId.flatMap(uncommitted)), query.stopped, query.soFar(work))
+    }).unzip3
     // Asked outside the lock: Spark's own answers may take a while.
-    shown.zip(stopped).map {
-      case (query, false) if query.runId.nonEmpty => query.doing(query.runId.flatMap(activity), now)
-      case (query, _) => query
+    shown.lazyZip(stopped).lazyZip(soFar).map {
+      case (query, false, soFar) if query.runId.nonEmpty =>
+        query.doing(query.runId.flatMap(activity), now).workingSoFar(soFar())
+      case (query, _, _) => query
     }
   }
 

@@ -7,6 +7,7 @@ package io.sparklatency.figures
  * @param subtopology the stretch of plan without a shuffle in which the mark stands, numbered from the sources
  * @param upstream    ids of the nodes whose records come to it next
  * @param comesIn     whether its records come from a source, and others come out because an operator keeps state
+ * @param running     what of it still runs, where the execution has not ended
  */
 final case class MarkReadings(
     node: String,
@@ -14,7 +15,8 @@ final case class MarkReadings(
     subtopology: Int,
     upstream: Set[String],
     readings: Map[ReadingPlace, Reading],
-    comesIn: Boolean = false
+    comesIn: Boolean = false,
+    running: Seq[RunningSlice] = Nil
 )
 
 object MarkReadings {

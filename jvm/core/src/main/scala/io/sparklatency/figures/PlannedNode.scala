@@ -4,7 +4,8 @@ package io.sparklatency.figures
  * A node of a plan that is about to run.
  *
  * @param upstream ids of the nodes whose records come to it next
+ * @param planning the id of the accumulator that brings what it records
  */
-final case class PlannedNode(owner: MarkOwner, upstream: Set[String]) {
+final case class PlannedNode(owner: MarkOwner, upstream: Set[String], planning: Long) {
   def id: String = owner.key.node
 }

@@ -17,6 +17,7 @@ import io.sparklatency.recording.LatencySummary
  * @param usuallyMs how long it was from one commit to the next in the last ten
  * @param atMs      the instant, of a run that goes on in this process
  * @param activity  what the run did then
+ * @param soFar     who was at work for the batch in progress, up to now; none where no batch ends
  * @param outOfOrder how far all its records came behind the newest event time of the batches before theirs, where that is known
  */
 final case class QuerySnapshot(
@@ -34,6 +35,7 @@ final case class QuerySnapshot(
     usuallyMs: Option[Double] = None,
     atMs: Option[Long] = None,
     activity: Option[Activity] = None,
+    soFar: Option[BatchTimes] = None,
     outOfOrder: LatencySummary = LatencySummary.empty
 ) {
 
@@ -62,6 +64,10 @@ final case class QuerySnapshot(
     val oldest = (oldestUncommittedMs ++ waits).maxOption.filterNot(_ => now.exists(_.hasNoEnd))
     copy(activity = now, atMs = Some(nowMs), oldestUncommittedMs = oldest)
   }
+
+  /** The same with what the operators of the batch in progress did. */
+  def workingSoFar(times: Option[BatchTimes]): QuerySnapshot =
+    copy(soFar = times.filterNot(_ => hasNoEnd).map(of => of.copy(batch = activity.fold(of.batch)(_.batch))))
 
   /** All nodes on the way to a node, nearest first. */
   def upstreamOf(node: NodeSnapshot): Seq[NodeSnapshot] = {

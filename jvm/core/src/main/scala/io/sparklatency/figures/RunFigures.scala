@@ -26,6 +26,8 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private var passedOn = Set.empty[String]
   private var planned = Seq.empty[String]
   private var open: Option[OpenBatch] = None
+  private val progress = new BatchInProgress
+  private val windows = new WorkWindows(progress.mark)
   private var lastBatch: Option[Batch] = None
   private var times: Option[BatchTimes] = None
   private var explained: Option[Batch] = None
@@ -46,6 +48,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
 
   /** A plan is about to run: the way of its records is known before the first of them comes. */
   def planned(nodes: Seq[PlannedNode]): Unit = {
+    progress.planned(nodes)
     passedOn ++= nodes.flatMap(_.upstream)
     planned = NodeLatencies.ordered(planned, nodes.map(_.id).distinct)
     nodes.foreach(node => linked(node.id, node.upstream))
@@ -198,7 +201,22 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     }
   }
 
-  def ended(plannings: Set[Long]): Unit = everything.foreach(_.ended(plannings))
+  /** What a running task has done so far. Where no batch ends, that is told in windows of a second. */
+  def report(report: TaskReport, nowMs: Long): Unit =
+    if (report.hasBatches) progress.report(report) else windows.report(report, nowMs).foreach(worked)
+
+  def taskEnded(task: Long): Unit = {
+    progress.taskEnded(task)
+    windows.taskEnded(task)
+  }
+
+  /** Asks what the operators of the batch in progress did so far: see [[BatchInProgress.asked]]. */
+  def soFar(source: WorkSource): () => Option[BatchTimes] = progress.asked(source, passedTheSame(latest))
+
+  def ended(plannings: Set[Long]): Unit = {
+    progress.ended(plannings)
+    everything.foreach(_.ended(plannings))
+  }
   def forget(task: Long): Unit = everything.foreach(_.forget(task))
   def keep(task: Long): Unit = everything.foreach(_.keep(task))
 
@@ -289,6 +307,16 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
 }
 
 object RunFigures {
+
+  /** Whether, in the last batch that reached them, two nodes let the same number of rows pass. */
+  private def passedTheSame(
+      latest: Map[String, (Map[Measure, LatencySummary], Long)]
+  )(one: String, other: String): Boolean = {
+    def rows(node: String) = latest.get(node).map { case (measures, batch) =>
+      batch -> measures.get(Measure.E2ELatency).map(_.records)
+    }
+    rows(one).nonEmpty && rows(one) == rows(other)
+  }
 
   /** Where nodes and tasks go that are too many to show one by one. */
   val Other = "__other__"

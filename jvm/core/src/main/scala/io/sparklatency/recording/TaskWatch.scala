@@ -1,5 +1,7 @@
 package io.sparklatency.recording
 
+import scala.annotation.tailrec
+
 import io.sparklatency.time.Clock
 
 /**
@@ -17,6 +19,8 @@ final class TaskWatch(clock: Clock) {
   private var lookedAt = beganAt
   private var nodes = Vector.empty[Node]
   private var changes = 0
+  private var passed = Array.empty[Long] // what a look has found, node by node
+  private var someEnded = false
 
   /**
    * A node begins to read a partition.
@@ -25,9 +29,8 @@ final class TaskWatch(clock: Clock) {
    */
   def opened(rows: () => Long): Node = synchronized {
     val node = new Node(rows)
-    // Of a task that reads many partitions, one after another, only the last are of use.
-    val oldest = nodes.filterNot(_.hasEnded).map(_.opening).minOption.getOrElse(node.opening)
-    nodes = nodes.filter(other => !other.hasEnded || other.ending > oldest) :+ node
+    if (someEnded) forgetOld(node)
+    nodes :+= node
     node
   }
 
@@ -40,25 +43,46 @@ final class TaskWatch(clock: Clock) {
   def look(now: Long): Unit = synchronized {
     val nanos = now - lookedAt
     lookedAt = now
-    if (nanos > 0) Iterator.fill(TaskWatch.Tries)(rowsAtOnce).collectFirst { case Some(rows) => rows }
-      .foreach(add(_, nanos))
+    if (nanos > 0 && nodes.nonEmpty && seesAtOnce(TaskWatch.Tries)) add(nanos)
   }
 
   /** How long it has watched. */
   def nanos(now: Long): Long = now - beganAt
 
-  private def rowsAtOnce: Option[Vector[Long]] = {
-    val before = nodes.map(_.rows())
-    Option.when(nodes.map(_.rows()) == before)(before)
+  /** Of a task that reads many partitions, one after another, only the last are of use. */
+  private def forgetOld(next: Node): Unit = {
+    val oldest = nodes.filterNot(_.hasEnded).map(_.opening).minOption.getOrElse(next.opening)
+    nodes = nodes.filter(other => !other.hasEnded || other.ending > oldest)
+    someEnded = nodes.exists(_.hasEnded)
   }
 
-  private def add(rows: Vector[Long], nanos: Long): Unit = {
-    val all = nodes.zip(rows)
-    for ((node, passed) <- all if !node.hasEnded) {
-      node.watched += nanos
-      if (all.exists { case (other, ahead) => node.waitsFor(other, ahead - passed, passed) })
-        node.waited += nanos
+  // Looks come by the hundred each second, at each task, with twenty nodes each: no boxes, and no loop over pairs where none waits.
+  @tailrec
+  private def seesAtOnce(tries: Int): Boolean = {
+    if (passed.length != nodes.size) passed = new Array[Long](nodes.size)
+    for (i <- passed.indices) passed(i) = nodes(i).rows()
+    var same = true
+    for (i <- passed.indices) same &&= nodes(i).rows() == passed(i)
+    same || tries > 1 && seesAtOnce(tries - 1)
+  }
+
+  private def add(nanos: Long): Unit = {
+    var most = Long.MinValue
+    for (i <- passed.indices) most = math.max(most, passed(i))
+    for (i <- passed.indices) {
+      val node = nodes(i)
+      node.seen = passed(i)
+      if (!node.hasEnded) {
+        node.watched += nanos
+        if (passed(i) < most && waits(node, passed(i))) node.waited += nanos
+      }
     }
+  }
+
+  private def waits(node: Node, rows: Long): Boolean = {
+    var found = false
+    for (i <- passed.indices if !found) found = node.waitsFor(nodes(i), passed(i) - rows, rows)
+    found
   }
 
   private def next(): Int = {
@@ -72,6 +96,7 @@ final class TaskWatch(clock: Clock) {
     private[TaskWatch] var ending = Int.MaxValue
     private[TaskWatch] var watched = 0L
     private[TaskWatch] var waited = 0L
+    private[TaskWatch] var seen = -1L
     private val openedAt = clock.steadyMicros()
     private var endedAt = Option.empty[Long]
 
@@ -83,6 +108,7 @@ final class TaskWatch(clock: Clock) {
       if (!hasEnded) {
         endedAt = Some(clock.steadyMicros() - openedAt)
         ending = next()
+        someEnded = true
       }
     }
 
@@ -95,6 +121,9 @@ final class TaskWatch(clock: Clock) {
     /** For how long it was seen before its end, and for how long of that fewer rows had come to it than to another node. */
     def watchedNanos: Long = TaskWatch.this.synchronized(watched)
     def waitedNanos: Long = TaskWatch.this.synchronized(waited)
+
+    /** How many rows had come when all nodes of the task were last seen at one moment; none before. */
+    def seenRows: Option[Long] = TaskWatch.this.synchronized(Option.when(seen >= 0)(seen))
 
     private[TaskWatch] def hasEnded: Boolean = endedAt.nonEmpty
 

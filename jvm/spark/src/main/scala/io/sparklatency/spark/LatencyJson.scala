@@ -40,6 +40,11 @@ object LatencyJson {
     root
   }
 
+  /** The partitions of a node, in the last batch that had records. */
+  def partitions(answer: QueryAnswer, node: String): ObjectNode = WorkJson.partitions(answer.work, node)
+
+  private[spark] def empty: ObjectNode = mapper.createObjectNode()
+
   /** The same of one run. */
   def one(answer: QueryAnswer): ObjectNode = queries(Seq(answer), Nil)
 
@@ -86,7 +91,8 @@ object LatencyJson {
     putLong(json, "oldestUncommitted", query.oldestUncommittedMs)
     json.put("silent", query.isSilent)
     AnswerJson.put(json, answer)
-    WorkJson.put(json, answer.work)
+    WorkJson.put(json, "operators", answer.work)
+    WorkJson.put(json, "operatorsSoFar", answer.workSoFar)
     json.put("slowestStep", answer.slowestStep.orNull)
     put(json, path, answer.split)
     val nodes = json.putArray("nodes")
@@ -122,7 +128,7 @@ object LatencyJson {
     val path = new LatencyPath(batch.nodes)
     json.put("slowestStep", path.slowestStep.map(_.id).orNull)
     put(json, path, path.split)
-    WorkJson.put(json, batch.times.map(Work.of))
+    WorkJson.put(json, "operators", batch.times.map(Work.of))
     val nodes = json.putArray("nodes")
     batch.nodes.foreach { node =>
       val one = putNode(nodes.addObject(), node, path)

@@ -2,7 +2,9 @@ package io.sparklatency.spark
 
 import com.fasterxml.jackson.databind.node.ObjectNode
 import io.sparklatency.answer.Work
+import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.Metric
+import io.sparklatency.figures.NodePartitions
 import io.sparklatency.figures.NodeTimes
 import io.sparklatency.figures.StageTimes
 import io.sparklatency.path.OperatorPath
@@ -14,9 +16,9 @@ import io.sparklatency.path.OperatorPath
 private[spark] object WorkJson {
   import LatencyJson.putDouble
 
-  def put(json: ObjectNode, work: Option[Work]): Unit = work match {
-    case None => json.putNull("operators"): Unit
-    case Some(work) => put(json.putObject("operators"), work)
+  def put(json: ObjectNode, field: String, work: Option[Work]): Unit = work match {
+    case None => json.putNull(field): Unit
+    case Some(work) => put(json.putObject(field), work)
   }
 
   /** Of a node, in the last batches. */
@@ -27,7 +29,7 @@ private[spark] object WorkJson {
 
   private def put(json: ObjectNode, work: Work): Unit = {
     val (times, path) = (work.times, work.path)
-    json.put("batch", times.batch).put("firstRead", times.firstReadMicros / 1000.0)
+    json.put("of", times.of.name).put("batch", times.batch).put("firstRead", times.firstReadMicros / 1000.0)
       .put("latency", path.latency)
     putDouble(json, "bound", times.boundMs)
     json.put("text", work.text)
@@ -35,7 +37,7 @@ private[spark] object WorkJson {
     val steps = json.putArray("steps")
     path.steps.foreach(step => put(steps.addObject(), work, step))
     val stages = json.putArray("stages")
-    times.stages.foreach(stage => put(stages.addObject(), path, stage))
+    times.stages.foreach(stage => put(stages.addObject(), path, stage, times.of))
   }
 
   private def put(json: ObjectNode, work: Work, step: OperatorPath.Step): Unit = {
@@ -45,7 +47,7 @@ private[spark] object WorkJson {
     ()
   }
 
-  private def put(json: ObjectNode, path: OperatorPath, stage: StageTimes): Unit = {
+  private def put(json: ObjectNode, path: OperatorPath, stage: StageTimes, of: BatchTimes.Of): Unit = {
     val upstream = json.putArray("upstream")
     stage.upstream.foreach(place => upstream.add(place))
     json.put(
@@ -53,17 +55,49 @@ private[spark] object WorkJson {
       stage.startMs
     ).put("end", stage.endMs).put("tasks", stage.tasks).put("rest", stage.restMs)
     val nodes = json.putArray("nodes")
-    stage.nodes.foreach(node => put(nodes.addObject(), path, node))
+    stage.nodes.foreach(node => put(nodes.addObject(), path, node, of))
   }
 
-  private def put(json: ObjectNode, path: OperatorPath, node: NodeTimes): Unit = {
+  private def put(json: ObjectNode, path: OperatorPath, node: NodeTimes, of: BatchTimes.Of): Unit = {
     json.put("node", node.node)
     putDouble(json, "latency", node.latencyMs)
     putDouble(json, "share", path.share(node.node))
-    json.put("without", path.without(node.node))
-      .put("ewt", node.ewtMs).put("partition", node.partition).put("executor", node.executor)
-    ()
+    putDouble(json, "ewt", Option.when(of != BatchTimes.Window)(node.ewtMs))
+    json.put(
+      "without",
+      path.without(node.node)
+    ).put("partition", node.partition).put("executor", node.executor)
+    put(json.putObject("partitions"), node.partitions.take(Shown))
   }
+
+  /** The partitions of one node, by stages: all that are kept, and of how many. */
+  def partitions(work: Option[Work], node: String): ObjectNode = {
+    val json = LatencyJson.empty
+    json.put("node", node).put("of", work.map(_.times.of.name).orNull)
+      .put("batch", work.map(of => Long.box(of.times.batch)).orNull)
+    val stages = json.putArray("stages")
+    for (work <- work; stage <- work.times.stages; of <- stage.node(node))
+      put(stages.addObject(), of.partitions)
+    json
+  }
+
+  private def put(json: ObjectNode, of: NodePartitions): Unit = {
+    val known = of.count > 0
+    json.put("count", of.count)
+    putDouble(json, "median", Option.when(known)(of.medianMs))
+    putDouble(json, "slowest", Option.when(known)(of.slowestMs))
+    putDouble(json, "skew", of.skew)
+    val all = json.putArray("of")
+    of.slowest.foreach { one =>
+      val shown = all.addObject()
+      shown.put("partition", one.partition).put("executor", one.executor)
+      putDouble(shown, "latency", one.latencyMs)
+      shown.put("took", one.tookMs).put("ewt", one.ewtMs).put("records", one.records)
+    }
+  }
+
+  /** How many partitions of a node stand beside its figures. */
+  private val Shown = 5
 
   private def putAll(json: ObjectNode, field: String, names: Seq[String]): Unit = {
     val array = json.putArray(field)

@@ -1,12 +1,15 @@
 package org.apache.spark.sql.latency
 
+import com.fasterxml.jackson.annotation.JsonInclude
 import io.sparklatency.figures.BatchTimes
+import io.sparklatency.figures.NodePartitions
 import io.sparklatency.figures.NodeTimes
+import io.sparklatency.figures.PartitionTimes
 import io.sparklatency.figures.StageTimes
 
 /**
- * Who was at work for a batch, in its event or in Spark's store: a [[BatchTimes]] in types that Jackson reads as it wrote them. About a
- * hundred bytes for each node. Immutable: nobody may change its arrays. Its field names, and those of the classes below, stand in event
+ * Who was at work for a batch, in its event or in Spark's store: a [[BatchTimes]] in types that Jackson reads as it wrote them. About
+ * six hundred bytes for each node. Immutable: nobody may change its arrays. Its field names, and those of the classes below, stand in event
  * logs.
  */
 final case class StoredTimes(firstReadMicros: Long, boundMs: java.lang.Double, stages: Array[StoredStage]) {
@@ -58,9 +61,17 @@ final case class StoredNodeTimes(
     latencyMs: java.lang.Double,
     ewtMs: Double,
     partition: Int,
-    executor: String
+    executor: String,
+    @JsonInclude(JsonInclude.Include.NON_NULL) partitions: StoredPartitions = null
 ) {
-  def node: NodeTimes = NodeTimes(id, Option(latencyMs).map(_.toDouble), ewtMs, partition, executor)
+  def node: NodeTimes = NodeTimes(
+    id,
+    Option(latencyMs).map(_.toDouble),
+    ewtMs,
+    partition,
+    executor,
+    Option(partitions).fold(NodePartitions.Unknown)(_.partitions)
+  )
 }
 
 /** Writes a node's times as an event has them. */
@@ -71,6 +82,57 @@ object StoredNodeTimes {
       node.latencyMs.map(Double.box).orNull,
       node.ewtMs,
       node.partition,
-      node.executor
+      node.executor,
+      Option.when(node.partitions.count > 0)(StoredPartitions(node.partitions)).orNull
     )
+}
+
+/** The slowest partitions of a node, in an event: a [[NodePartitions]] with at most [[StoredPartitions.Kept]] of them. */
+final case class StoredPartitions(
+    count: Int,
+    medianMs: Double,
+    slowestMs: Double,
+    slowest: Array[StoredPartition]
+) {
+  def partitions: NodePartitions =
+    NodePartitions(count, medianMs, slowestMs, slowest.toSeq.map(_.partition))
+}
+
+/** Writes partitions as an event has them. */
+object StoredPartitions {
+
+  /** So that an event of twenty nodes grows by some ten kilobytes, and not by two megabytes. */
+  val Kept = 5
+
+  def apply(of: NodePartitions): StoredPartitions = StoredPartitions(
+    of.count,
+    of.medianMs,
+    of.slowestMs,
+    of.slowest.take(Kept).map(StoredPartition(_)).toArray
+  )
+}
+
+/** A [[PartitionTimes]] in an event. */
+final case class StoredPartition(
+    number: Int,
+    executor: String,
+    tookMs: Double,
+    ewtMs: Double,
+    latencyMs: java.lang.Double,
+    records: Long
+) {
+  def partition: PartitionTimes =
+    PartitionTimes(number, executor, tookMs, ewtMs, Option(latencyMs).map(_.toDouble), records)
+}
+
+/** Writes a partition as an event has it. */
+object StoredPartition {
+  def apply(of: PartitionTimes): StoredPartition = StoredPartition(
+    of.partition,
+    of.executor,
+    of.tookMs,
+    of.ewtMs,
+    of.latencyMs.map(Double.box).orNull,
+    of.records
+  )
 }

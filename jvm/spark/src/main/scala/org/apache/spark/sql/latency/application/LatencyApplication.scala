@@ -23,12 +23,14 @@ import org.apache.spark.sql.latency.recording.ClockQuestion
 import org.apache.spark.sql.latency.recording.EndedQuestion
 import org.apache.spark.sql.latency.recording.LatencyAccumulator
 import org.apache.spark.sql.latency.recording.PublishedMessage
+import org.apache.spark.sql.latency.recording.ReportMessage
 import org.apache.spark.sql.latency.recording.RunningTasks
 import org.apache.spark.sql.latency.recording.TaskFigures
 import org.apache.spark.sql.latency.tracking.LatencyTracker
 import org.apache.spark.sql.latency.tracking.Problems
 import org.apache.spark.sql.latency.tracking.QueryActivity
 import org.apache.spark.sql.latency.tracking.QueryNames
+import org.apache.spark.sql.latency.tracking.ReadingsOnDriver
 import org.apache.spark.sql.latency.tracking.TaskClocks
 import org.apache.spark.sql.latency.tracking.UncommittedRecords
 import org.apache.spark.sql.latency.ui.LatencyHistory
@@ -56,7 +58,8 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
       source,
       uncommitted.oldest,
       activity.of,
-      activity.known
+      activity.known,
+      new ReadingsOnDriver(executor => clocks.recorded(executor))
     )(_.stopped)
   private val names = new QueryNames
   private val problems = new Problems
@@ -77,7 +80,7 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
   // how a run has ended is known before the run is taken for ended.
   for (listener <- Seq(archive, tracker, clocks, new EndListener))
     context.listenerBus.addToQueue(listener, LatencyApplication.Queue)
-  RunningTasks.receiveBy(runs.publish)
+  RunningTasks.receiveBy(runs.publish, runs.report)
   context.ui.foreach(LatencyTab.attachTo(_, () => store))
 
   /** What every surface reads. */
@@ -146,6 +149,9 @@ object LatencyApplication extends MarkedApplication.Finder {
     message match {
       case PublishedMessage(part) =>
         it.runs.publish(part)
+        None
+      case ReportMessage(report) =>
+        it.runs.report(report)
         None
       case EndedQuestion(runs) => Some(runs.filter(it.runs.hasEnded))
       case ClockQuestion.Received(question) => Some(it.clocks.answer(question))

@@ -19,7 +19,6 @@ import io.sparklatency.recording.TaskWatch
 import io.sparklatency.time.Clock
 import io.sparklatency.time.ManualClock
 import io.sparklatency.time.WallClock
-import org.apache.spark.SparkEnv
 import org.apache.spark.TaskContext
 import org.apache.spark.internal.Logging
 import org.apache.spark.util.AccumulatorV2
@@ -104,12 +103,15 @@ final class LatencyAccumulator(
       readEveryRow
     )
     if (task.nonEmpty) RunningTasks.opened(recorder)
-    val watched = task.filter(_ => isWatched).map(RunningTasks.watch)
+    val watched =
+      task.filter(_ => isWatched).map(RunningTasks.watch(_, owner.runId, hasBatches, reportMs))
+    // In continuous mode a task reads its partition anew with each epoch.
+    if (!hasBatches) ended(partition)
     recorders += Opened(
       partition,
       recorder,
       watched.map(_.attempt),
-      watched.map(_.watch.opened(() => recorder.rows))
+      watched.map(_.opened(id, partition, () => recorder.rows))
     )
     recorder
   }
@@ -121,8 +123,14 @@ final class LatencyAccumulator(
   def ended(partition: Int): Unit =
     if (recorders != null) recorders.findLast(_.partition == partition).flatMap(_.node).foreach(_.ended())
 
-  /** Only where tasks end with their batch, and where rows leave the node. */
-  private def isWatched: Boolean = !readEveryRow && owner.measure == Measure.E2ELatency
+  /** Only where rows leave the node. */
+  private def isWatched: Boolean = owner.measure == Measure.E2ELatency
+
+  /** Whether tasks end with their batch: not so where rows wait inside a task. */
+  private def hasBatches: Boolean = !readEveryRow
+
+  /** Where no batch ends, windows of a second stand for batches. */
+  private def reportMs: Long = if (hasBatches) publishMs else ReportMs
 
   private def publish(task: TaskContext, number: Int, part: LatencySummary, oldest: Option[Long]): Unit = {
     val reading = ReadingId(id, task.taskAttemptId(), number)
@@ -162,6 +170,11 @@ final class LatencyAccumulator(
   def oldest: Option[Long] =
     readings.values.flatMap(_.ages).flatMap(ages => ages.summary.max.map(ages.atMs - _)).minOption
 
+  /** What would be given out, which stays. */
+  def peek: Map[ReadingPlace, Reading] = synchronized {
+    (readings -- taken).map { case (partition, reading) => ReadingPlace(intake, partition) -> reading }
+  }
+
   /** Gives out the readings of partitions that were not given out before, and keeps only the partitions' numbers. */
   def take(): Map[ReadingPlace, Reading] = synchronized {
     val fresh = readings -- taken
@@ -176,7 +189,7 @@ final class LatencyAccumulator(
       RunningTasks.closed(recorder, task)
       try {
         val (summary, rest) = recorder.seal()
-        val slice = node.fold(TaskSlice.Unwatched)(sliceOf)
+        val slice = node.filter(_ => hasBatches).fold(TaskSlice.Unwatched)(WatchedTask.slice)
         val made = attempt.getOrElse(RunningTasks.attempt(task))
         add(Reading(partition, made, id, number, summary, rest, recorder.agesOfAll, slice))
         figures.add(owner, placeIn(task), rest)
@@ -185,22 +198,10 @@ final class LatencyAccumulator(
           logWarning(s"latencies of node '${owner.key.node}' in task ${task.taskAttemptId()} are lost", e)
       }
     }
-
-  private def sliceOf(node: TaskWatch#Node): TaskSlice = {
-    val over = node.micros
-    def ms(micros: Long) = (micros / 1e3).toFloat
-    TaskSlice(
-      SparkEnv.get.executorId,
-      node.openedMicros,
-      ms(node.endedMicros.getOrElse(over)),
-      ms(over),
-      (node.watchedNanos / 1e6).toFloat,
-      (node.waitedNanos / 1e6).toFloat
-    )
-  }
 }
 
 private object LatencyAccumulator {
+  private val ReportMs = 1000L
 
   /**
    * @param attempt all nodes of a task share it, and so they do on the driver

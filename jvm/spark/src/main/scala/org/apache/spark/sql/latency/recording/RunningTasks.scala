@@ -7,9 +7,8 @@ import scala.util.control.NonFatal
 
 import io.sparklatency.figures.PublishedPart
 import io.sparklatency.figures.TaskAttempt
+import io.sparklatency.figures.TaskReport
 import io.sparklatency.recording.LatencyRecorder
-import io.sparklatency.recording.TaskWatch
-import io.sparklatency.time.WallClock
 import org.apache.spark.TaskContext
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.execution.SQLExecution
@@ -21,8 +20,9 @@ import org.apache.spark.sql.execution.SQLExecution
  *
  * A recorder publishes in the thread that reads rows. For recorders that have fallen silent a daemon thread does it: it looks
  * at all of them four times a second, and ends ten seconds after the last task. Up to every two milliseconds it also looks which
- * node of each task is at work: see [[TaskWatch]]. A record costs nothing here. A publication costs a message of a few hundred
- * bytes, a look about a microsecond for each task.
+ * node of each task is at work: see `TaskWatch`. A record costs nothing here. A publication costs a message of a few hundred
+ * bytes, a look about a microsecond for each task. A task that runs for long also reports what its nodes did, all in one message of
+ * about fifty bytes a node: each second where no batch ends, else as often as its recorders publish.
  *
  * Thread-safe. Threads that read rows and the daemon thread call it. The application and the plugin set where publications
  * go.
@@ -33,15 +33,16 @@ object RunningTasks extends Logging {
   private val Young = 4 * PollNanos
 
   private val recorders = ConcurrentHashMap.newKeySet[LatencyRecorder]
-  private val watches = new ConcurrentHashMap[Long, Watched]
-  @volatile private var driver: Option[PublishedPart => Unit] = None
+  private val watches = new ConcurrentHashMap[Long, WatchedTask]
+  @volatile private var driver: Option[Receiver] = None
   @volatile private var channel: Option[AnyRef => Unit] = None
   private var polling = false
   @volatile private var rests = true // until a task begins, or for longer than two milliseconds
   private val warned = new AtomicBoolean
 
-  /** Says that the driver is this process. It takes parts as they are. */
-  private[latency] def receiveBy(driver: PublishedPart => Unit): Unit = this.driver = Some(driver)
+  /** Says that the driver is this process. It takes parts and reports as they are. */
+  private[latency] def receiveBy(parts: PublishedPart => Unit, reports: TaskReport => Unit): Unit =
+    driver = Some(Receiver(parts, reports))
 
   private[latency] def stopReceiving(): Unit = driver = None
 
@@ -56,9 +57,15 @@ object RunningTasks extends Logging {
   }
 
   /** The watch over the nodes of a task, which looks at them as long as the task runs. */
-  private[recording] def watch(task: TaskContext): Watched =
+  private[recording] def watch(
+      task: TaskContext,
+      run: Option[String],
+      hasBatches: Boolean,
+      everyMillis: Long
+  ): WatchedTask =
     Option(watches.get(task.taskAttemptId())).getOrElse {
-      val made = Watched(attempt(task), new TaskWatch(WallClock))
+      val made =
+        new WatchedTask(attempt(task), run.filter(_ => isInExecution(task)), hasBatches, everyMillis)
       val there = Option(watches.putIfAbsent(task.taskAttemptId(), made))
       wake()
       there.getOrElse(made)
@@ -67,7 +74,7 @@ object RunningTasks extends Logging {
   private[recording] def attempt(task: TaskContext): TaskAttempt =
     TaskAttempt(task.stageId(), task.partitionId(), task.taskAttemptId())
 
-  private[recording] final case class Watched(attempt: TaskAttempt, watch: TaskWatch)
+  private final case class Receiver(parts: PublishedPart => Unit, reports: TaskReport => Unit)
 
   /** The task is over. */
   def closed(recorder: LatencyRecorder, task: TaskContext): Unit = {
@@ -85,12 +92,20 @@ object RunningTasks extends Logging {
   def publish(part: PublishedPart, task: TaskContext, figures: TaskFigures): Unit =
     try {
       figures.add(part.owner, part.task, part.summary)
-      // What is read outside an execution has no end at which the driver could put it right.
-      if (task.getLocalProperty(SQLExecution.EXECUTION_ID_KEY) != null) driver match {
-        case Some(receive) => receive(part)
+      if (isInExecution(task)) driver match {
+        case Some(receiver) => receiver.parts(part)
         case None => channel.foreach(_.apply(PublishedMessage(part)))
       }
     } catch { case NonFatal(e) => warnOnce(e) }
+
+  /** What is read outside an execution has no end at which the driver could put it right. */
+  private def isInExecution(task: TaskContext): Boolean =
+    task.getLocalProperty(SQLExecution.EXECUTION_ID_KEY) != null
+
+  private def report(report: TaskReport): Unit = driver match {
+    case Some(receiver) => receiver.reports(report)
+    case None => channel.foreach(_.apply(ReportMessage(report)))
+  }
 
   private def warnOnce(e: Throwable): Unit =
     if (warned.compareAndSet(false, true))
@@ -113,7 +128,10 @@ object RunningTasks extends Logging {
       pause()
       val now = System.nanoTime()
       try {
-        watches.values.forEach(_.watch.look(System.nanoTime()))
+        watches.values.forEach { task =>
+          task.watch.look(System.nanoTime())
+          task.reportIfDue(now).foreach(report)
+        }
         // One that began right now may not have its recorder yet.
         if (recorders.isEmpty) watches.values.removeIf(_.watch.nanos(now) > Young) else lastTask = now
         if (now - lastPoll >= PollNanos) {

@@ -9,6 +9,7 @@ import io.sparklatency.answer.Headline
 import io.sparklatency.answer.NoFigures
 import io.sparklatency.answer.QueryAnswer
 import io.sparklatency.answer.Readable
+import io.sparklatency.answer.Work
 import io.sparklatency.drawing.GraphDrawing
 import io.sparklatency.drawing.LatencyChart
 import io.sparklatency.drawing.PhasesChart
@@ -44,8 +45,9 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
     ) ++ StatusLine(answer) ++ SplitBar(answer.parts) ++ NoteLines(
       answer.notes
     ) ++
-      (if (path.nodes.isEmpty) NodeSeq.Empty else nodes(query, path, link)) ++
-      OperatorsTable(query, answer.work, link) ++
+      (if (path.nodes.isEmpty) NodeSeq.Empty else nodes(query, path, link, answer.work)) ++
+      OperatorsTable.soFar(query, answer.workSoFar, link) ++ OperatorsTable(query, answer.work, link) ++
+      PartitionsTable(answer.work, named(request, path)) ++
       <h4 id="history">History</h4> ++
       HistoryCharts(history(store, query, charted(request, path, answer.slowestStep))) ++
       HistoryCharts.phases(store.phases(query, PhasesChart.Most)) ++
@@ -56,10 +58,17 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
       )
   }
 
-  private def nodes(query: QuerySnapshot, path: LatencyPath, link: String => String): NodeSeq =
-    <div class="latency-scroll my-3">{Unparsed(new GraphDrawing(path.nodes, link).svg)}</div> ++
+  private def nodes(
+      query: QuerySnapshot,
+      path: LatencyPath,
+      link: String => String,
+      work: Option[Work]
+  ): NodeSeq =
+    <div class="latency-scroll my-3">{Unparsed(new GraphDrawing(path.nodes, link, work).svg)}</div> ++
       <p class="text-body-secondary small">
-        The warmer a node, the more of the whole arose there, between it and the node before. Bold: the critical path.
+        The warmer a node, the more of the whole arose there, between it and the node before. Bold: the critical path.{
+        work.fold("")(_ => s" $AtWork")
+      }
       </p> ++
       <h4>Nodes</h4> ++ NodesTable(query, path, link) ++ LatencyPage.legend
 
@@ -93,10 +102,14 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
       path: LatencyPath,
       slowest: Option[String]
   ): Seq[String] = {
-    val named = Option(request.getParameterValues("node")).toSeq.flatten
-    val asked = path.nodes.map(_.id).filter(node => named.exists(isNode(_)(node)))
+    val asked = named(request, path)
     val chosen = if (asked.isEmpty) (slowest ++ path.terminals.map(_.id)).toSeq.distinct else asked
     chosen.take(ChartsShown)
+  }
+
+  private def named(request: HttpServletRequest, path: LatencyPath): Seq[String] = {
+    val named = Option(request.getParameterValues("node")).toSeq.flatten
+    path.nodes.map(_.id).filter(node => named.exists(isNode(_)(node))).take(ChartsShown)
   }
 
   private def history(
@@ -118,5 +131,7 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
 /** The limits that keep a page's size and cost apart from the number of batches. */
 private[ui] object LatencyQueryPage {
   private val ChartsShown = 4
+  private val AtWork =
+    "At work: the operator latency in the last batch that tells it. A bar: the node is on the critical path of operators, and its share."
   private val BatchesShown = 20
 }

@@ -4,6 +4,7 @@ import scala.xml.NodeSeq
 import scala.xml.Text
 
 import io.sparklatency.answer.Work
+import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.NodeTimes
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.StageTimes
@@ -17,10 +18,23 @@ import io.sparklatency.path.OperatorPath.Step
 private[ui] object OperatorsTable {
 
   def apply(query: QuerySnapshot, work: Option[Work], link: String => String): NodeSeq =
+    of("Operators", "", query, work, link)
+
+  /** The same of the batch in progress. */
+  def soFar(query: QuerySnapshot, work: Option[Work], link: String => String): NodeSeq =
+    of("Operators of the batch in progress", "-so-far", query, work, link)
+
+  private def of(
+      heading: String,
+      id: String,
+      query: QuerySnapshot,
+      work: Option[Work],
+      link: String => String
+  ): NodeSeq =
     work.fold(NodeSeq.Empty) { work =>
-      <h4>Operators</h4> ++ <p>{work.text}</p> ++
-        SortableTable("latency-steps", steps(work))(work.path.steps.zipWithIndex) ++
-        SortableTable("latency-operators", nodes(work, query, link))(
+      <h4>{heading}</h4> ++ <p>{work.text}</p> ++
+        SortableTable(s"latency-steps$id", steps(work))(work.path.steps.zipWithIndex) ++
+        SortableTable(s"latency-operators$id", nodes(work, query, link))(
           for ((stage, place) <- work.times.stages.zipWithIndex; node <- stage.nodes)
             yield Row(place, stage, node)
         )
@@ -43,7 +57,7 @@ private[ui] object OperatorsTable {
   private def nodes(work: Work, query: QuerySnapshot, link: String => String): Seq[Column[Row]] = {
     val averages = query.nodes.map(node => node.id -> node.operatorLatencyAvg).toMap
     Seq(
-      Column.text[Row]("Node", "id of the node; a click shows its history")(_.node.node)(row =>
+      Column.text[Row]("Node", "id of the node; a click shows its history and partitions")(_.node.node)(row =>
         <a href={link(row.node.node)}>{LatencyPage.shortened(row.node.node)}</a>
       ),
       Column.mean[Row](
@@ -62,12 +76,18 @@ private[ui] object OperatorsTable {
         Some(work.path.without(row.node.node))
       ),
       Column.mean[Row]("Ended", "when the last row had passed it, after the first read of the batch")(row =>
-        Some(row.node.ewtMs)
+        Option.when(work.times.of != BatchTimes.Window)(row.node.ewtMs)
       ),
       Column.count[Row]("Stage", "among the stages with nodes, as they ended")(row => Some(row.place + 1L)),
       Column.count[Row]("Tasks", "of the stage")(row => Some(row.stage.tasks.toLong)),
       Column.count[Row]("Partition", "the one in which it ended last")(row =>
         Some(row.node.partition.toLong)
+      ),
+      Column.mean[Row](
+        "Skew",
+        "how many times the median partition the slowest took; a click on the node shows them"
+      )(
+        _.node.partitions.skew
       ),
       Column.text[Row]("Executor", "that ran this partition")(_.node.executor)(row => Text(row.node.executor))
     )

@@ -2,6 +2,7 @@ package org.apache.spark.status.api.v1.latency
 
 import com.fasterxml.jackson.databind.JsonNode
 import io.sparklatency.answer.NoFigures
+import io.sparklatency.answer.Readable
 import io.sparklatency.exposition.PrometheusText
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.spark.LatencyJson
@@ -62,6 +63,17 @@ private[v1] abstract class LatencyResource extends BaseAppResource {
     )
     val store = LatencyApplication.storeOf(ui)
     LatencyJson.history(store.history(find(store, key), batches))
+  }
+
+  /** What a node did in each partition of the last batch that had records: the slowest, and how many there are. */
+  @GET
+  @Path("queries/{query}/operators/{node}/partitions")
+  def partitions(@PathParam("query") key: String, @PathParam("node") node: String): JsonNode = withUI { ui =>
+    val store = LatencyApplication.storeOf(ui)
+    val answer = store.answer(find(store, key))
+    if (!answer.query.nodes.exists(_.id == node))
+      throw new NotFoundException(s"the query has no node '${Readable.name(node)}'")
+    LatencyJson.partitions(answer, node)
   }
 
   /** The same for Prometheus to scrape. */

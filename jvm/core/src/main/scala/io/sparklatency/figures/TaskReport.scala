@@ -1,0 +1,25 @@
+package io.sparklatency.figures
+
+/**
+ * What a task that runs has done so far, at one moment.
+ *
+ * @param run        of the query
+ * @param hasBatches whether the task ends with its batch: not so in real-time and continuous mode
+ * @param nodes      those that it has begun
+ */
+final case class TaskReport(
+    run: String,
+    attempt: TaskAttempt,
+    hasBatches: Boolean,
+    nodes: Seq[TaskReport.Node]
+)
+
+object TaskReport {
+
+  /**
+   * @param planning the id of the accumulator that brings what it records
+   * @param slice    up to now, where it goes on
+   * @param rows     how many have come to it: the nodes of a task tell of the same moment
+   */
+  final case class Node(planning: Long, partition: Int, slice: TaskSlice, rows: Long)
+}

@@ -1,0 +1,71 @@
+package org.apache.spark.sql.latency.recording
+
+import io.sparklatency.figures.TaskAttempt
+import io.sparklatency.figures.TaskReport
+import io.sparklatency.figures.TaskSlice
+import io.sparklatency.recording.TaskWatch
+import io.sparklatency.time.WallClock
+import org.apache.spark.SparkEnv
+
+/**
+ * A task that runs, the watch over its nodes, and what of it the driver is told while it runs. Thread-safe: the task adds nodes, the
+ * thread of [[RunningTasks]] looks and reports.
+ *
+ * @param run         none where nobody is told before the end: outside streaming queries
+ * @param hasBatches  whether the task ends with its batch
+ * @param everyMillis how long it runs before it reports, and how long before it reports again
+ */
+private[recording] final class WatchedTask(
+    val attempt: TaskAttempt,
+    run: Option[String],
+    hasBatches: Boolean,
+    everyMillis: Long
+) {
+  import WatchedTask._
+
+  val watch = new TaskWatch(WallClock)
+  private var nodes = Vector.empty[Node]
+  private var reportedAt = System.nanoTime()
+
+  /** @param planning the id of the accumulator that brings what the node records */
+  def opened(planning: Long, partition: Int, rows: () => Long): TaskWatch#Node = {
+    val node = watch.opened(rows)
+    if (run.nonEmpty) synchronized {
+      nodes = (nodes :+ Node(planning, partition, node)).takeRight(Reported)
+    }
+    node
+  }
+
+  /** What the task has done so far, if it is time to tell, and its nodes were seen. */
+  def reportIfDue(now: Long): Option[TaskReport] = synchronized {
+    val isDue = run.nonEmpty && now - reportedAt > everyMillis * 1000000
+    val told = if (isDue) nodes.flatMap(_.told) else Vector.empty
+    if (told.nonEmpty) reportedAt = now
+    run.filter(_ => told.nonEmpty).map(TaskReport(_, attempt, hasBatches, told))
+  }
+}
+
+private[recording] object WatchedTask {
+
+  /** Of a task that reads many partitions, one after another, the last are told. */
+  private val Reported = 200
+
+  private final case class Node(planning: Long, partition: Int, node: TaskWatch#Node) {
+    def told: Option[TaskReport.Node] =
+      node.seenRows.map(rows => TaskReport.Node(planning, partition, slice(node), rows))
+  }
+
+  /** What a node did until now, or until its end. */
+  def slice(node: TaskWatch#Node): TaskSlice = {
+    val over = node.micros
+    def ms(micros: Long) = (micros / 1e3).toFloat
+    TaskSlice(
+      SparkEnv.get.executorId,
+      node.openedMicros,
+      ms(node.endedMicros.getOrElse(over)),
+      ms(over),
+      (node.watchedNanos / 1e6).toFloat,
+      (node.waitedNanos / 1e6).toFloat
+    )
+  }
+}
