@@ -85,7 +85,9 @@ def cpu_seconds(pid: int) -> float:
 
 def many(spark: SparkSession) -> list[tuple[float, float]]:
     """Seconds that each batch takes, by the wall and of CPU."""
-    pid = spark.sparkContext._gateway.proc.pid
+    gateway = spark.sparkContext._gateway
+    assert gateway is not None
+    pid = gateway.proc.pid
     bus = spark._jsc.sc().listenerBus()
     rows = spark.range(0, 1_000_000, 1, PARTITIONS).withColumn("ts", F.current_timestamp())
     for node in range(NODES):

@@ -104,7 +104,7 @@ def query(name: str, *nodes: dict[str, Any], **changed: Any) -> dict[str, Any]:
     }
 
 
-UNKNOWN_PARTITIONS = {"count": 0, "median": None, "slowest": None, "skew": None, "of": []}
+UNKNOWN_PARTITIONS: dict[str, Any] = {"count": 0, "median": None, "slowest": None, "skew": None, "of": []}
 
 
 def operators(*stages: dict[str, Any], **changed: Any) -> dict[str, Any]:

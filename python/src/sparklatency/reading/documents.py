@@ -171,8 +171,13 @@ def _stage(stage: Json) -> Stage:
 
 
 def _partitions(partitions: Json) -> Partitions:
-    of = tuple(_value(PartitionTimes, one) for one in partitions["of"])
-    return Partitions(*(partitions[name] for name in ("count", "median", "slowest", "skew")), of)
+    return Partitions(
+        count=partitions["count"],
+        median=partitions["median"],
+        slowest=partitions["slowest"],
+        skew=partitions["skew"],
+        of=tuple(_value(PartitionTimes, one) for one in partitions["of"]),
+    )
 
 
 def _known(values: type[T], of: Json | None) -> T | None:
