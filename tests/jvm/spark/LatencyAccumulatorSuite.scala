@@ -4,35 +4,78 @@ import java.io.ByteArrayInputStream
 import java.io.ByteArrayOutputStream
 import java.io.ObjectInputStream
 import java.io.ObjectOutputStream
+import java.lang.ref.WeakReference
 import java.util.Properties
 
 import io.sparklatency.figures.MarkOwner
 import io.sparklatency.figures.NodeKey
+import io.sparklatency.figures.TaskPlace
+import io.sparklatency.recording.LatencySummary
 import io.sparklatency.spark.SparkTest
 import org.apache.spark.TaskContext
 import org.apache.spark.TaskContextImpl
 import org.apache.spark.executor.TaskMetrics
 import org.apache.spark.sql.latency.recording.LatencyAccumulator
+import org.apache.spark.sql.latency.recording.TaskFigures
 import org.apache.spark.util.AccumulatorContext
 import org.apache.spark.util.AccumulatorMetadata
 import org.apache.spark.util.AccumulatorV2
+import org.scalatest.concurrent.Eventually
 
-class LatencyAccumulatorSuite extends SparkTest {
+class LatencyAccumulatorSuite extends SparkTest with Eventually {
 
   test("a heartbeat that comes while the task is still being read sees nothing, and does not fail") {
     var seen = Seq.empty[Boolean]
     val metrics = new TaskMetrics {
       override def registerAccumulator(accumulator: AccumulatorV2[_, _]): Unit = seen :+= accumulator.isZero
     }
+    inTask(new Properties, metrics)(_ => ())
+    assert(seen === Seq(true))
+  }
+
+  test("in continuous mode an epoch that begins gives out what the one before has left, and lets it go") {
+    Published.records = 0
+    val properties = new Properties
+    properties.setProperty("__is_continuous_processing", "true")
+    inTask(properties, new TaskMetrics) { figures =>
+      var first = figures.open(partition = 0)
+      (1 to 7).foreach(_ => first.record(Start * 1000))
+      val held = new WeakReference(first)
+      first = null
+      figures.open(partition = 0)
+      assert(Published.records === 7)
+      figures.open(partition = 1)
+      assert(Published.records === 7)
+      eventually {
+        System.gc()
+        assert(held.get == null)
+      }
+    }
+  }
+
+  /** As an executor does it: the accumulator comes with the task. */
+  private def inTask(properties: Properties, metrics: TaskMetrics)(run: LatencyAccumulator => Unit): Unit = {
     assert(spark.sparkContext.applicationId.nonEmpty) // a task's context asks for its settings
-    val figures = new LatencyAccumulator(MarkOwner(NodeKey("orders", "sink"), None, None))
+    val owner = MarkOwner(NodeKey("orders", "sink"), None, None)
+    val figures = new LatencyAccumulator(owner, publishMs = 60000, figures = Published, readEveryRow = true)
     figures.metadata = AccumulatorMetadata(AccumulatorContext.newId(), None, countFailedValues = false)
     AccumulatorContext.register(figures)
     val bytes = new ByteArrayOutputStream
     new ObjectOutputStream(bytes).writeObject(figures)
-    TaskContext.setTaskContext(new TaskContextImpl(0, 0, 0, 0, 0, 1, null, new Properties, null, metrics))
-    try new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray)).readObject()
-    finally TaskContext.unset()
-    assert(seen === Seq(true))
+    val task = new TaskContextImpl(0, 0, 0, 0, 0, 1, null, properties, null, metrics)
+    TaskContext.setTaskContext(task)
+    try run(
+        new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray)).readObject().asInstanceOf[LatencyAccumulator]
+      )
+    finally {
+      task.markTaskCompleted(None)
+      TaskContext.unset()
+    }
   }
+}
+
+/** Counts what is published in this process. */
+object Published extends TaskFigures {
+  @volatile var records = 0L
+  override def add(owner: MarkOwner, task: Option[TaskPlace], summary: LatencySummary): Unit = records += summary.records
 }

@@ -94,7 +94,11 @@ final class LatencyAccumulator(
       recorders = mutable.ArrayBuffer.empty
       task.foreach(_.addTaskCompletionListener[Unit](seal(_)))
     }
-    val number = recorders.size
+    // In continuous mode a task reads its partition anew with each epoch, for ever.
+    val again = task.filter(RunningTasks.isEndless).map(_ => recorders.indexWhere(_.partition == partition))
+    val before = again.filter(_ >= 0)
+    for (t <- task; number <- before) finish(t, number)
+    val number = before.getOrElse(recorders.size)
     val recorder = new LatencyRecorder(
       clock,
       (part, oldest) => task.foreach(publish(_, number, part, oldest)),
@@ -105,15 +109,23 @@ final class LatencyAccumulator(
     if (task.nonEmpty) RunningTasks.opened(recorder)
     val watched =
       task.filter(_ => isWatched).map(RunningTasks.watch(_, owner.runId, hasBatches, reportMs))
-    // In continuous mode a task reads its partition anew with each epoch.
     if (!hasBatches) ended(partition)
-    recorders += Opened(
+    val opened = Opened(
       partition,
       recorder,
       watched.map(_.attempt),
       watched.map(_.opened(id, partition, () => recorder.rows))
     )
+    if (before.isEmpty) recorders += opened else recorders(number) = opened
     recorder
+  }
+
+  /** Publishes what is left of a reading that another one goes on with, and lets go of it. */
+  private def finish(task: TaskContext, number: Int): Unit = {
+    val recorder = recorders(number).recorder
+    RunningTasks.replaced(recorder)
+    val (_, rest) = recorder.seal()
+    if (!rest.isEmpty) publish(task, number, rest, None)
   }
 
   /**

@@ -76,6 +76,12 @@ object RunningTasks extends Logging {
 
   private final case class Receiver(parts: PublishedPart => Unit, reports: TaskReport => Unit)
 
+  /** Another recorder of the same task goes on with what it reads. */
+  private[recording] def replaced(recorder: LatencyRecorder): Unit = {
+    recorders.remove(recorder)
+    ()
+  }
+
   /** The task is over. */
   def closed(recorder: LatencyRecorder, task: TaskContext): Unit = {
     recorders.remove(recorder)
