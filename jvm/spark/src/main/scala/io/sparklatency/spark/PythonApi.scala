@@ -9,6 +9,7 @@ import org.apache.spark.sql.Column
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.latency.application.DatasetMarks
+import org.apache.spark.sql.latency.application.DatasetWatermarks
 import org.apache.spark.sql.latency.application.LatencyApplication
 import org.apache.spark.sql.latency.history.LatencyStore
 
@@ -34,6 +35,9 @@ object PythonApi {
     }
     DatasetMarks.mark(df, nodeId, recordTimestamp, level)
   }
+
+  def withSystemTimeWatermark(df: DataFrame, column: String, lag: String): DataFrame =
+    DatasetWatermarks.systemTime(df, column, lag)
 
   /**
    * Figures of a query, or of all, as REST gives them.

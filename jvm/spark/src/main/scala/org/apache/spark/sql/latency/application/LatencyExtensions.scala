@@ -10,8 +10,11 @@ import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.marking.LatencyHint
 import org.apache.spark.sql.latency.marking.NodeIds
+import org.apache.spark.sql.latency.marking.SystemTimeWatermarkHint
 import org.apache.spark.sql.latency.planning.AutomaticNodes
 import org.apache.spark.sql.latency.planning.LatencyMarkStrategy
+import org.apache.spark.sql.latency.planning.SystemTimeQueries
+import org.apache.spark.sql.latency.planning.SystemTimeWatermarkStrategy
 import org.apache.spark.sql.latency.planning.TerminalNodes
 import org.apache.spark.sql.latency.planning.UnrecordedMarks
 import org.apache.spark.sql.latency.sql.LatencyTable
@@ -20,6 +23,7 @@ import org.apache.spark.sql.latency.tracking.PlannedPath
 /**
  * What a session gains:
  *   - the hint `E2E_LATENCY('node' [, timestamp [, level]])`, where a NULL timestamp is the watermarked column
+ *   - the hint `SYSTEM_TIME_WATERMARK('column', 'lag')`, a watermark that goes by the clock
  *   - the plan of a mark, and the check that node ids are unique
  *   - automatic nodes
  *   - the table `e2e_latency()` of figures
@@ -32,11 +36,15 @@ import org.apache.spark.sql.latency.tracking.PlannedPath
 final class LatencyExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit = {
     extensions.injectResolutionRule(session => LatencyHint(session.asInstanceOf[SparkSession]))
+    extensions.injectResolutionRule(session =>
+      SystemTimeWatermarkHint(() => SystemTimeQueries.listenIn(session.asInstanceOf[SparkSession]))
+    )
     extensions.injectCheckRule(_ => NodeIds.Unique)
     extensions.injectOptimizerRule(session =>
       UnrecordedMarks(session.asInstanceOf[SparkSession], LatencyApplication)
     )
     extensions.injectPlannerStrategy(_ => LatencyMarkStrategy(LatencyApplication))
+    extensions.injectPlannerStrategy(_ => SystemTimeWatermarkStrategy)
     extensions.injectColumnar(session =>
       AutomaticNodes(session.asInstanceOf[SparkSession], LatencyApplication)
     )
