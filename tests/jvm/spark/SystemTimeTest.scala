@@ -31,8 +31,8 @@ trait SystemTimeTest extends StreamingTest {
   protected def checkpoint(): Option[String] = Some(Files.createTempDirectory("system-time").toString)
 
   /** What a query has given out, and the query. */
-  protected final class Running(val query: StreamingQuery, given: ConcurrentLinkedQueue[Row]) {
-    def rows: Seq[Seq[Any]] = given.asScala.toSeq.map(_.toSeq)
+  protected final class Running(val query: StreamingQuery, givenOut: ConcurrentLinkedQueue[Row]) {
+    def rows: Seq[Seq[Any]] = givenOut.asScala.toSeq.map(_.toSeq)
 
     /** Sets the clock, and waits until the query has done what there is to do then. */
     def comesTo(second: Double): Unit = {

@@ -164,10 +164,10 @@ class SystemTimeWatermarkSuite extends SystemTimeTest {
       it.comesTo(11)
       assert(it.rows === Nil)
       it.comesTo(17)
-      assert(it.rows === Seq(Seq(1.0, null)))
+      assert(it.rows === Seq(Seq[Any](1.0, null)))
       it.reads(right, 14)
       it.reads(left, 14)
-      assert(it.rows === Seq(Seq(1.0, null), Seq(14.0, 14.0)))
+      assert(it.rows === Seq(Seq[Any](1.0, null), Seq[Any](14.0, 14.0)))
     }
   }
 
@@ -267,15 +267,17 @@ class SystemTimeWatermarkSuite extends SystemTimeTest {
   test("a group's event-time timeout is over") {
     val input = stream
     val session = spark
-    import session.implicits._
-    val groups = lagging(input).as[java.sql.Timestamp].groupByKey(_ => "all")
-      .flatMapGroupsWithState(OutputMode.Append, GroupStateTimeout.EventTimeTimeout)(SystemTimeWatermarkSuite.wait5 _)
+    import session.implicits.{newLongEncoder, newStringEncoder}
+    val groups = lagging(input).as[java.sql.Timestamp].groupByKey(_ => "all").flatMapGroupsWithState(
+      OutputMode.Append,
+      GroupStateTimeout.EventTimeTimeout
+    )(SystemTimeWatermarkSuite.fiveSeconds _)
     running(groups.toDF()) { it =>
       it.reads(input, 1)
       it.comesTo(15)
       assert(it.rows === Nil)
       it.comesTo(17)
-      assert(it.rows === Seq(Seq("over")))
+      assert(it.rows === Seq(Seq("all over")))
     }
   }
 
@@ -463,10 +465,10 @@ class SystemTimeWatermarkSuite extends SystemTimeTest {
 }
 
 object SystemTimeWatermarkSuite {
-  def wait5(key: String, times: Iterator[java.sql.Timestamp], state: GroupState[Long]): Iterator[String] =
+  def fiveSeconds(key: String, times: Iterator[java.sql.Timestamp], state: GroupState[Long]): Iterator[String] =
     if (state.hasTimedOut) {
       state.remove()
-      Iterator("over")
+      Iterator(s"$key over")
     } else {
       val newest = times.map(_.getTime).max
       state.update(newest)
