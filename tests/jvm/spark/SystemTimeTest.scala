@@ -63,7 +63,7 @@ trait SystemTimeTest extends StreamingTest {
   )(body: Running => A): A = {
     val rows = new ConcurrentLinkedQueue[Row]
     val writer = df.writeStream.queryName(s"system_time_${freshNode().drop(5)}").outputMode(mode)
-      .trigger(trigger).foreachBatch { (batch: DataFrame, _: Long) => batch.collect().foreach(rows.add): Unit }
+      .trigger(trigger).foreachBatch((batch: DataFrame, _: Long) => batch.collect().foreach(rows.add): Unit)
     checkpoint.foreach(writer.option("checkpointLocation", _))
     val query = writer.start()
     try body(new Running(query, rows))

@@ -45,7 +45,8 @@ private[latency] object WatermarkedColumn {
     val found =
       try plan.resolve(UnresolvedAttribute.parseAttributeName(name), conf.resolver)
       catch {
-        case _: AnalysisException => fail(name, "cannot be told from others, or is not well quoted", columns(plan, name))
+        case _: AnalysisException =>
+          fail(name, "cannot be told from others, or is not well quoted", columns(plan, name))
       }
     found match {
       case Some(attribute: Attribute) => attribute
@@ -64,7 +65,8 @@ private[latency] object WatermarkedColumn {
   private def columns(plan: LogicalPlan, asked: String): String =
     s"the columns are ${Readable.names(plan.output.map(_.name), Some(asked))}"
 
-  private def fail(name: String, problem: String, remedy: String): Nothing = throw new IllegalArgumentException(
-    s"system-time watermark: the column '${Readable.name(name)}' $problem; $remedy"
-  )
+  private def fail(name: String, problem: String, remedy: String): Nothing =
+    throw new IllegalArgumentException(
+      s"system-time watermark: the column '${Readable.name(name)}' $problem; $remedy"
+    )
 }

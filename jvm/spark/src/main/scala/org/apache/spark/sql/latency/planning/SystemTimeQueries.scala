@@ -17,7 +17,8 @@ import org.apache.spark.sql.streaming.StreamingQueryListener
  *
  * Costs a look at the plan of each query that starts in the session.
  */
-private[latency] final class SystemTimeQueries(session: SparkSession) extends StreamingQueryListener with Logging {
+private[latency] final class SystemTimeQueries(session: SparkSession) extends StreamingQueryListener
+    with Logging {
   import StreamingQueryListener._
 
   override def onQueryStarted(event: QueryStartedEvent): Unit =
@@ -33,6 +34,9 @@ private[latency] final class SystemTimeQueries(session: SparkSession) extends St
 
   private def begin(query: MicroBatchExecution, watermarks: Seq[EventTimeWatermark]): Unit = {
     val interval = LatencyConf(session).watermarkInterval
+    SystemTimeWarnings.of(query).foreach(problem =>
+      logWarning(s"query ${CurrentQuery.nameOf(query)}: $problem")
+    )
     query.sparkSessionForStream.withActive(query.logicalPlan) // makes the trigger
     query.triggerExecutor match {
       case pace: ProcessingTimeExecutor =>

@@ -42,5 +42,6 @@ private[latency] final class SystemTimeWatermarkExec(
 /** Stands where nothing is read: what Spark's tracker is given between two batches. */
 private[planning] case object Nothing extends LeafExecNode {
   override def output: Seq[Attribute] = Nil
-  override protected def doExecute(): RDD[InternalRow] = throw new UnsupportedOperationException("there are no rows")
+  override protected def doExecute(): RDD[InternalRow] =
+    throw new UnsupportedOperationException("there are no rows")
 }
