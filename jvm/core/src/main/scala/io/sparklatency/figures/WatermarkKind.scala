@@ -13,6 +13,6 @@ object WatermarkKind {
   /** The clock: `withSystemTimeWatermark`. */
   case object SystemTime extends WatermarkKind("system-time")
 
-  /** What an event says that was written before there were two kinds is nothing: then it is the first. */
+  /** An event names the second kind only: those that were written before there were two name none. */
   def of(name: String): WatermarkKind = if (name == SystemTime.name) SystemTime else EventTime
 }

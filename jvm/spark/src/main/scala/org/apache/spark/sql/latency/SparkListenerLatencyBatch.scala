@@ -124,7 +124,8 @@ object StoredWatermark {
     watermark.delayMs,
     watermark.watermarkMs.map(Long.box).orNull,
     watermark.holdsBack,
-    watermark.kind.name
+    // Nothing where it is of the kind that all were of before there was another.
+    Option(watermark.kind).filter(_ != WatermarkKind.EventTime).map(_.name).orNull
   )
 }
 
