@@ -13,6 +13,7 @@ from sparklatency._version import __version__
 from sparklatency.binding.jars import jar_path
 from sparklatency.binding.marking import with_e2e_latency, with_ingestion_timestamp
 from sparklatency.binding.session import configure
+from sparklatency.binding.watermarks import with_system_time_watermark
 from sparklatency.errors import NoFiguresError, SparkLatencyError
 from sparklatency.view import latency
 
@@ -25,4 +26,5 @@ __all__ = [
     "latency",
     "with_e2e_latency",
     "with_ingestion_timestamp",
+    "with_system_time_watermark",
 ]

@@ -4,6 +4,7 @@ import io.sparklatency.answer.Headline
 import io.sparklatency.figures.Batch
 import io.sparklatency.figures.NodeLatencies
 import io.sparklatency.figures.SourceWatermark
+import io.sparklatency.figures.WatermarkKind
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Which step takes the time, in one sentence. */
@@ -69,18 +70,22 @@ class HeadlineSuite extends AnyFunSuite {
   }
 
   test("where records wait for the watermark it is said which source holds that back") {
-    def headline(silent: Option[Long]): String = {
+    def headline(silent: Option[Long], kind: WatermarkKind = WatermarkKind.EventTime): String = {
       val watermarks = Seq(
         SourceWatermark("kafka[a]", "at", 0, Some(60000), holdsBack = false),
-        SourceWatermark("kafka[b]", "at", 0, silent, holdsBack = true)
+        SourceWatermark("kafka[b]", "at", 0, silent, holdsBack = true, kind)
       )
       val batch = Batch("orders", None, None, 1, 0, 61000, 1, Map.empty, silent, watermarks, 0, Nil)
       val query = Answered.query(node("source")(100), node("sink", "source")())
       Answered.answer(query.copy(lastBatch = Some(batch))).headline.text
     }
     val nothing = "No record with a timestamp has reached the end of the query yet."
-    assert(headline(None) === s"$nothing The watermark has not moved: no record has come from kafka[b].")
+    assert(headline(None) === s"$nothing The watermark has not moved: no record has come from kafka[b]. " +
+      "A system-time watermark on it moves on while kafka[b] is silent.")
     assert(headline(Some(1000)) ===
+      s"$nothing At the last commit the watermark was 1 min behind the clock. kafka[b] holds it back. " +
+      "A system-time watermark on it moves on while kafka[b] is silent.")
+    assert(headline(Some(1000), WatermarkKind.SystemTime) ===
       s"$nothing At the last commit the watermark was 1 min behind the clock. kafka[b] holds it back.")
   }
 

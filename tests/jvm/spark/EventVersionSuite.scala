@@ -11,6 +11,7 @@ import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeTimes
 import io.sparklatency.figures.StageTimes
+import io.sparklatency.figures.WatermarkKind
 import io.sparklatency.recording.NewerFormatException
 import io.sparklatency.spark.LatencyJson
 import io.sparklatency.spark.Logged
@@ -75,6 +76,14 @@ class EventVersionSuite extends AnyFunSuite {
   test("what is written is the newest version, and no field of it has changed") {
     val written = JsonProtocol.sparkEventToJsonString(SparkListenerLatencyBatch(read(newest).record))
     assert(written === newest)
+  }
+
+  test("a watermark that goes by the clock is one when the event is read") {
+    val record = read(newest).record
+    val system = record.copy(watermarks = record.watermarks.map(_.copy(kind = WatermarkKind.SystemTime)))
+    val event = read(JsonProtocol.sparkEventToJsonString(SparkListenerLatencyBatch(system)))
+    assert(event.record.watermarks.map(_.kind) === Seq(WatermarkKind.SystemTime))
+    assert(record.watermarks.map(_.kind) === Seq(WatermarkKind.EventTime))
   }
 
   test("who was at work stands in the event, and whoever reads it shows that") {

@@ -119,6 +119,7 @@ def watermarks(query: QueryLatency) -> RenderableType:
         [
             name(one.source),
             name(one.column),
+            one.kind,
             "holds back" if one.holds_back else "",
             milliseconds(one.delay),
             _time(one.watermark),
@@ -127,8 +128,8 @@ def watermarks(query: QueryLatency) -> RenderableType:
         for one in (batch.watermarks if batch else ())
     ]
     moment = "" if batch is None else f", at the last commit, {_time(batch.committed)} UTC"
-    headings = ("source", "column", "", "delay", "watermark [UTC]", "lag")
-    known: list[RenderableType] = [layout.table(headings, rows, left=3)] if rows else []
+    headings = ("source", "column", "kind", "", "delay", "watermark [UTC]", "lag")
+    known: list[RenderableType] = [layout.table(headings, rows, left=4)] if rows else []
     return Group(
         layout.caption(f"{layout.heading(query)} · in ms{moment}"),
         *known,

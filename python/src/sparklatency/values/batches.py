@@ -22,13 +22,15 @@ class SourceWatermark:
     """What it comes from, ``kafka[orders]`` say."""
     column: str
     delay: int
-    """The delay that ``withWatermark`` was given, in milliseconds."""
+    """The delay that ``withWatermark`` was given, or the lag of a system-time watermark, in milliseconds."""
     watermark: datetime | None
-    """The greatest event time seen by this run, less the delay, in UTC."""
+    """The greatest event time seen by this run, or the time of the clock, less the delay, in UTC."""
     lag: int | None
     """How far that was behind the clock at the commit, in milliseconds."""
     holds_back: bool
     """Whether the query's watermark is this one."""
+    kind: str
+    """``event-time``, or ``system-time`` if it goes by the clock."""
 
 
 @dataclass(frozen=True)

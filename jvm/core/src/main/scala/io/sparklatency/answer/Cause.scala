@@ -3,6 +3,7 @@ package io.sparklatency.answer
 import io.sparklatency.figures.Admission
 import io.sparklatency.figures.Batch
 import io.sparklatency.figures.Measure
+import io.sparklatency.figures.WatermarkKind
 import io.sparklatency.path.LatencyPath
 import io.sparklatency.path.OperatorPath
 
@@ -138,7 +139,9 @@ object Cause {
     val sides = batch.nodes.find(_.id == node).fold(0)(_.upstream.distinct.size)
     val watermark = batch.watermarks.find(_.holdsBack).orElse(batch.watermarks.headOption).map { watermark =>
       s"the watermark of ${Readable.name(watermark.source)} passes them, " +
-        s"${Readable.duration(watermark.delayMs.toDouble)} behind its newest event"
+        s"${Readable.duration(
+            watermark.delayMs.toDouble
+          )} behind ${if (watermark.kind == WatermarkKind.SystemTime) "the clock" else "its newest event"}"
     }
     if (sides > 1)
       s" They leave when a match comes from the other side${watermark.fold("")(passes => s", or when $passes")}."

@@ -2,6 +2,7 @@ package io.sparklatency.answer
 
 import io.sparklatency.figures.Figure.Whole
 import io.sparklatency.figures.QuerySnapshot
+import io.sparklatency.figures.WatermarkKind
 
 /**
  * What another delay of the watermark would do, by how far records came behind the newest event since the query started.
@@ -63,6 +64,7 @@ private[answer] object WatermarkAdvice {
   def of(query: QuerySnapshot): Option[WatermarkAdvice] = for {
     batch <- query.lastBatch
     watermark <- Option.when(batch.watermarks.size == 1)(batch.watermarks.head)
+    if watermark.kind == WatermarkKind.EventTime // how far records come behind the clock is another figure
     records = query.outOfOrder.count if records >= Enough
     behind <- query.outOfOrder.percentile(Percent)
     better <- delays.find(_ >= behind * Reserve)

@@ -1,6 +1,7 @@
 package io.sparklatency.answer
 
 import io.sparklatency.figures.QuerySnapshot
+import io.sparklatency.figures.WatermarkKind
 
 /** Where a query's watermark stands: now if it runs, else at its last commit. */
 object Watermarks {
@@ -16,7 +17,11 @@ object Watermarks {
   private[answer] def heldBack(query: QuerySnapshot): Option[String] =
     query.lastBatch.flatMap(_.watermarks.find(_.holdsBack)).map { held =>
       val source = Readable.name(held.source)
-      if (held.watermarkMs.isEmpty) s"The watermark has not moved: no record has come from $source."
-      else s"${text(query)} $source holds it back."
+      val remedy = held.kind match {
+        case WatermarkKind.EventTime => s" A system-time watermark on it moves on while $source is silent."
+        case WatermarkKind.SystemTime => ""
+      }
+      if (held.watermarkMs.isEmpty) s"The watermark has not moved: no record has come from $source.$remedy"
+      else s"${text(query)} $source holds it back.$remedy"
     }
 }

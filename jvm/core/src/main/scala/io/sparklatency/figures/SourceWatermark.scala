@@ -4,19 +4,22 @@ package io.sparklatency.figures
  * The watermark of one watermarked column.
  *
  * @param source      what it comes from, `kafka[orders]` say
- * @param delayMs     the delay that `withWatermark` was given
- * @param watermarkMs the greatest event time seen by this run, less the delay; none before there was one
+ * @param delayMs     the delay that `withWatermark` was given, or the lag of a system-time watermark
+ * @param watermarkMs the greatest event time seen by this run, or the time of the clock, less the delay; none before there was
+ *                    one
  * @param holdsBack   whether the query's watermark is this one
+ * @param kind        what it goes by
  */
 final case class SourceWatermark(
     source: String,
     column: String,
     delayMs: Long,
     watermarkMs: Option[Long],
-    holdsBack: Boolean
+    holdsBack: Boolean,
+    kind: WatermarkKind = WatermarkKind.EventTime
 ) {
 
-  /** The greatest event time seen by this run. */
+  /** The greatest event time seen by this run, or the time of the clock. */
   def newestMs: Option[Long] = watermarkMs.map(_ + delayMs)
 
   /** This watermark when a batch has seen event times up to `greatestMs`. Like Spark's own, it never goes back. */

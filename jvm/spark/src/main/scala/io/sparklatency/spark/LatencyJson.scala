@@ -141,7 +141,7 @@ object LatencyJson {
 
   private def put(json: ObjectNode, batch: Batch, watermark: SourceWatermark): Unit = {
     json.put("source", watermark.source).put("column", watermark.column).put("delay", watermark.delayMs)
-      .put("holdsBack", watermark.holdsBack)
+      .put("holdsBack", watermark.holdsBack).put("kind", watermark.kind.name)
     putLong(json, "watermark", watermark.watermarkMs)
     putLong(json, "lag", batch.watermarkLagMs(watermark))
   }

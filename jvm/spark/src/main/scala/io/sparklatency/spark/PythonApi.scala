@@ -9,6 +9,7 @@ import org.apache.spark.sql.Column
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.latency.application.DatasetMarks
+import org.apache.spark.sql.latency.application.DatasetWatermarks
 import org.apache.spark.sql.latency.application.LatencyApplication
 import org.apache.spark.sql.latency.history.LatencyStore
 
@@ -36,6 +37,9 @@ object PythonApi {
   }
 
   def withIngestionTimestamp(df: DataFrame, column: String): DataFrame = DatasetMarks.stamp(df, column)
+
+  def withSystemTimeWatermark(df: DataFrame, column: String, lag: String): DataFrame =
+    DatasetWatermarks.systemTime(df, column, lag)
 
   /**
    * Figures of a query, or of all, as REST gives them.

@@ -4,6 +4,7 @@ import io.sparklatency.spark.base.RecordTimestamp
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.Dataset
 import org.apache.spark.sql.latency.application.DatasetMarks
+import org.apache.spark.sql.latency.application.DatasetWatermarks
 
 /** `import io.sparklatency.spark.syntax._` and every Dataset can be marked. Called in the user's thread. */
 object syntax {
@@ -40,5 +41,17 @@ object syntax {
      */
     def withIngestionTimestamp(column: String = "ingestion_time"): DataFrame =
       DatasetMarks.stamp(dataset, column)
+
+    /**
+     * A watermark on `column` that trails the clock by `lag`, whether records arrive or not: windows close though no event
+     * comes. It takes the place of `withWatermark`. Rows pass unchanged and cost nothing. Place it after the filters that
+     * should reach the source.
+     *
+     * @param column the name of a column of type TIMESTAMP, or of a window
+     * @param lag    an interval such as `10 seconds`; a record that comes later than that may be dropped
+     * @throws IllegalArgumentException when the column or the lag will not do, or there is a watermark already
+     */
+    def withSystemTimeWatermark(column: String, lag: String): Dataset[T] =
+      DatasetWatermarks.systemTime(dataset, column, lag)
   }
 }

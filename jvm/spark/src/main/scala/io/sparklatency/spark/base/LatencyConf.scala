@@ -43,6 +43,7 @@ final class LatencyConf(read: String => Option[String], all: => Iterable[(String
   def autoIngestion: Boolean = get(AutoIngestion)
   def publishAfter: Long = get(PublishAfter)
   def clockInterval: Option[Long] = get(ClockInterval)
+  def watermarkInterval: Long = get(WatermarkInterval)
   def historyBatches: Int = get(HistoryBatches)
   def figures: FiguresSettings =
     FiguresSettings(WindowSettings(get(NumSamples), get(SampleWindow)), get(GranularityKey), get(MaxNodes))
@@ -149,6 +150,14 @@ object LatencyConf extends Logging {
     "How often an executor compares its clock with the driver's. It needs the plugin. Read when an executor starts."
   )(value => durationOrNone(value))
 
+  val WatermarkInterval: Key[Long] = new Key(
+    s"${Prefix}watermark.interval",
+    "1s",
+    "a positive duration such as 1s or 500ms",
+    "How often a system-time watermark moves on, at most. Where something is kept in state, each move runs a batch, also " +
+      "without a record. Read from the session when a query starts."
+  )(duration)
+
   val HistoryBatches: Key[Int] = new Key(
     s"${Prefix}history.batches",
     "1000",
@@ -180,6 +189,7 @@ object LatencyConf extends Logging {
       MaxNodes,
       PublishAfter,
       ClockInterval,
+      WatermarkInterval,
       HistoryBatches,
       NumSamples,
       SampleWindow

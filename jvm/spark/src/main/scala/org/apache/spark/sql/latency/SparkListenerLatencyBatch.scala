@@ -7,6 +7,7 @@ import io.sparklatency.figures.Batch
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeLatencies
 import io.sparklatency.figures.SourceWatermark
+import io.sparklatency.figures.WatermarkKind
 import io.sparklatency.recording.LatencySummary
 import org.apache.spark.scheduler.SparkListenerEvent
 
@@ -101,10 +102,18 @@ final case class StoredWatermark(
     column: String,
     delayMs: Long,
     watermarkMs: java.lang.Long,
-    holdsBack: Boolean
+    holdsBack: Boolean,
+    kind: String
 ) {
   def watermark: SourceWatermark =
-    SourceWatermark(source, column, delayMs, Option(watermarkMs).map(_.toLong), holdsBack)
+    SourceWatermark(
+      source,
+      column,
+      delayMs,
+      Option(watermarkMs).map(_.toLong),
+      holdsBack,
+      WatermarkKind.of(kind)
+    )
 }
 
 /** Writes a watermark as an event has it. */
@@ -114,7 +123,9 @@ object StoredWatermark {
     watermark.column,
     watermark.delayMs,
     watermark.watermarkMs.map(Long.box).orNull,
-    watermark.holdsBack
+    watermark.holdsBack,
+    // Nothing where it is of the kind that all were of before there was another.
+    Option(watermark.kind).filter(_ != WatermarkKind.EventTime).map(_.name).orNull
   )
 }
 

@@ -11,11 +11,14 @@ import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.marking.IngestionTime
 import org.apache.spark.sql.latency.marking.LatencyHint
 import org.apache.spark.sql.latency.marking.NodeIds
+import org.apache.spark.sql.latency.marking.SystemTimeWatermarkHint
 import org.apache.spark.sql.latency.planning.AutomaticNodes
 import org.apache.spark.sql.latency.planning.IngestionStampStrategy
 import org.apache.spark.sql.latency.planning.IngestionStamps
 import org.apache.spark.sql.latency.planning.LatencyMarkStrategy
 import org.apache.spark.sql.latency.planning.StampsAtSources
+import org.apache.spark.sql.latency.planning.SystemTimeQueries
+import org.apache.spark.sql.latency.planning.SystemTimeWatermarkStrategy
 import org.apache.spark.sql.latency.planning.TerminalNodes
 import org.apache.spark.sql.latency.planning.UnrecordedMarks
 import org.apache.spark.sql.latency.sql.LatencyTable
@@ -24,6 +27,7 @@ import org.apache.spark.sql.latency.tracking.PlannedPath
 /**
  * What a session gains:
  *   - the hint `E2E_LATENCY('node' [, timestamp [, level]])`, where a NULL timestamp is the watermarked column
+ *   - the hint `SYSTEM_TIME_WATERMARK('column', 'lag')`, a watermark that goes by the clock
  *   - the plan of a mark, and the check that node ids are unique
  *   - automatic nodes
  *   - `ingestion_time()`, the time at which a record is read
@@ -37,6 +41,9 @@ import org.apache.spark.sql.latency.tracking.PlannedPath
 final class LatencyExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit = {
     extensions.injectResolutionRule(session => LatencyHint(session.asInstanceOf[SparkSession]))
+    extensions.injectResolutionRule(session =>
+      SystemTimeWatermarkHint(() => SystemTimeQueries.listenIn(session.asInstanceOf[SparkSession]))
+    )
     extensions.injectCheckRule(_ => NodeIds.Unique)
     extensions.injectOptimizerRule(session =>
       UnrecordedMarks(session.asInstanceOf[SparkSession], LatencyApplication)
@@ -45,6 +52,7 @@ final class LatencyExtensions extends SparkSessionExtensionsProvider {
     extensions.injectPlannerStrategy(_ => LatencyMarkStrategy(LatencyApplication))
     extensions.injectPlannerStrategy(_ => IngestionStampStrategy)
     extensions.injectColumnar(_ => StampsAtSources) // before nodes are placed above them
+    extensions.injectPlannerStrategy(_ => SystemTimeWatermarkStrategy)
     extensions.injectColumnar(session =>
       AutomaticNodes(session.asInstanceOf[SparkSession], LatencyApplication)
     )

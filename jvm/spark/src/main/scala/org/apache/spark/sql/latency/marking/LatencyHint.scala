@@ -10,7 +10,6 @@ import org.apache.spark.sql.catalyst.plans.logical.UnresolvedHint
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.latency.compat.SparkSession
-import org.apache.spark.sql.types.StringType
 
 /**
  * Turns the hint `E2E_LATENCY` into a mark. A wrong hint fails the analysis, in words. Where the session drops all hints, a
@@ -37,11 +36,11 @@ private[latency] final case class LatencyHint(session: SparkSession) extends Rul
   private def marked: PartialFunction[LogicalPlan, LogicalPlan] = {
     case UnresolvedHint(name, parameters, child) if name.equalsIgnoreCase(Name) && child.resolved =>
       parameters match {
-        case Seq(Text(node)) =>
+        case Seq(HintText(node)) =>
           Marking.mark(session, child, node, _.resolve(RecordTimestamp.Watermarked), "INFO")
-        case Seq(Text(node), Timestamp(timestamp)) =>
+        case Seq(HintText(node), Timestamp(timestamp)) =>
           Marking.mark(session, child, node, timestamp, "INFO")
-        case Seq(Text(node), Timestamp(timestamp), Text(level)) =>
+        case Seq(HintText(node), Timestamp(timestamp), HintText(level)) =>
           Marking.mark(session, child, node, timestamp, level)
         case other => throw new IllegalArgumentException(
             s"$Name(${Readable.cut(other.take(10).map(shown).mkString(", "))}): a node id and a timestamp column are expected; $usage"
@@ -58,22 +57,13 @@ private[latency] final case class LatencyHint(session: SparkSession) extends Rul
     case other => String.valueOf(other)
   }
 
-  /** A parameter that is a text: the parser gives it as it is, or as a literal. */
-  private object Text {
-    def unapply(parameter: Any): Option[String] = parameter match {
-      case text: String => Some(text)
-      case Literal(value, StringType) if value != null => Some(value.toString)
-      case _ => None
-    }
-  }
-
   /**
    * A parameter that names a column. The analyzer may already have resolved it, and given a struct's field a name (an Alias).
    */
   private object Timestamp {
     def unapply(parameter: Any): Option[RecordTimestampResolution => Expression] = parameter match {
       case null | Literal(null, _) => Some(_.resolve(RecordTimestamp.Watermarked))
-      case Text(name) => Some(_.resolve(RecordTimestamp.Named(name)))
+      case HintText(name) => Some(_.resolve(RecordTimestamp.Named(name)))
       case Alias(field, _) => Some(_.resolve(field))
       case expression: Expression if !expression.isInstanceOf[Literal] => Some(_.resolve(expression))
       case _ => None

@@ -24,6 +24,9 @@ private[latency] object CurrentQuery {
   def active(session: SparkSession, query: UUID): Option[StreamExecution] =
     Option(session.sharedState.activeStreamingQueries.get(query))
 
+  /** As a user knows it: its name, else its id. */
+  def nameOf(query: StreamExecution): String = Option(query.name).getOrElse(query.id.toString)
+
   /** Whether it commits results at the end of a batch. In real-time and continuous mode they show at once. */
   def hasCommits(session: SparkSession): Boolean = running(session).map(_.trigger) match {
     case Some(_: RealTimeTrigger | _: ContinuousTrigger) => false

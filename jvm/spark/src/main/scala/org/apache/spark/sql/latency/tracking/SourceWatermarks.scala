@@ -1,12 +1,14 @@
 package org.apache.spark.sql.latency.tracking
 
 import io.sparklatency.figures.SourceWatermark
+import io.sparklatency.figures.WatermarkKind
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.latency.compat.EventTimeWatermarkExec
 import org.apache.spark.sql.latency.compat.IncrementalExecution
 import org.apache.spark.sql.latency.planning.CurrentQuery
 import org.apache.spark.sql.latency.planning.StreamingQuerySources
+import org.apache.spark.sql.latency.planning.SystemTimeWatermarkExec
 
 /**
  * The watermarks of a query, one for each `withWatermark` in its plan. Spark itself tells only the one watermark that it
@@ -35,14 +37,20 @@ private[latency] object SourceWatermarks extends AdaptiveSparkPlanHelper {
       earlier: Option[SourceWatermark]
   ): SourceWatermark = {
     val source = collectFirst(watermark.child)(Function.unlift(sources.of)).map(_.name)
-    val stats = watermark.eventTimeStats.value
+    val (kind, reached) = watermark match {
+      case system: SystemTimeWatermarkExec => WatermarkKind.SystemTime -> system.systemTimeMs
+      case _ =>
+        val stats = watermark.eventTimeStats.value
+        WatermarkKind.EventTime -> Option.when(stats.count > 0)(stats.max)
+    }
     SourceWatermark(
       // Without data there may be an empty relation in place of the source.
       source.orElse(earlier.map(_.source)).getOrElse("unknown"),
       watermark.eventTime.name,
       watermark.delayMs,
       earlier.flatMap(_.watermarkMs),
-      holdsBack = false
-    ).advanced(Option.when(stats.count > 0)(stats.max))
+      holdsBack = false,
+      kind
+    ).advanced(reached)
   }
 }

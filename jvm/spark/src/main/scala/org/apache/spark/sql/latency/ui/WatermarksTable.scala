@@ -29,8 +29,17 @@ private[ui] object WatermarksTable {
     Column.text[SourceWatermark]("Column", "the watermarked column")(_.column)(w =>
       LatencyPage.shortened(w.column)
     ),
-    Column.exact[SourceWatermark]("Delay", "as withWatermark was given it")(w => Some(w.delayMs)),
-    Column.text[SourceWatermark]("Watermark", "the greatest event time seen by this run, less the delay")(
+    Column.text[SourceWatermark]("Kind", "whether it goes by events or by the clock")(_.kind.name)(w =>
+      Text(w.kind.name)
+    ),
+    Column.exact[SourceWatermark](
+      "Delay",
+      "as withWatermark was given it, or the lag of a system-time watermark"
+    )(w => Some(w.delayMs)),
+    Column.text[SourceWatermark](
+      "Watermark",
+      "the greatest event time seen by this run, or the time of the clock, less the delay"
+    )(
       _.watermarkMs.fold("")(ms => f"$ms%019d")
     )(w => Text(w.watermarkMs.fold(Readable.Unknown)(UIUtils.formatDate))),
     Column.exact[SourceWatermark](

@@ -2,6 +2,7 @@ package org.apache.spark.sql.latency
 
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution
+import org.apache.spark.sql.execution.streaming.checkpointing
 import org.apache.spark.sql.execution.streaming.operators.stateful
 import org.apache.spark.sql.execution.streaming.runtime
 import org.apache.spark.sql.internal.SQLConf
@@ -21,8 +22,15 @@ package object compat {
     classic.ColumnNodeToExpressionConverter
 
   type IncrementalExecution = runtime.IncrementalExecution
+  type MicroBatchExecution = runtime.MicroBatchExecution
+  type MicroBatchExecutionContext = runtime.MicroBatchExecutionContext
+  type ProcessingTimeExecutor = runtime.ProcessingTimeExecutor
   type StreamExecution = runtime.StreamExecution
+  type OffsetSeqMetadataBase = checkpointing.OffsetSeqMetadataBase
   type StreamingExecutionRelation = runtime.StreamingExecutionRelation
+  type TriggerExecutor = runtime.TriggerExecutor
+  val WatermarkPropagator: runtime.WatermarkPropagator.type = runtime.WatermarkPropagator
+  type WatermarkTracker = runtime.WatermarkTracker
   type ContinuousTrigger = execution.streaming.ContinuousTrigger
   type RealTimeTrigger = execution.streaming.RealTimeTrigger
 
@@ -50,6 +58,10 @@ package object compat {
   /** Whether a query without state is planned adaptively. */
   def plansStatelessAdaptively(conf: SQLConf): Boolean =
     conf.adaptiveExecutionEnabled && conf.getConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED_IN_STATELESS_STREAMING)
+
+  /** What makes one watermark of all that a query has. Scala keeps it from us, though Java would not. */
+  def watermarkTracker(query: MicroBatchExecution): WatermarkTracker =
+    classOf[MicroBatchExecution].getMethod("watermarkTracker").invoke(query).asInstanceOf[WatermarkTracker]
 
   type HttpServletRequest = jakarta.servlet.http.HttpServletRequest
 }

@@ -1,0 +1,44 @@
+package org.apache.spark.sql.latency.planning
+
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.execution.streaming.AvailableNowTrigger
+import org.apache.spark.sql.execution.streaming.OneTimeTrigger
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.latency.compat.StreamExecution
+
+/**
+ * What keeps a query's system-time watermark from doing what its user expects, in words. Without state; called once when a query
+ * starts, for a walk over its plan.
+ */
+private[planning] object SystemTimeWarnings {
+
+  def of(query: StreamExecution): Seq[String] = {
+    val conf = query.sparkSessionForStream.sessionState.conf
+    Seq(
+      Option.when(!keepsState(query.analyzedPlan))(
+        "it has a system-time watermark and keeps no state, so there is nothing that the watermark could close; leave it out"
+      ),
+      Option.when(!conf.getConf(SQLConf.STREAMING_NO_DATA_MICRO_BATCHES_ENABLED))(
+        s"${SQLConf.STREAMING_NO_DATA_MICRO_BATCHES_ENABLED.key} is false, so windows close only when a record arrives, in spite of " +
+          "the system-time watermark"
+      ),
+      endsByItself(query)
+    ).flatten
+  }
+
+  private def endsByItself(query: StreamExecution): Option[String] = query.trigger match {
+    case AvailableNowTrigger | OneTimeTrigger => Some(
+        "its trigger ends when all is read, so its system-time watermark stands at the start of the run; what waits for a " +
+          "second batch of the run, and is older than the lag, is dropped as late"
+      )
+    case _ => None
+  }
+
+  private def keepsState(plan: LogicalPlan): Boolean = plan.exists {
+    case _: Aggregate | _: Deduplicate | _: DeduplicateWithinWatermark | _: Distinct | _: GlobalLimit => true
+    case _: FlatMapGroupsWithState | _: FlatMapGroupsInPandasWithState => true
+    case _: TransformWithState | _: TransformWithStateInPySpark => true
+    case join: Join => join.left.isStreaming && join.right.isStreaming
+    case _ => false
+  }
+}

@@ -1,0 +1,58 @@
+"""A watermark that goes by the clock."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from sparklatency.arguments import check_text, check_type
+from sparklatency.binding.gateway import check_connect_server, is_connect, session_api
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def with_system_time_watermark(df: DataFrame, column: str, lag: str | timedelta) -> DataFrame:
+    """A watermark that trails the clock by ``lag``, whether records arrive or not.
+
+    Windows close though no event comes. It takes the place of ``withWatermark``. Rows pass unchanged and cost
+    nothing; where something is kept in state, the query runs a batch each
+    ``spark.sparklatency.watermark.interval``, also without data.
+
+    Args:
+        df: a stream; a batch DataFrame is returned as it is.
+        column: the name of a column that says when the event happened, of type TIMESTAMP, or of a window.
+        lag: an interval such as ``"10 seconds"``, or a timedelta. A record that comes later than that may be
+            dropped.
+
+    Returns:
+        ``df`` with the watermark.
+
+    Raises:
+        TypeError: an argument is of the wrong Python type.
+        ValueError: a string cannot be written as UTF-8 (it has a lone surrogate).
+        pyspark.errors.IllegalArgumentException: an unknown column or one of another type, a lag that is no
+            interval, is negative or is longer than a year, or a watermark below this one.
+        SparkLatencyError: the session has no jar of sparklatency, or one that does not fit.
+    """
+    _check(df, column, lag)
+    interval = lag if isinstance(lag, str) else f"{lag // timedelta(microseconds=1)} microseconds"
+    if is_connect(df):
+        check_connect_server(df.sparkSession)
+        watermarked = df.hint("SYSTEM_TIME_WATERMARK", column, interval)
+        watermarked.isStreaming  # noqa: B018 (a mistake shows here, not when the query starts)
+        return watermarked
+    from pyspark.sql import DataFrame
+
+    session = df.sparkSession
+    return DataFrame(session_api(session).withSystemTimeWatermark(df._jdf, column, interval), session)
+
+
+def _check(df: object, column: object, lag: object) -> None:
+    from pyspark.sql import DataFrame
+
+    check_type("with_system_time_watermark", "df", df, DataFrame)
+    check_type("with_system_time_watermark", "column", column, str)
+    check_type("with_system_time_watermark", "lag", lag, str, timedelta)
+    for name, value in (("column", column), ("lag", lag)):
+        check_text("with_system_time_watermark", name, value)

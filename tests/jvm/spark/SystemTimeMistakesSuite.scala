@@ -1,0 +1,123 @@
+package io.sparklatency.spark
+
+import java.sql.Timestamp
+
+import io.sparklatency.spark.syntax._
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.ForeachWriter
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.execution.streaming.sources.LowLatencyMemoryStream
+import org.apache.spark.sql.streaming.StreamingQueryException
+import org.apache.spark.sql.streaming.Trigger
+
+/** What a system-time watermark says to bad input. */
+class SystemTimeMistakesSuite extends SystemTimeTest {
+  private def refused(call: => Any): String = intercept[IllegalArgumentException](call).getMessage
+
+  private def lag(text: String): String = refused(stream.toDF().withSystemTimeWatermark("value", text))
+
+  test("a lag that is no interval, is negative, or is longer than a year") {
+    val end = "; give one such as '10 seconds'"
+    assert(lag("soon") === s"the lag 'soon' of a system-time watermark is not an interval$end")
+    assert(lag("") === s"the lag '' of a system-time watermark is not an interval$end")
+    assert(lag(null) === s"the lag 'null' of a system-time watermark is not an interval$end")
+    assert(lag("-1 second") ===
+      s"the lag '-1 second' of a system-time watermark is negative: a watermark cannot be ahead of the clock$end")
+    assert(lag("10000 days") ===
+      s"the lag '10000 days' of a system-time watermark is longer than a year: no window would close before$end")
+    assert(lag("x" * 1000).length < 300)
+  }
+
+  test("a column that is not there, is of another type, or lies within a struct") {
+    val df =
+      stream.toDF().selectExpr("value", "string(value) as text", "named_struct('inner', value) as outer")
+    def column(name: String): String = refused(df.withSystemTimeWatermark(name, "10 seconds"))
+    assert(column("valu") ===
+      "system-time watermark: the column 'valu' is not there; the columns are 'value', 'text', 'outer'")
+    assert(column(
+      "text"
+    ) === "system-time watermark: the column 'text' is of type STRING; a watermark needs a TIMESTAMP or a " +
+      "window: cast the column first")
+    assert(
+      column("outer.inner") ===
+        "system-time watermark: the column 'outer.inner' lies within a struct; make it a column of its own first"
+    )
+    assert(column(
+      "`value"
+    ) === "system-time watermark: the column '`value' cannot be told from others, or is not well quoted; " +
+      "the columns are 'value', 'text', 'outer'")
+    assert(column(null).contains("needs the name of a column"))
+  }
+
+  test("a second watermark on one path") {
+    val once = lagging(stream)
+    val message =
+      "system-time watermark: the column 'value' would be the second watermark on this path: there is one on 'value'; " +
+        "leave one of them out; inputs of a join or union can each have their own, before they meet"
+    assert(refused(once.withSystemTimeWatermark("value", "1 second")) === message)
+    assert(refused(stream.toDF().withWatermark(
+      "value",
+      "1 second"
+    ).withSystemTimeWatermark("value", "1 second")) === message)
+  }
+
+  test("a bad hint") {
+    stream.toDF().createOrReplaceTempView("bad_hint")
+    assert(refused(spark.sql("SELECT /*+ SYSTEM_TIME_WATERMARK('value') */ * FROM bad_hint")) ===
+      "SYSTEM_TIME_WATERMARK('value'): the name of a column and a lag are expected; " +
+      "use SYSTEM_TIME_WATERMARK('event_time', '10 seconds')")
+  }
+
+  test("a query that keeps no state is told so") {
+    val input = stream
+    val told = Logged.during(running(lagging(input))(_.reads(input, 1)))
+    assert(told.exists(_.contains("keeps no state, so there is nothing that the watermark could close")))
+  }
+
+  test("a setting and a trigger that keep it from closing windows are told") {
+    val input = stream
+    withSettings("spark.sql.streaming.noDataMicroBatches.enabled" -> "false") {
+      val told = Logged.during(running(windows(lagging(input)))(_.reads(input, 1)))
+      assert(told.exists(
+        _.contains("noDataMicroBatches.enabled is false, so windows close only when a record arrives")
+      ))
+    }
+    val told = Logged.during(running(
+      windows(lagging(input)),
+      trigger = Trigger.AvailableNow()
+    )(_.query.awaitTermination()))
+    assert(told.exists(_.contains("its trigger ends when all is read")))
+    assert(!Logged.during(running(windows(lagging(input)))(_.reads(
+      input,
+      1
+    ))).exists(_.contains("system-time")))
+  }
+
+  test("continuous mode refuses any watermark when the query is started") {
+    val df = spark.readStream.format("rate").load().withSystemTimeWatermark("timestamp", "1 second")
+    val refusal = intercept[AnalysisException](
+      df.writeStream.format("noop").trigger(Trigger.Continuous("1 second")).start()
+    )
+    assert(refusal.getMessage.contains("Continuous processing does not support"))
+  }
+
+  test("real-time mode ends the query, and says what to use instead") {
+    val failed = intercept[StreamingQueryException] {
+      val input = LowLatencyMemoryStream[Timestamp](spark, 2)
+      val query = input.toDF().withSystemTimeWatermark("value", "1 second").writeStream.outputMode("update")
+        .foreach(SystemTimeMistakesSuite.Drop)
+        .trigger(Trigger.RealTime("10 minutes")).start()
+      try query.awaitTermination()
+      finally query.stop()
+    }
+    assert(failed.getMessage.contains("a system-time watermark does not work in real-time mode"))
+  }
+}
+
+object SystemTimeMistakesSuite {
+  private object Drop extends ForeachWriter[Row] {
+    override def open(partition: Long, epoch: Long): Boolean = true
+    override def process(row: Row): Unit = ()
+    override def close(error: Throwable): Unit = ()
+  }
+}
