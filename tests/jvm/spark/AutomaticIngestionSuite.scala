@@ -51,7 +51,7 @@ class AutomaticIngestionSuite extends StreamingTest {
     }
   }
 
-  test("also where it drops it on the way, and through a watermark, a window and max") {
+  test("also through a watermark, a window and max; and none where the query drops it: then it is not made") {
     withSettings(auto: _*) {
       val dropped = files.withIngestionTimestamp().select(
         col("value"),

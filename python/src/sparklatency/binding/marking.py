@@ -95,9 +95,9 @@ def with_ingestion_timestamp(df: DataFrame, column: str = "ingestion_time") -> D
     """Gives each record one more column: the time at which it is read.
 
     Put it right on a source. The column is a TIMESTAMP in microseconds, made for each record by the clock
-    that :func:`with_e2e_latency` reads, not the one time of the batch that ``current_timestamp()`` is. It may
-    have a watermark, ``withWatermark(column, "0 seconds")``, and be the timestamp of a node. A batch that
-    runs again stamps its records again. Where nobody reads the column it costs nothing.
+    that marks read, not the one time of the batch that ``current_timestamp()`` is. It may have a watermark,
+    ``withWatermark(column, "0 seconds")``, and be the timestamp of a node. A batch that runs again stamps its
+    records again. Where nobody reads the column it costs nothing.
 
     Args:
         df: batch or streaming.
