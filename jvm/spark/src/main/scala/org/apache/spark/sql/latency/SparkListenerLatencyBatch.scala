@@ -103,7 +103,7 @@ final case class StoredWatermark(
     delayMs: Long,
     watermarkMs: java.lang.Long,
     holdsBack: Boolean,
-    kind: String
+    @JsonInclude(JsonInclude.Include.NON_NULL) kind: String
 ) {
   def watermark: SourceWatermark =
     SourceWatermark(
