@@ -65,7 +65,9 @@ class LatencyAccumulatorSuite extends SparkTest with Eventually {
     val task = new TaskContextImpl(0, 0, 0, 0, 0, 1, null, properties, null, metrics)
     TaskContext.setTaskContext(task)
     try run(
-        new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray)).readObject().asInstanceOf[LatencyAccumulator]
+        new ObjectInputStream(
+          new ByteArrayInputStream(bytes.toByteArray)
+        ).readObject().asInstanceOf[LatencyAccumulator]
       )
     finally {
       task.markTaskCompleted(None)
@@ -77,5 +79,6 @@ class LatencyAccumulatorSuite extends SparkTest with Eventually {
 /** Counts what is published in this process. */
 object Published extends TaskFigures {
   @volatile var records = 0L
-  override def add(owner: MarkOwner, task: Option[TaskPlace], summary: LatencySummary): Unit = records += summary.records
+  override def add(owner: MarkOwner, task: Option[TaskPlace], summary: LatencySummary): Unit =
+    records += summary.records
 }
