@@ -1,8 +1,8 @@
 """What a batch without data costs, which a system-time watermark runs while something is in state.
 
-A window of a far-off day keeps state open, no further record comes, and the watermark moves each second. Counts
-the files that the checkpoint is given, and the milliseconds of each batch as Spark's progress tells them. Prints a
-table for the page on time.
+A window of a far-off day keeps state open, no further record comes, and the watermark moves each second.
+Counts the files that the checkpoint is given, and the milliseconds of each batch as its progress tells them.
+Prints a table for the page on time.
 """
 
 from __future__ import annotations
