@@ -23,6 +23,8 @@ from sparklatency import configure, with_system_time_watermark
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pyspark.sql.streaming.query import StreamingQuery
+
 SECONDS = 25
 STORES = {
     "HDFS-backed": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
@@ -32,7 +34,7 @@ STORES = {
 
 def session() -> SparkSession:
     builder = SparkSession.builder.master("local[2]").config(
-        map={"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2"}
+        map={"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
     )
     made = configure(builder).getOrCreate()
     made.sparkContext.setLogLevel("ERROR")
@@ -53,14 +55,20 @@ def measured(spark: SparkSession, partitions: int, store: str) -> Iterator[int |
         query = counts.writeStream.format("noop").option("checkpointLocation", str(checkpoint)).start()
         query.processAllAvailable()
         time.sleep(5)
-        before, first = written(checkpoint), query.lastProgress["batchId"]
+        before, first = written(checkpoint), last_batch(query)
         time.sleep(SECONDS)
-        after, batches = written(checkpoint), query.lastProgress["batchId"] - first
+        after, batches = written(checkpoint), last_batch(query) - first
         took = [one["batchDuration"] for one in query.recentProgress if one["batchId"] > first]
         query.stop()
     yield len(after - before) / batches
     yield median(took)
     yield batches / SECONDS
+
+
+def last_batch(query: StreamingQuery) -> int:
+    progress = query.lastProgress
+    assert progress is not None
+    return int(progress["batchId"])
 
 
 def written(folder: Path) -> set[str]:
