@@ -1,8 +1,8 @@
 """What a batch without data costs, which a system-time watermark runs while something is in state.
 
-A window of a far-off day keeps state open, no further record comes, and the watermark moves each second. Counts
-the files that the checkpoint is given, and the milliseconds of each batch as Spark's progress tells them. Prints a
-table for the page on time.
+A window of a far-off day keeps state open, no further record comes, and the watermark moves each second.
+Counts the files that the checkpoint is given, and the milliseconds of each batch as its progress tells them.
+Prints a table for the page on time.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from sparklatency import configure, with_system_time_watermark
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pyspark.sql.streaming.query import StreamingQuery
+
 SECONDS = 25
 STORES = {
     "HDFS-backed": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
@@ -32,7 +34,7 @@ STORES = {
 
 def session() -> SparkSession:
     builder = SparkSession.builder.master("local[2]").config(
-        map={"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2"}
+        map={"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
     )
     made = configure(builder).getOrCreate()
     made.sparkContext.setLogLevel("ERROR")
@@ -53,14 +55,20 @@ def measured(spark: SparkSession, partitions: int, store: str) -> Iterator[int |
         query = counts.writeStream.format("noop").option("checkpointLocation", str(checkpoint)).start()
         query.processAllAvailable()
         time.sleep(5)
-        before, first = written(checkpoint), query.lastProgress["batchId"]
+        before, first = written(checkpoint), last_batch(query)
         time.sleep(SECONDS)
-        after, batches = written(checkpoint), query.lastProgress["batchId"] - first
+        after, batches = written(checkpoint), last_batch(query) - first
         took = [one["batchDuration"] for one in query.recentProgress if one["batchId"] > first]
         query.stop()
     yield len(after - before) / batches
     yield median(took)
     yield batches / SECONDS
+
+
+def last_batch(query: StreamingQuery) -> int:
+    progress = query.lastProgress
+    assert progress is not None
+    return int(progress["batchId"])
 
 
 def written(folder: Path) -> set[str]:

@@ -43,6 +43,7 @@ ORDER = [
     "binding.gateway",
     "binding.session",
     "binding.marking",
+    "binding.watermarks",
     "reading",
     "reading.documents",
     "reading.application",
