@@ -13,9 +13,10 @@ import io.sparklatency.time.Clock
  * comes before which, and whether it lets as many rows pass.
  *
  * Thread-safe, one short lock: the task opens and ends nodes, the other thread looks.
+ *
+ * @param beganAt by `System.nanoTime`: time before it does not count
  */
-final class TaskWatch(clock: Clock) {
-  private val beganAt = System.nanoTime()
+final class TaskWatch(clock: Clock, beganAt: Long = System.nanoTime()) {
   private var lookedAt = beganAt
   private var nodes = Vector.empty[Node]
   private var changes = 0
