@@ -43,7 +43,7 @@ def test_the_last_window_closes_by_itself(
 
 def test_mistakes_are_told_at_the_call(spark: SparkSession) -> None:
     df = spark.readStream.format("rate").load()
-    with pytest.raises(TypeError, match="with_system_time_watermark: lag takes str or timedelta, not 5"):
+    with pytest.raises(TypeError, match="with_system_time_watermark: lag takes str or"):
         with_system_time_watermark(df, "timestamp", 5)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="with_system_time_watermark: df takes"):
         with_system_time_watermark("df", "timestamp", "1 second")  # type: ignore[arg-type]

@@ -227,7 +227,8 @@ def test_earlier_runs_are_listed_beside_the_queries() -> None:
 
 
 def test_a_watermark_has_its_lag_from_the_jvm() -> None:
-    mark = {"source": "rate", "column": "ts", "delay": 1_000, "holdsBack": True, "watermark": 5, "lag": 7, "kind": "event-time"}
+    mark = {"source": "rate", "column": "ts", "kind": "event-time", "delay": 1_000, "holdsBack": True}
+    mark |= {"watermark": 5, "lag": 7}
     batch = {**BATCH, "watermarks": [mark, {**mark, "watermark": None, "lag": None}]}
     last = figures(query("orders", node("sink"), lastBatch=batch)).query.last_batch
     assert last is not None
