@@ -1,4 +1,4 @@
-"""What a batch without data costs, which a system-time watermark runs while something is in state.
+"""What a batch without data costs, which a system-time watermark runs in a query that keeps state.
 
 A window of a far-off day keeps state open, no further record comes, and the watermark moves each second.
 Counts the files that the checkpoint is given, and the milliseconds of each batch as its progress tells them.

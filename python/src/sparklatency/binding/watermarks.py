@@ -16,7 +16,7 @@ def with_system_time_watermark(df: DataFrame, column: str, lag: str | timedelta)
     """A watermark that trails the clock by ``lag``, whether records arrive or not.
 
     Windows close though no event comes. It takes the place of ``withWatermark``. Rows pass unchanged and cost
-    nothing; where something is kept in state, the query runs a batch each
+    nothing; a query that keeps state runs a batch each
     ``spark.sparklatency.watermark.interval``, also without data.
 
     Args:

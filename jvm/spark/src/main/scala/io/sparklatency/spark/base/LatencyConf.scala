@@ -154,7 +154,7 @@ object LatencyConf extends Logging {
     s"${Prefix}watermark.interval",
     "1s",
     "a positive duration such as 1s or 500ms",
-    "How often a system-time watermark moves on, at most. Where something is kept in state, each move runs a batch, also " +
+    "How often a system-time watermark moves on, at most. In a query that keeps state each move runs a batch, also " +
       "without a record. Read from the session when a query starts."
   )(duration)
 

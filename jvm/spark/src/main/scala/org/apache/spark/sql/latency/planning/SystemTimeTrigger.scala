@@ -14,7 +14,7 @@ import org.apache.spark.sql.streaming.OutputMode
 
 /**
  * Moves the system-time watermarks of a query on, before Spark decides whether there is a batch to run. Spark then logs the new
- * watermark with the batch and runs it, also without data, where an operator has something to give out or to forget. So a
+ * watermark with the batch and runs it, also without data, where an operator goes by the watermark, be its state empty or not. So a
  * batch that is replayed has the watermark that it had.
  *
  * Everything here runs in the query's own thread, between two batches. A trigger costs one reading of the clock; a move costs
