@@ -19,9 +19,14 @@ import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.ListenerBus
 import org.apache.spark.sql.latency.UiFaults
 import org.apache.spark.sql.streaming.StreamingQueryException
+import org.scalatest.concurrent.Eventually
+import org.scalatest.time.Seconds
+import org.scalatest.time.Span
 
 /** The tab "Latency" of a live UI, as a browser would ask for it. */
-class LatencyTabSuite extends StreamingTest {
+class LatencyTabSuite extends StreamingTest with Eventually {
+  implicit override val patienceConfig: PatienceConfig = PatienceConfig(timeout = Span(60, Seconds))
+
   private val http = HttpClient.newHttpClient
 
   private def get(path: String, headers: (String, String)*): (Int, String) = {
@@ -339,9 +344,12 @@ class LatencyTabSuite extends StreamingTest {
           path <- Seq("/api/v1/latency", application);
           resource <- Seq("", s"/queries/$run", s"/queries/$run/batches")
         ) {
-          val answer = proxied(s"/proxy/app-1$path$resource")
-          assert(answer === get(s"$path$resource"), path)
-          assert(answer._1 === 200)
+          // A query that looks for data again and again may do so between the two.
+          eventually {
+            val answer = proxied(s"/proxy/app-1$path$resource")
+            assert(answer === get(s"$path$resource"), path)
+            assert(answer._1 === 200)
+          }
         }
       }
     }

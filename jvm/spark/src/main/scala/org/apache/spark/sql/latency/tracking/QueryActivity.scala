@@ -21,6 +21,7 @@ import org.apache.spark.sql.latency.compat.TriggerStart
  * Keeps nothing. A call costs a look at the running queries, and one at the jobs. Thread-safe: whoever reads figures calls it.
  */
 private[latency] final class QueryActivity(context: SparkContext) {
+  import QueryActivity._
 
   /** None of a run that is not active, and where Spark does not tell. */
   def of(run: String): Option[Activity] =
@@ -39,7 +40,10 @@ private[latency] final class QueryActivity(context: SparkContext) {
 
   private def activity(query: StreamExecution): Activity = {
     val (status, noEnd) = (query.status, hasNoEnd(query))
-    val since = Option.when(status.isTriggerActive && !noEnd)(TriggerStart.of(query)).filter(_ > 0)
+    // A trigger that finds no data is over a moment after it has said so.
+    val waits = !status.isDataAvailable && status.message == Waiting
+    val runs = status.isTriggerActive && !noEnd && !waits
+    val since = Option.when(runs)(TriggerStart.of(query)).filter(_ > 0)
     Activity(
       TriggerStart.batchOf(query),
       status.message,
@@ -75,4 +79,10 @@ private[latency] final class QueryActivity(context: SparkContext) {
       )
     )
   }
+}
+
+private object QueryActivity {
+
+  /** Spark's own words. */
+  val Waiting = "Waiting for data to arrive"
 }
