@@ -343,14 +343,13 @@ class LatencyTabSuite extends StreamingTest with Eventually {
         for (
           path <- Seq("/api/v1/latency", application);
           resource <- Seq("", s"/queries/$run", s"/queries/$run/batches")
-        ) {
+        )
           // A query that looks for data again and again may do so between the two.
           eventually {
             val answer = proxied(s"/proxy/app-1$path$resource")
             assert(answer === get(s"$path$resource"), path)
             assert(answer._1 === 200)
           }
-        }
       }
     }
   }
