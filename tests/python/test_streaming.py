@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from sparklatency.view import Latency
 
+
 pytestmark = pytest.mark.usefixtures("clock", "running")
 
 
@@ -64,10 +65,20 @@ def test_a_window_that_has_the_watermark_counts_by_its_end(stream: DataFrame) ->
 def test_a_query_is_found_by_itself_its_name_and_its_id(stream: DataFrame) -> None:
     query = with_e2e_latency(stream, "only").writeStream.queryName("found").format("noop").start()
     query.processAllAvailable()
-    by_itself = eventually(lambda: measured(query))
-    assert latency("found") == latency(str(query.id)) == by_itself
-    assert [(q.query, q.id, q.batches) for q in by_itself.queries] == [("found", str(query.id), 1)]
-    assert by_itself.queries[0] in latency().queries
+    eventually(lambda: measured(query))
+
+    def found() -> Latency | None:
+        """The query looks for data again and again, and a look may see it do so: of one moment all are equal."""
+        by_itself, by_name, by_id, of_all = (
+            latency(query),
+            latency("found"),
+            latency(str(query.id)),
+            latency(),
+        )
+        same = by_itself == by_name == by_id and by_itself.queries[0] in of_all.queries
+        return by_itself if same else None
+
+    assert [(q.query, q.id, q.batches) for q in eventually(found).queries] == [("found", str(query.id), 1)]
 
 
 def test_a_query_without_a_name_goes_by_its_id(stream: DataFrame) -> None:
