@@ -68,7 +68,7 @@ def test_a_query_is_found_by_itself_its_name_and_its_id(stream: DataFrame) -> No
     eventually(lambda: measured(query))
 
     def found() -> Latency | None:
-        """The query looks for data again and again, and a look may see it do so: of one moment all are equal."""
+        """Looks of one moment are equal. The query looks for data again and again, and one may see it."""
         by_itself, by_name, by_id, of_all = (
             latency(query),
             latency("found"),
