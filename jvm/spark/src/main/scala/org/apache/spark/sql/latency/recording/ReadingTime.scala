@@ -18,7 +18,7 @@ import org.apache.spark.sql.types.TimestampType
  * is not deterministic there, and not where it is first needed.
  *
  * It is not `Nondeterministic`, for the reason that `RecordExpression` has. An instance belongs to one task, whose partitions are
- * read one after another. Costs 1 to 3 ns a row in generated code.
+ * read one after another. A row costs what the row clock costs.
  *
  * @param everyRow whether rows wait inside a task: see `RowClock`
  */
