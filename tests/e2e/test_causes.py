@@ -89,5 +89,8 @@ def test_a_backlog_names_the_limit(said: list[Said], pipeline: str, limit: str) 
 
 def test_a_join_names_the_side_that_is_silent(said: list[Said]) -> None:
     texts = [one["text"] for one in said if one["pipeline"] == "silent"]
-    held = "The watermark has not moved: no record has come from file[never]."
+    held = (
+        "The watermark has not moved: no record has come from file[never]. "
+        "A system-time watermark on it moves on while file[never] is silent."
+    )
     assert texts[-1] == f"No record with a timestamp has reached the end of the query yet. {held}", texts
