@@ -8,15 +8,11 @@ nothing but the jar.
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-import time
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
-from urllib.request import urlopen
 
-from measuring import arguments, local_session
+from driver_pages import Times, asked, of_drivers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -53,44 +49,21 @@ def keep_batches(spark: SparkSession) -> None:
     context.listenerBus().waitUntilEmpty(600_000)
 
 
-def ask(spark: SparkSession) -> dict[str, tuple[float, float]]:
-    """Milliseconds that each page took, of time and of CPU in the whole JVM, as they were asked for."""
-    jvm: Any = spark._jvm
-    cpu_clock = (~jvm.java.lang.ProcessHandle.current().pid() << 3) | 2  # as clock_getcpuclockid(3) has it
+def times(spark: SparkSession) -> dict[str, Times]:
+    """Of each page, in the order in which they are asked for."""
+    keep_batches(spark)
     found = {}
     for page, path in ASKED.items():
-        wall, cpu = time.perf_counter_ns(), time.clock_gettime_ns(cpu_clock)
-        with urlopen(f"{spark.sparkContext.uiWebUrl}{path}", timeout=600) as answer:  # noqa: S310  our own UI
-            text = answer.read().decode()
-        wall, cpu = time.perf_counter_ns() - wall, time.clock_gettime_ns(cpu_clock) - cpu
-        found[page] = (wall / 1e6, cpu / 1e6)
-        if path == QUERY and text.count('latency-chart"') != 4:
+        text, found[page] = asked(spark, f"{spark.sparkContext.uiWebUrl}{path}")
+        if path == QUERY and text.count('aria-label="latency over time"') != 4:
             raise ValueError(f"{page}: {text}")
     return found
 
 
-def one_driver(jar: Path) -> None:
-    settings = {"spark.ui.enabled": "true", "spark.ui.port": "0"}
-    spark = local_session(jar, settings)
-    keep_batches(spark)
-    print(json.dumps(ask(spark)))
-    spark.stop()
-
-
 def main() -> None:
-    parser = arguments(__doc__)
-    parser.add_argument("--once", action="store_true", help="be one of the drivers, and print its figures")
-    options = parser.parse_args()
-    if options.once:
-        one_driver(options.jar)
-        return
-    command = [sys.executable, __file__, "--jar", str(options.jar), "--once"]
-    rounds = [
-        json.loads(subprocess.check_output(command, text=True).splitlines()[-1])
-        for _ in range(options.rounds)
-    ]
+    drivers = of_drivers(__doc__, times)
     for page in ASKED:
-        walls, cpus = zip(*(one[page] for one in rounds), strict=True)
+        walls, cpus = zip(*(driver[page] for driver in drivers), strict=True)
         print(
             f"{page}: median {median(walls):.0f} ms, {min(walls):.0f} to {max(walls):.0f}; "
             f"CPU {median(cpus):.0f} ms; {len(walls)} drivers"
