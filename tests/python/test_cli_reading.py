@@ -89,6 +89,8 @@ def test_path_shows_a_batch_in_progress_beside_the_last(ui: UI) -> None:
     ui.queries = [query("orders", node("sink"), operators=operators(), operatorsSoFar=now)]
     both = sparklatency(ui, "path").stdout
     assert both.index("orders · 1,234 batches · batch 7 ·") < both.index("· batch 8 so far ·")
+    told = json.loads(sparklatency(ui, "path", "--json").stdout)
+    assert (told["operators"]["batch"], told["operatorsSoFar"]["batch"]) == (7, 8)
 
 
 def test_path_shows_a_window_where_no_batch_ends(ui: UI) -> None:
@@ -121,7 +123,8 @@ def test_path_says_that_no_batch_tells_it(ui: UI) -> None:
     assert sparklatency(ui, "path").stdout == (
         "orders · 1,234 batches\nNo batch with records has told which operators were at work.\n"
     )
-    assert sparklatency(ui, "path", "--json").stdout == "null\n"
+    told = json.loads(sparklatency(ui, "path", "--json").stdout)
+    assert told == {"query": "orders", "operators": None, "operatorsSoFar": None}
 
 
 def test_operators_shows_how_old_records_are_that_stateful_operators_take_in(ui: UI) -> None:
@@ -206,8 +209,8 @@ def test_watermarks_says_why_it_is_unknown_how_late_records_were(ui: UI) -> None
         ("top", ("queries", 0, "query"), "orders"),
         ("operators", (1, "own"), 4_182.75),
         ("operators", (1, "operator", "latencyMA"), 912.4),
-        ("path", ("batch",), 1_233),
-        ("path", ("stages", 0, "nodes", 3, "ewt"), 1_052.5),
+        ("path", ("operators", "batch"), 1_233),
+        ("path", ("operators", "stages", 0, "nodes", 3, "ewt"), 1_052.5),
         ("info", ("split", "queuing", "max"), 3_019.0),
         ("watermarks", ("watermarks", 0, "holdsBack"), True),
         ("watermarks", ("late", 0, "records"), 7),

@@ -66,7 +66,8 @@ def path(url: str, app: str | None, query: str | None, as_json: bool) -> None:
     """Show which operators were at work for the last batch: steps on its critical path, and each node."""
     document = _options.one_query(_options.reader(url, app), query)
     if as_json:
-        _options.print_json(document.get("operators"))
+        told = ("query", "operators", "operatorsSoFar")
+        _options.print_json({field: document.get(field) for field in told})
     else:
         _print(commands.path, document)
 
