@@ -123,8 +123,11 @@ class Application:
         return numbered(reader.option("subscribe", topic).option("startingOffsets", "earliest").load())
 
     def _tell_progress(self, name: str, query: StreamingQuery) -> None:
-        ran = [p for p in query.recentProgress if "addBatch" in p["durationMs"]]
-        batches = [[p["batchId"], p["timestamp"], p["eventTime"]["watermark"]] for p in ran]
+        batches = {
+            p["batchId"]: (p["timestamp"], p["eventTime"]["watermark"], p["durationMs"]["triggerExecution"])
+            for p in query.recentProgress
+            if "addBatch" in p["durationMs"]
+        }
         print(json.dumps({"progress": name, "batches": batches}), flush=True)
 
 

@@ -75,7 +75,7 @@ def run(request: pytest.FixtureRequest, figures: list[str], tmp_path_factory: py
         with starting(spark, "system-time", inbox, disturbed) as last:
             for driver, place in ((last, disturbed), (undisturbed, calm)):
                 enough = len(inbox.windows())
-                driver.until(lambda: len(place.windows()) >= enough, "all is given out", within=60)  # noqa: B023
+                driver.until(lambda: len(place.windows()) >= enough, "all is given out", within=120)  # noqa: B023
     found = Run(inbox.windows(), disturbed.windows(), calm.windows(), in_mid_batch)
     figures.append(
         f"Spark {spark.line}, killed {len(SEEDS)} times in silence, {in_mid_batch} of them in mid-batch: "

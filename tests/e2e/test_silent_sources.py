@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -42,6 +43,22 @@ STALL = 2
 """Seconds that a busy machine may take between two neighbouring statements."""
 
 
+@dataclass(frozen=True)
+class Batch:
+    """Its start and its watermark, in milliseconds since the epoch, and how many milliseconds it took."""
+
+    start: int
+    watermark: int
+    took: int
+
+    @staticmethod
+    def of(start: str, watermark: str, took: int) -> "Batch":
+        start_ms, watermark_ms = (
+            round(datetime.fromisoformat(instant).timestamp() * 1000) for instant in (start, watermark)
+        )
+        return Batch(start_ms, watermark_ms, took)
+
+
 @dataclass
 class Told:
     """What the application said."""
@@ -52,10 +69,7 @@ class Told:
     """By situation and batch: when windows were given out, and which."""
     event: dict[str, Rows] = field(default_factory=lambda: {name: [] for name in SITUATIONS})
     whole: dict[str, Rows] = field(default_factory=dict)
-    progress: dict[str, dict[int, tuple[int, int]]] = field(
-        default_factory=lambda: {n: {} for n in SITUATIONS}
-    )
-    """By situation and batch: its start and its watermark."""
+    progress: dict[str, dict[int, Batch]] = field(default_factory=lambda: {n: {} for n in SITUATIONS})
 
     def take(self, said: dict[str, Any]) -> None:
         match said:
@@ -66,7 +80,7 @@ class Told:
             case {"whole": name, "rows": rows}:
                 self.whole[name] = rows
             case {"progress": name, "batches": batches}:
-                self.progress[name] |= {batch: (ms(start), ms(mark)) for batch, start, mark in batches}
+                self.progress[name] |= {int(batch): Batch.of(*facts) for batch, facts in batches.items()}
 
     def given(self, name: str) -> Rows:
         return [row for _, rows in self.clock[name].values() for row in rows]
@@ -86,7 +100,9 @@ class Told:
         latest = max(at - end - LAG * 1000 for at, end in given if end > self.warm)
         ends, by_event = (ends_of(name, rows) for rows in (self.whole[name], self.event[name]))
         event = "" if name == "restarted" else f"; by event time {len(by_event)} of them, the others never"
-        return f"{name}: {len(ends)} windows, each at most {latest} ms after end + lag{event}"
+        took = median(batch.took for batch in self.progress[name].values())
+        soon = f"each at most {latest} ms after end + lag, where a batch took {took:.0f} ms"
+        return f"{name}: {len(ends)} windows, {soon}{event}"
 
 
 def waits(name: str, row: list[int | None]) -> bool:
@@ -101,10 +117,6 @@ def ends_of(name: str, rows: Rows) -> set[int]:
 def end(row: list[int | None]) -> int:
     assert row[0] is not None
     return row[0]
-
-
-def ms(instant: str) -> int:
-    return round(datetime.fromisoformat(instant).timestamp() * 1000)
 
 
 def ordered(rows: Rows) -> Rows:
@@ -165,13 +177,13 @@ def test_by_event_time_the_last_window_never_is(told: Told, situation: str) -> N
 
 @pytest.mark.parametrize("situation", SITUATIONS)
 def test_no_batch_keeps_back_what_its_watermark_has_passed(told: Told, situation: str) -> None:
-    marks = {batch: mark for batch, (_, mark) in told.progress[situation].items()}
+    marks = {number: batch.watermark for number, batch in told.progress[situation].items()}
     for batch, ended in told.closed(situation):
         assert marks.get(batch - 1, 0) < ended <= marks[batch]
 
 
 @pytest.mark.parametrize("situation", SITUATIONS)
 def test_each_watermark_is_behind_the_start_of_its_batch_by_the_lag(told: Told, situation: str) -> None:
-    for started, mark in told.progress[situation].values():
-        behind = started - mark - LAG * 1000
+    for batch in told.progress[situation].values():
+        behind = batch.start - batch.watermark - LAG * 1000
         assert 0 <= behind <= (INTERVAL + STALL) * 1000
