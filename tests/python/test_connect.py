@@ -10,7 +10,8 @@ CLIENT = """
     import time
     from pyspark.errors import IllegalArgumentException
     from pyspark.sql import SparkSession, functions as F
-    from sparklatency import SparkLatencyError, configure, latency, with_e2e_latency, with_ingestion_timestamp
+    from sparklatency import SparkLatencyError, configure, latency
+    from sparklatency import with_e2e_latency, with_ingestion_timestamp, with_system_time_watermark
 
     def say(call):
         try:
@@ -29,14 +30,17 @@ def said(script: str) -> list[str]:
 
 
 def test_a_server_without_sparklatency_is_told_from_one_that_drops_a_hint() -> None:
-    marking, reading = said(
+    marking, stamping, watermark, reading = said(
         """
     spark = builder.getOrCreate()
     df = spark.range(3).select(F.current_timestamp().alias("ts"))
     say(lambda: with_e2e_latency(df, "node", "ts"))
+    say(lambda: with_ingestion_timestamp(df))
+    say(lambda: with_system_time_watermark(df, "ts", "1 second"))
     say(latency)
     """
     )
+    assert stamping == watermark == marking
     assert marking.startswith("SparkLatencyError The Spark Connect server does not have sparklatency")
     assert "--conf spark.plugins=io.sparklatency.LatencyPlugin" in marking
     assert reading.startswith("SparkLatencyError A Spark Connect client does not reach the driver's JVM.")
@@ -136,6 +140,74 @@ def test_a_client_stamps_records_also_where_hints_are_dropped() -> None:
     )
     assert empty.startswith("IllegalArgumentException the column of an ingestion timestamp needs a name")
     assert streamed == "['timestamp', 'value', 'ingestion_time']"
+
+
+def test_a_client_has_windows_that_close_by_themselves() -> None:
+    by_clock, by_stamp, by_event_time = said(
+        """
+    spark = configure(builder).getOrCreate()
+    spark.conf.set("spark.sql.shuffle.partitions", 1)
+    deadline = time.monotonic() + 60
+
+    def counting(name, column, watermark):
+        rate = spark.readStream.format("rate").option("rowsPerSecond", 5).load().where("value < 5")
+        events = watermark(with_ingestion_timestamp(rate), column, "1 second")
+        counts = events.groupBy(F.window(column, "1 second")).count()
+        return counts.writeStream.format("memory").queryName(name).start()
+
+    def counted(name):
+        return sum(row["count"] for row in spark.table(name).collect())
+
+    def all_of(name):
+        while counted(name) < 5 and time.monotonic() < deadline:
+            time.sleep(0.1)
+        return counted(name)
+
+    counting("by_event_time", "timestamp", lambda df, *watermark: df.withWatermark(*watermark))
+    counting("by_clock", "timestamp", with_system_time_watermark)
+    counting("by_stamp", "ingestion_time", with_system_time_watermark)
+    say(lambda: all_of("by_clock"))
+    say(lambda: all_of("by_stamp"))
+    say(lambda: counted("by_event_time"))
+    for query in spark.streams.active:
+        query.stop()
+    """
+    )
+    assert by_clock == by_stamp == "5"
+    # All of them happened within the lag, so it waits for an event.
+    assert by_event_time == "0"
+
+
+def test_a_client_is_told_at_the_call_what_is_wrong_with_a_system_time_watermark() -> None:
+    batch, negative, absurd, missing, typed, second, dropped = said(
+        """
+    spark = configure(builder).getOrCreate()
+    rate = spark.readStream.format("rate").load()
+    batch = spark.range(3).select(F.current_timestamp().alias("at"))
+    say(lambda: with_system_time_watermark(batch, "at", "1 second").count())
+    say(lambda: with_system_time_watermark(rate, "timestamp", "-1 second"))
+    say(lambda: with_system_time_watermark(rate, "timestamp", "10000 days"))
+    say(lambda: with_system_time_watermark(rate, "when", "1 second"))
+    say(lambda: with_system_time_watermark(rate, "value", "1 second"))
+    once = with_system_time_watermark(rate, "timestamp", "1 second")
+    say(lambda: with_system_time_watermark(once, "timestamp", "1 second"))
+    spark.conf.set("spark.sql.optimizer.disableHints", True)
+    say(lambda: with_system_time_watermark(rate, "timestamp", "1 second"))
+    """
+    )
+    assert batch == "3"
+    lag = "IllegalArgumentException the lag '{}' of a system-time watermark is {}"
+    assert negative.startswith(lag.format("-1 second", "negative"))
+    assert absurd.startswith(lag.format("10000 days", "longer than a year"))
+    column = "IllegalArgumentException system-time watermark: the column '{}' {}"
+    assert missing.startswith(column.format("when", "is not there; the columns are 'timestamp', 'value'"))
+    assert typed.startswith(column.format("value", "is of type BIGINT; a watermark needs a TIMESTAMP"))
+    assert second.startswith(column.format("timestamp", "would be the second watermark on this path"))
+    assert dropped == (
+        "SparkLatencyError spark.sql.optimizer.disableHints is true in this session. Under Spark Connect "
+        "marks and system-time watermarks are hints, and the server would drop them. Allow hints first: "
+        'spark.conf.set("spark.sql.optimizer.disableHints", False).'
+    )
 
 
 def test_a_client_reads_figures_by_sql() -> None:

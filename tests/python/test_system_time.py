@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from pyspark.errors import IllegalArgumentException
 from pyspark.sql import functions as F  # noqa: N812  as all of Spark's documentation has it
 
 from sparklatency import with_system_time_watermark
-from support import NOW
+from support import NOW, python
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,8 +33,11 @@ def test_the_last_window_closes_by_itself(
     counts = with_system_time_watermark(events, "at", lag).groupBy(F.window("at", "10 seconds")).count()
     query = counts.writeStream.format("memory").queryName("closing_by_itself").start()
     query.processAllAvailable()
-    query.processAllAvailable()
-    assert spark.table("closing_by_itself").collect() == []
+    for still_open in (start, start + 19_000):
+        clock.set(still_open)
+        query.processAllAvailable()
+        query.processAllAvailable()
+        assert spark.table("closing_by_itself").collect() == []
     clock.set(start + 20_000)
     query.processAllAvailable()
     query.processAllAvailable()
@@ -41,8 +45,60 @@ def test_the_last_window_closes_by_itself(
     query.stop()
 
 
+@pytest.mark.usefixtures("running")
+def test_where_we_cannot_get_at_the_trigger_only_batches_move_it(
+    spark: SparkSession, clock: Any, tmp_path: Path
+) -> None:
+    start = NOW // 10_000 * 10_000
+    clock.set(start)
+    (tmp_path / "one.json").write_text(f'{{"ms": {start + 1_000}}}')
+    events = (
+        spark.readStream.schema("ms LONG").json(str(tmp_path)).select(F.timestamp_millis("ms").alias("at"))
+    )
+    counts = with_system_time_watermark(events, "at", "10 seconds").groupBy(F.window("at", "10 seconds"))
+    spark.conf.set("spark.sparklatency.watermark.interval", "soon")  # it is read just before we get there
+    query = counts.count().writeStream.format("memory").queryName("moved_by_batches").start()
+    query.processAllAvailable()
+    clock.set(start + 20_000)
+    query.processAllAvailable()
+    spark.conf.unset("spark.sparklatency.watermark.interval")
+    assert spark.table("moved_by_batches").collect() == []
+    (tmp_path / "two.json").write_text(f'{{"ms": {start + 20_000}}}')
+    query.processAllAvailable()
+    assert [row["count"] for row in spark.table("moved_by_batches").collect()] == [1]
+    query.stop()
+
+
+def test_the_log_says_what_keeps_it_from_closing_windows() -> None:
+    log = python(
+        """
+        import os
+        os.dup2(1, 2)  # where the JVM logs
+        from pyspark.sql import SparkSession, functions as F
+        from sparklatency import configure, with_system_time_watermark
+
+        builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+        spark = configure(builder).getOrCreate()
+        spark.conf.set("spark.sql.shuffle.partitions", 1)
+
+        def run(name, change):
+            rate = with_system_time_watermark(spark.readStream.format("rate").load(), "timestamp", "1 second")
+            query = change(rate).writeStream.queryName(name).format("noop").start()
+            query.processAllAvailable()
+            query.stop()
+
+        run("stateless", lambda rate: rate)
+        spark.conf.set("spark.sparklatency.watermark.interval", "soon")
+        run("hindered", lambda rate: rate.groupBy(F.window("timestamp", "1 second")).count())
+        """
+    )
+    assert "query stateless: it has a system-time watermark and keeps no state, so there is nothing" in log
+    assert re.search(r"the system-time watermark of query \S+ moves only while records arrive", log)
+    assert "spark.sparklatency.watermark.interval" in log
+
+
 def test_mistakes_are_told_at_the_call(spark: SparkSession) -> None:
-    df = spark.readStream.format("rate").load()
+    df = spark.readStream.format("rate").load().withColumn("at", F.struct("timestamp"))
     with pytest.raises(
         TypeError, match=r"with_system_time_watermark: lag takes str or datetime\.timedelta, not 5"
     ):
@@ -53,3 +109,34 @@ def test_mistakes_are_told_at_the_call(spark: SparkSession) -> None:
         with_system_time_watermark(df, "timestamp", timedelta(seconds=-1))
     with pytest.raises(IllegalArgumentException, match="the column 'when' is not there"):
         with_system_time_watermark(df, "when", "1 second")
+    for lag in ("", "soon", "10", "5 parsecs"):
+        with pytest.raises(IllegalArgumentException, match=f"the lag '{lag}' .* is not an interval"):
+            with_system_time_watermark(df, "timestamp", lag)
+    for longer in ("367 days", timedelta.max):
+        with pytest.raises(IllegalArgumentException, match="is longer than a year"):
+            with_system_time_watermark(df, "timestamp", longer)
+    with pytest.raises(IllegalArgumentException, match="the column 'value' is of type BIGINT"):
+        with_system_time_watermark(df, "value", "1 second")
+    with pytest.raises(IllegalArgumentException, match=r"'at\.timestamp' lies within a struct"):
+        with_system_time_watermark(df, "at.timestamp", "1 second")
+    with pytest.raises(TypeError, match="with_system_time_watermark: column takes str, not Column"):
+        with_system_time_watermark(df, F.col("timestamp"), "1 second")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="with_system_time_watermark: "):
+        with_system_time_watermark(df, "\ud800", "1 second")
+
+
+def test_a_second_watermark_on_a_path_is_refused(spark: SparkSession) -> None:
+    rate = spark.readStream.format("rate").load()
+    ours = with_system_time_watermark(rate, "timestamp", "1 second")
+    for once in (ours, rate.withWatermark("timestamp", "1 second")):
+        with pytest.raises(IllegalArgumentException, match="there is one on 'timestamp'; leave one"):
+            with_system_time_watermark(once, "timestamp", "1 second")
+
+
+def test_a_batch_dataframe_is_as_it_was(spark: SparkSession) -> None:
+    batch = spark.range(3).select(F.timestamp_millis("id").alias("at"))
+    watermarked = with_system_time_watermark(batch, "at", "1 second")
+    assert watermarked.collect() == batch.collect()
+    assert watermarked.groupBy(F.window("at", "1 second")).count().collect()[0]["count"] == 3
+    with pytest.raises(IllegalArgumentException, match="the column 'when' is not there"):
+        with_system_time_watermark(batch, "when", "1 second")

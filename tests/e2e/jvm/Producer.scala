@@ -11,7 +11,8 @@ import org.apache.kafka.clients.producer.ProducerRecord
 import org.apache.kafka.common.serialization.StringSerializer
 
 /**
- * Writes `count` records to a topic, `rate` of them a second, and ends when the broker has them all.
+ * Writes `count` records to a topic, or to one partition of it, `rate` of them a second, and ends when the broker has
+ * them all.
  *
  * A record's timestamp is when it was due, not when it was sent: a stall of this process makes records older
  * instead of hiding the wait from whoever measures (coordinated omission).
@@ -20,7 +21,8 @@ object Producer {
   private val Keys = 20
 
   def main(args: Array[String]): Unit = {
-    val Array(brokers, topic, count, rate) = args: @unchecked
+    val Array(brokers, topic, count, rate, only @ _*) = args: @unchecked
+    val partition = only.headOption.map(one => Int.box(one.toInt)).orNull
     val config = properties[String, AnyRef]("bootstrap.servers", brokers)
     val strings = new StringSerializer
     Using.resource(new KafkaProducer(config, strings, strings)) { kafka =>
@@ -29,7 +31,7 @@ object Producer {
       val sent = (0 until count.toInt).map { i =>
         val due = start + i * 1000L / rate.toInt
         while (System.currentTimeMillis() < due) LockSupport.parkUntil(due)
-        kafka.send(new ProducerRecord(topic, null, due: JLong, s"key-${i % Keys}", i.toString))
+        kafka.send(new ProducerRecord(topic, partition, due: JLong, s"key-${i % Keys}", i.toString))
       }
       sent.foreach(_.get)
     }

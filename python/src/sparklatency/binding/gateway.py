@@ -104,8 +104,9 @@ def check_connect_server(session: SparkSession, *, by_hint: bool = True) -> None
         raise SparkLatencyError(_other_version(version))
     if by_hint and session.conf.get(_DISABLE_HINTS, "false") == "true":
         raise SparkLatencyError(
-            f"{_DISABLE_HINTS} is true in this session. Under Spark Connect a mark is a hint, and the server "
-            f'would drop it. Allow hints first: spark.conf.set("{_DISABLE_HINTS}", False).'
+            f"{_DISABLE_HINTS} is true in this session. Under Spark Connect marks and system-time watermarks "
+            "are hints, and the server would drop them. Allow hints first: "
+            f'spark.conf.set("{_DISABLE_HINTS}", False).'
         )
 
 

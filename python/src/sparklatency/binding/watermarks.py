@@ -36,7 +36,7 @@ def with_system_time_watermark(df: DataFrame, column: str, lag: str | timedelta)
         SparkLatencyError: the session has no jar of sparklatency, or one that does not fit.
     """
     _check(df, column, lag)
-    interval = lag if isinstance(lag, str) else f"{lag // timedelta(microseconds=1)} microseconds"
+    interval = lag if isinstance(lag, str) else _interval(lag)
     if is_connect(df):
         check_connect_server(df.sparkSession)
         watermarked = df.hint("SYSTEM_TIME_WATERMARK", column, interval)
@@ -46,6 +46,13 @@ def with_system_time_watermark(df: DataFrame, column: str, lag: str | timedelta)
 
     session = df.sparkSession
     return DataFrame(session_api(session).withSystemTimeWatermark(df._jdf, column, interval), session)
+
+
+def _interval(lag: timedelta) -> str:
+    """In words of Spark, where neither days nor microseconds overflow; both have the sign of the whole."""
+    days = int(lag / timedelta(days=1))
+    rest = f"{(lag - timedelta(days=days)) // timedelta(microseconds=1)} microseconds"
+    return f"{days} days {rest}" if days else rest
 
 
 def _check(df: object, column: object, lag: object) -> None:

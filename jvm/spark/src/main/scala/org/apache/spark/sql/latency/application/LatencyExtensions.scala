@@ -11,6 +11,7 @@ import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.marking.IngestionTime
 import org.apache.spark.sql.latency.marking.LatencyHint
 import org.apache.spark.sql.latency.marking.NodeIds
+import org.apache.spark.sql.latency.marking.ResolveSystemTimeWatermark
 import org.apache.spark.sql.latency.marking.SystemTimeWatermarkHint
 import org.apache.spark.sql.latency.planning.AutomaticNodes
 import org.apache.spark.sql.latency.planning.IngestionStampStrategy
@@ -41,8 +42,9 @@ import org.apache.spark.sql.latency.tracking.PlannedPath
 final class LatencyExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit = {
     extensions.injectResolutionRule(session => LatencyHint(session.asInstanceOf[SparkSession]))
+    extensions.injectHintResolutionRule(_ => SystemTimeWatermarkHint)
     extensions.injectResolutionRule(session =>
-      SystemTimeWatermarkHint(() => SystemTimeQueries.listenIn(session.asInstanceOf[SparkSession]))
+      ResolveSystemTimeWatermark(() => SystemTimeQueries.listenIn(session.asInstanceOf[SparkSession]))
     )
     extensions.injectCheckRule(_ => NodeIds.Unique)
     extensions.injectOptimizerRule(session =>

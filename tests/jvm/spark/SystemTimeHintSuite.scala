@@ -1,0 +1,35 @@
+package io.sparklatency.spark
+
+/** The hint, in statements that are analyzed as a whole, as they are in SQL and under Spark Connect. */
+class SystemTimeHintSuite extends SystemTimeTest {
+  private val watermarked = "(SELECT /*+ SYSTEM_TIME_WATERMARK('value', '10 seconds') */ * FROM whole)"
+
+  test("an aggregation above it goes by the watermark") {
+    val input = stream
+    input.toDF().createOrReplaceTempView("whole")
+    val counts = spark.sql(s"SELECT window(value, '10 seconds').end, count(*) FROM $watermarked " +
+      "GROUP BY window(value, '10 seconds')")
+    running(counts.select(seconds("end"), counts("count(1)"))) { it =>
+      it.reads(input, 1)
+      it.comesTo(19.999)
+      assert(it.rows === Nil)
+      it.comesTo(20)
+      assert(it.rows === Seq(Seq(10.0, 1)))
+    }
+  }
+
+  test("a mark above it finds its column") {
+    stream.toDF().createOrReplaceTempView("whole")
+    val node = freshNode()
+    assert(spark.sql(s"SELECT /*+ E2E_LATENCY('$node') */ * FROM $watermarked").columns === Array("value"))
+  }
+
+  test("it is for a column that the SELECT gives out") {
+    stream.toDF().createOrReplaceTempView("whole")
+    val refusal = intercept[IllegalArgumentException](spark.sql(
+      "SELECT /*+ SYSTEM_TIME_WATERMARK('value', '10 seconds') */ count(*) AS records FROM whole"
+    ))
+    assert(refusal.getMessage ===
+      "system-time watermark: the column 'value' is not there; the columns are 'records'")
+  }
+}
