@@ -192,6 +192,14 @@ def test_watermarks_shows_who_holds_back_and_what_came_too_late(ui: UI) -> None:
     assert "behind" not in without
 
 
+def test_watermarks_says_since_when_a_source_is_idle(ui: UI) -> None:
+    batch = ORDERS["lastBatch"]
+    idle = {**batch["watermarks"][0], "idleSince": 1_700_000_001_000, "holdsBack": False}
+    ui.queries = [{**ORDERS, "lastBatch": {**batch, "watermarks": [idle]}}]
+    row = shown(sparklatency(ui, "watermarks"))[3]
+    assert " ".join(row[2:7]) == "event-time, idle since 2023-11-14 22:13:21.000"
+
+
 def test_watermarks_says_why_it_is_unknown_how_late_records_were(ui: UI) -> None:
     before = dict.fromkeys(("min", "avg", "p50", "p90", "p95", "p99", "max"))
     ui.queries = [query("orders", unknown("sink", lateness={"records": 7, **before}))]

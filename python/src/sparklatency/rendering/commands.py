@@ -119,7 +119,7 @@ def watermarks(query: QueryLatency) -> RenderableType:
         [
             name(one.source),
             name(one.column),
-            one.kind,
+            one.kind if one.idle_since is None else f"{one.kind}, idle since {_time(one.idle_since)}",
             "holds back" if one.holds_back else "",
             milliseconds(one.delay),
             _time(one.watermark),
