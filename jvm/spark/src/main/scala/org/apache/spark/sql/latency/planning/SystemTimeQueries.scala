@@ -79,6 +79,19 @@ private[latency] object SystemTimeQueries {
   def idleSince(query: StreamExecution, batch: Long): Map[UUID, Long] =
     trigger(query).fold(Map.empty[UUID, Long])(_.idleSince(batch))
 
+  /**
+   * Whether it is a system-time watermark for which the batch that is planned drops records as late. Spark drops by the watermark of
+   * the batch before. Of several kinds it is the one where that stood; of a batch before this run that is not known, and taken for
+   * event time. Called in the query's own thread.
+   */
+  def dropsLate(query: StreamExecution): Boolean = {
+    val systemTime = watermarks(query.logicalPlan)
+    systemTime.nonEmpty && (ordinary(
+      query.logicalPlan,
+      systemTime
+    ).isEmpty || trigger(query).exists(_.heldBefore))
+  }
+
   private def trigger(query: StreamExecution): Option[SystemTimeTrigger] = query match {
     case running: MicroBatchExecution =>
       Some(running.triggerExecutor).collect { case told: SystemTimeTrigger => told }

@@ -38,6 +38,10 @@ private[latency] final class SystemTimeTrigger(
   /** Read by the same thread, when it plans. */
   private[planning] var timeMs: Option[Long] = None
 
+  /** Whether the watermark of the batch before, and that of the next one, are one of these. */
+  private var held = Seq(false, false)
+  private var noted = -1L
+
   override def setNextBatch(context: MicroBatchExecutionContext): Unit = pace.setNextBatch(context)
 
   override def execute(runBatch: MicroBatchExecutionContext => Boolean): Unit = pace.execute { context =>
@@ -45,6 +49,9 @@ private[latency] final class SystemTimeTrigger(
     if (!context.isCurrentBatchConstructed) moveOn(context)
     idle.fold(runBatch(context))(_.looking(context)(runBatch(context)))
   }
+
+  /** Whether the watermark of the batch before the one that runs was one of those that go by the clock. Read when that is planned. */
+  private[planning] def heldBefore: Boolean = held(0)
 
   /** Which watermarks were idle when this batch began, and since when. Any thread may ask. */
   def idleSince(batch: Long): Map[UUID, Long] = idle.fold(Map.empty[UUID, Long])(_.sinceOf(batch))
@@ -58,7 +65,16 @@ private[latency] final class SystemTimeTrigger(
       watermarks.foreach(watermark => tracker.updateWatermark(SystemTime.told(watermark, now)))
     }
     idle.foreach(_.letOthersGoOn(tracker, context.batchId))
+    note(context.batchId, tracker.currentWatermark)
     if (tracker.currentWatermark > before) tell(context)
+  }
+
+  private def note(batch: Long, watermarkMs: Long): Unit = {
+    val isHeld = timeMs.exists(time =>
+      watermarks.exists(watermark => time - EventTimeWatermark.getDelayMs(watermark.delay) == watermarkMs)
+    )
+    held = if (batch == noted) held.updated(1, isHeld) else Seq(held(1), isHeld)
+    noted = batch
   }
 
   private def tell(context: MicroBatchExecutionContext): Unit = context.previousContext match {
