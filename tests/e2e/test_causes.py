@@ -91,6 +91,7 @@ def test_a_join_names_the_side_that_is_silent(said: list[Said]) -> None:
     texts = [one["text"] for one in said if one["pipeline"] == "silent"]
     held = (
         "The watermark has not moved: no record has come from file[never]. "
-        "A system-time watermark on it moves on while file[never] is silent."
+        "A system-time watermark on it moves on while file[never] is silent; "
+        "an idle timeout lets the others go on."
     )
     assert texts[-1] == f"No record with a timestamp has reached the end of the query yet. {held}", texts

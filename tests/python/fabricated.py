@@ -47,7 +47,7 @@ def node(name: str, **changed: Any) -> dict[str, Any]:
     }
     counts = {"records": 12_000, "withoutTimestamp": 0, "aheadOfClock": 0, "maxLead": None}
     batch = {"batch": {**known, "max": 3019.0, "records": 500}}
-    measures = dict.fromkeys(("own", "share", "commit", "staleness", "lateness"))
+    measures = dict.fromkeys(("own", "share", "commit", "staleness", "lateness", "systemTimeLateness"))
     operator = {"operator": {"latency": None, "latencyMA": None}}
     others: dict[str, Any] = {"upstream": [], "delays": {}, **operator, **measures}
     return {"node": name, **known, "max": 3019.0, **counts, **batch, **others, **changed}

@@ -54,6 +54,7 @@ BATCH = {
             "kind": "event-time",
             "watermark": 1_700_000_003_000,
             "lag": 2_000,
+            "idleSince": None,
         },
         {
             "source": "kafka[idle]",
@@ -63,6 +64,7 @@ BATCH = {
             "kind": "system-time",
             "watermark": None,
             "lag": None,
+            "idleSince": None,
         },
     ],
     "durations": {"addBatch": 4_000, "getBatch": 0, "walCommit": 80},

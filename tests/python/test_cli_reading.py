@@ -188,18 +188,26 @@ def test_watermarks_shows_who_holds_back_and_what_came_too_late(ui: UI) -> None:
     assert " ".join(rows[0]) == f"orders · 1,234 batches · in ms, {moment}"
     assert " ".join(rows[5]) == BEHIND
     assert " ".join(rows[7]) == "dropped late since the start · by how much, in ms over the window"
-    assert rows[-1] == ["sink", "7", "21,000", "21,000", "21,000"]
+    assert rows[-1] == ["sink", "event-time", "7", "21,000", "21,000", "21,000"]
     ui.queries = [{**ORDERS, "lastBatch": {**ORDERS["lastBatch"], "watermarks": [], "watermarkLag": None}}]
     without = sparklatency(ui, "watermarks").stdout
     assert "The query has no watermark." in without
     assert "behind" not in without
 
 
+def test_watermarks_says_since_when_a_source_is_idle(ui: UI) -> None:
+    batch = ORDERS["lastBatch"]
+    idle = {**batch["watermarks"][0], "idleSince": 1_700_000_001_000, "holdsBack": False}
+    ui.queries = [{**ORDERS, "lastBatch": {**batch, "watermarks": [idle]}}]
+    row = shown(sparklatency(ui, "watermarks"))[3]
+    assert " ".join(row[2:7]) == "event-time, idle since 2023-11-14 22:13:21.000"
+
+
 def test_watermarks_says_why_it_is_unknown_how_late_records_were(ui: UI) -> None:
     before = dict.fromkeys(("min", "avg", "p50", "p90", "p95", "p99", "max"))
     ui.queries = [query("orders", unknown("sink", lateness={"records": 7, **before}))]
     *_, row, legend = shown(sparklatency(ui, "watermarks"))
-    assert row == ["sink", "7", "–", "–", "–"]  # noqa: RUF001
+    assert row == ["sink", "event-time", "7", "–", "–", "–"]  # noqa: RUF001
     assert " ".join(legend) == "– unknown: no dropped record had a usable timestamp within the window"  # noqa: RUF001
 
 
@@ -214,6 +222,7 @@ def test_watermarks_says_why_it_is_unknown_how_late_records_were(ui: UI) -> None
         ("info", ("split", "queuing", "max"), 3_019.0),
         ("watermarks", ("watermarks", 0, "holdsBack"), True),
         ("watermarks", ("late", 0, "records"), 7),
+        ("watermarks", ("late", 0, "kind"), "event-time"),
     ],
 )
 def test_json_has_the_names_of_rest(ui: UI, command: str, path: tuple[Any, ...], value: Any) -> None:

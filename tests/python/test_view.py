@@ -243,11 +243,13 @@ def test_a_watermark_has_its_lag_from_the_jvm() -> None:
         "watermark": 5,
         "lag": 7,
         "kind": "event-time",
+        "idleSince": None,
     }
-    batch = {**BATCH, "watermarks": [mark, {**mark, "watermark": None, "lag": None}]}
+    batch = {**BATCH, "watermarks": [mark, {**mark, "watermark": None, "lag": None, "idleSince": 1_000}]}
     last = figures(query("orders", node("sink"), lastBatch=batch)).query.last_batch
     assert last is not None
     assert [one.lag for one in last.watermarks] == [7, None]
+    assert [one.idle_since for one in last.watermarks] == [None, datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC)]
 
 
 def test_figures_of_another_version_are_told_from_broken_ones() -> None:

@@ -13,7 +13,7 @@ from sparklatency._version import __version__
 from sparklatency.binding.jars import jar_path
 from sparklatency.binding.marking import with_e2e_latency, with_ingestion_timestamp
 from sparklatency.binding.session import configure
-from sparklatency.binding.watermarks import with_system_time_watermark
+from sparklatency.binding.watermarks import with_idle_timeout, with_system_time_watermark
 from sparklatency.errors import NoFiguresError, SparkLatencyError
 from sparklatency.view import latency
 
@@ -25,6 +25,7 @@ __all__ = [
     "jar_path",
     "latency",
     "with_e2e_latency",
+    "with_idle_timeout",
     "with_ingestion_timestamp",
     "with_system_time_watermark",
 ]

@@ -80,11 +80,13 @@ class HeadlineSuite extends AnyFunSuite {
       Answered.answer(query.copy(lastBatch = Some(batch))).headline.text
     }
     val nothing = "No record with a timestamp has reached the end of the query yet."
-    assert(headline(None) === s"$nothing The watermark has not moved: no record has come from kafka[b]. " +
-      "A system-time watermark on it moves on while kafka[b] is silent.")
+    assert(
+      headline(None) === s"$nothing The watermark has not moved: no record has come from kafka[b]. " +
+        "A system-time watermark on it moves on while kafka[b] is silent; an idle timeout lets the others go on."
+    )
     assert(headline(Some(1000)) ===
       s"$nothing At the last commit the watermark was 1 min behind the clock. kafka[b] holds it back. " +
-      "A system-time watermark on it moves on while kafka[b] is silent.")
+      "A system-time watermark on it moves on while kafka[b] is silent; an idle timeout lets the others go on.")
     assert(headline(Some(1000), WatermarkKind.SystemTime) ===
       s"$nothing At the last commit the watermark was 1 min behind the clock. kafka[b] holds it back.")
   }

@@ -117,6 +117,12 @@ class NotesSuite extends AnyFunSuite {
       "sink dropped 2 late records."
     )
     assert(unknown.numbers === Seq("records" -> Whole(2)))
+    noted(
+      of(Measure.SystemTimeLateness, records(7)),
+      "dropped-late-by-system-time",
+      Note.Info,
+      "sink dropped 1 late record, up to 7 ms behind the system-time watermark."
+    )
   }
 
   test("records without a timestamp are counted, for they are in no figure") {

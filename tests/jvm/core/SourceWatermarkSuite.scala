@@ -36,4 +36,12 @@ class SourceWatermarkSuite extends AnyFunSuite {
     assert(first.advanced(Some(120)).watermarkMs === Some(110))
     assert(at("orders", None).advanced(None).watermarkMs === None)
   }
+
+  test("an idle source holds nobody back, unless all are idle") {
+    def idle(source: String, ms: Long) = at(source, Some(ms)).copy(idleSinceMs = Some(5))
+    assert(holders(policyIsMax = false)(idle("orders", 100), at("clicks", Some(200))) === Seq("clicks"))
+    assert(holders(policyIsMax = false)(idle("orders", 200), at("clicks", Some(200))) === Seq("clicks"))
+    assert(holders(policyIsMax = false)(idle("orders", 100), idle("clicks", 200)) === Seq("clicks"))
+    assert(holders(policyIsMax = true)(idle("orders", 300), at("clicks", Some(200))) === Seq("orders"))
+  }
 }

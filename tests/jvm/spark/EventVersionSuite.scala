@@ -86,6 +86,14 @@ class EventVersionSuite extends AnyFunSuite {
     assert(record.watermarks.map(_.kind) === Seq(WatermarkKind.EventTime))
   }
 
+  test("since when a source is idle stands in the event") {
+    val record = read(newest).record
+    val idle = record.copy(watermarks = record.watermarks.map(_.copy(idleSinceMs = Some(5))))
+    val event = read(JsonProtocol.sparkEventToJsonString(SparkListenerLatencyBatch(idle)))
+    assert(event.record.watermarks.map(_.idleSinceMs) === Seq(Some(5)))
+    assert(record.watermarks.map(_.idleSinceMs) === Seq(None))
+  }
+
   test("who was at work stands in the event, and whoever reads it shows that") {
     val stages = Seq(
       StageTimes(Nil, 0, 10.5, 2, Seq(NodeTimes("source", Some(0.0), 9.25, 1, "1")), Seq("source"), 10.5),

@@ -1,6 +1,7 @@
 package io.sparklatency.spark
 
 import java.nio.file.Files
+import java.nio.file.Path
 import java.sql.Timestamp
 import java.time.Instant
 import java.util.concurrent.ConcurrentLinkedQueue
@@ -29,6 +30,16 @@ trait SystemTimeTest extends StreamingTest {
     df.groupBy(window(col("value"), "10 seconds")).count().select(seconds("window.end"), col("count"))
 
   protected def checkpoint(): Option[String] = Some(Files.createTempDirectory("system-time").toString)
+
+  /** Makes it seem that the query died before it noted that its last batch was done. Gives back the batch. */
+  protected def uncommitLast(checkpoint: Option[String]): Long = {
+    val commits = Path.of(checkpoint.get, "commits")
+    val names = Files.list(commits).toArray.map(_.toString.split('/').last)
+    val last = names.filter(_.forall(_.isDigit)).map(_.toLong).max
+    Files.delete(commits.resolve(last.toString))
+    names.filter(_.startsWith(s".$last.")).foreach(name => Files.delete(commits.resolve(name)))
+    last
+  }
 
   /** What a query has given out, and the query. */
   protected final class Running(val query: StreamingQuery, givenOut: ConcurrentLinkedQueue[Row]) {

@@ -38,6 +38,7 @@ def dashboard() -> Mapping[str, Any]:
         _series("Since the last commit", "s", f"{metric('commit-age').prometheus}{_QUERY}", "{{query}}"),
         _counter("Records", "records"),
         _counter("Dropped late", "records-dropped-late"),
+        _counter("Dropped late by system time", "records-dropped-late-by-system-time"),
         _counter("Without timestamp", "records-without-timestamp"),
         _counter("Ahead of the clock", "records-ahead-of-clock"),
     ]
@@ -97,7 +98,8 @@ def _datasource() -> dict[str, Any]:
 def _variable(label: str) -> dict[str, Any]:
     above = {"app": "", "query": ',app=~"$app"', "node": ',app=~"$app",query=~"$query"'}[label]
     # A node that only measures what its operator takes in counts late records and no others.
-    counters = "|".join(metric(name).prometheus for name in ("records", "records-dropped-late"))
+    names = ("records", "records-dropped-late", "records-dropped-late-by-system-time")
+    counters = "|".join(metric(name).prometheus for name in names)
     return {
         "name": label,
         "type": "query",

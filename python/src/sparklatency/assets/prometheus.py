@@ -67,6 +67,7 @@ def alerts(p99_seconds: float, watermark_lag_seconds: float) -> Mapping[str, Any
                         wait="5m",
                     ),
                     _counted("SparkRecordsDroppedLate", "records-dropped-late"),
+                    _counted("SparkRecordsDroppedLateBySystemTime", "records-dropped-late-by-system-time"),
                     _counted("SparkRecordsWithoutTimestamp", "records-without-timestamp"),
                     _counted("SparkClocksDiffer", "records-ahead-of-clock"),
                 ],

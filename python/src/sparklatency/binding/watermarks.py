@@ -1,4 +1,4 @@
-"""A watermark that goes by the clock."""
+"""A watermark that goes by the clock, and one that does not wait for a silent source."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def with_system_time_watermark(df: DataFrame, column: str, lag: str | timedelta)
         SparkLatencyError: the session has no jar of sparklatency, or one that does not fit.
     """
     _check(df, column, lag)
-    interval = lag if isinstance(lag, str) else _interval(lag)
+    interval = _interval(lag)
     if is_connect(df):
         check_connect_server(df.sparkSession)
         watermarked = df.hint("SYSTEM_TIME_WATERMARK", column, interval)
@@ -48,10 +48,47 @@ def with_system_time_watermark(df: DataFrame, column: str, lag: str | timedelta)
     return DataFrame(session_api(session).withSystemTimeWatermark(df._jdf, column, interval), session)
 
 
-def _interval(lag: timedelta) -> str:
+def with_idle_timeout(df: DataFrame, timeout: str | timedelta) -> DataFrame:
+    """Of several sources this one no longer holds the others back when it has been silent for ``timeout``.
+
+    Until it has a record again. Call it after ``withWatermark``. For all sources of a query alike there is
+    the setting ``spark.sparklatency.watermark.idle.timeout``.
+
+    Args:
+        df: a stream with a watermark; a batch DataFrame is returned as it is.
+        timeout: an interval such as ``"5 minutes"``, or a timedelta.
+
+    Returns:
+        ``df`` with the timeout at its watermark.
+
+    Raises:
+        TypeError: an argument is of the wrong Python type.
+        ValueError: a string cannot be written as UTF-8 (it has a lone surrogate).
+        pyspark.errors.IllegalArgumentException: a timeout that is no interval longer than 0, no watermark, or
+            one that goes by the clock.
+        SparkLatencyError: the session has no jar of sparklatency, or one that does not fit.
+    """
+    from pyspark.sql import DataFrame
+
+    check_type("with_idle_timeout", "df", df, DataFrame)
+    check_type("with_idle_timeout", "timeout", timeout, str, timedelta)
+    check_text("with_idle_timeout", "timeout", timeout)
+    interval = _interval(timeout)
+    if is_connect(df):
+        check_connect_server(df.sparkSession)
+        timed = df.hint("IDLE_TIMEOUT", interval)
+        timed.isStreaming  # noqa: B018 (a mistake shows here, not when the query starts)
+        return timed
+    session = df.sparkSession
+    return DataFrame(session_api(session).withIdleTimeout(df._jdf, interval), session)
+
+
+def _interval(of: str | timedelta) -> str:
     """In words of Spark, where neither days nor microseconds overflow; both have the sign of the whole."""
-    days = int(lag / timedelta(days=1))
-    rest = f"{(lag - timedelta(days=days)) // timedelta(microseconds=1)} microseconds"
+    if isinstance(of, str):
+        return of
+    days = int(of / timedelta(days=1))
+    rest = f"{(of - timedelta(days=days)) // timedelta(microseconds=1)} microseconds"
     return f"{days} days {rest}" if days else rest
 
 

@@ -93,7 +93,12 @@ def watermarks(url: str, app: str | None, query: str | None, as_json: bool) -> N
     """Show the watermark of each source, which one holds the query back, and what was dropped late."""
     document = _options.one_query(_options.reader(url, app), query)
     if as_json:
-        late = [{"node": one["node"], **one["lateness"]} for one in document["nodes"] if one["lateness"]]
+        late = [
+            {"node": one["node"], "kind": kind, **one[field]}
+            for one in document["nodes"]
+            for kind, field in (("event-time", "lateness"), ("system-time", "systemTimeLateness"))
+            if one[field]
+        ]
         batch = document["lastBatch"] or {}
         known = {field: batch.get(field) for field in ("committed", "watermark", "watermarkLag")}
         sources = batch.get("watermarks", [])

@@ -139,6 +139,7 @@ def _measures(node: Json) -> dict[str, Any]:
         "commit": _known(CommitLatency, node["commit"]),
         "staleness": _known(Staleness, node["staleness"]),
         "lateness": _known(Lateness, node["lateness"]),
+        "system_time_lateness": _known(Lateness, node["systemTimeLateness"]),
     }
 
 

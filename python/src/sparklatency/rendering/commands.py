@@ -119,7 +119,7 @@ def watermarks(query: QueryLatency) -> RenderableType:
         [
             name(one.source),
             name(one.column),
-            one.kind,
+            one.kind if one.idle_since is None else f"{one.kind}, idle since {_time(one.idle_since)}",
             "holds back" if one.holds_back else "",
             milliseconds(one.delay),
             _time(one.watermark),
@@ -206,17 +206,17 @@ def _staleness(query: QueryLatency) -> list[RenderableType]:
 
 def _dropped(query: QueryLatency) -> list[RenderableType]:
     rows = [
-        [node.node, f"{node.lateness.records:,}"]
-        + [milliseconds(figure) for figure in (node.lateness.p50, node.lateness.p99, node.lateness.max)]
+        [node.node, kind, f"{late.records:,}", *map(milliseconds, (late.p50, late.p99, late.max))]
         for node in query.nodes
-        if node.lateness is not None
+        for kind, late in (("event-time", node.lateness), ("system-time", node.system_time_lateness))
+        if late is not None
     ]
     if not rows:
         return []
     return [
         Text(),
         layout.caption("dropped late since the start · by how much, in ms over the window"),
-        layout.table_of_nodes(("node", "records", "p50", "p99", "max"), rows),
+        layout.table_of_nodes(("node", "by", "records", "p50", "p99", "max"), rows),
         *map(Text, layout.legend(rows, _NONE_DROPPED)),
     ]
 

@@ -31,6 +31,8 @@ class SourceWatermark:
     """Whether the query's watermark is this one."""
     kind: str
     """``event-time``, or ``system-time`` if it goes by the clock."""
+    idle_since: datetime | None
+    """Of a source that has been silent for so long that it holds nobody back: when its last record came."""
 
 
 @dataclass(frozen=True)

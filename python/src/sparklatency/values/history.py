@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-MEASURES = {"commit": CommitLatency, "staleness": Staleness, "lateness": Lateness}
+MEASURES = {
+    "commit": CommitLatency,
+    "staleness": Staleness,
+    "lateness": Lateness,
+    "system_time_lateness": Lateness,
+}
 """Fields of a node that hold figures of their own, for a data frame."""
 
 

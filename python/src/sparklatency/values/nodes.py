@@ -52,7 +52,9 @@ class NodeLatencies:
     staleness: Staleness | None
     """Of a node at the end of an operator that keeps state, with automatic stateful nodes at level TRACE."""
     lateness: Lateness | None
-    """Of the same."""
+    """Of the same, by a watermark of event time."""
+    system_time_lateness: Lateness | None
+    """Of the same, by a system-time watermark."""
 
     if TYPE_CHECKING:  # a strict mypy takes `"sink" in nodes` for a slip, unless a node may equal a string
 

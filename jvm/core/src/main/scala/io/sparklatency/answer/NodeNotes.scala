@@ -11,15 +11,22 @@ private[answer] object NodeNotes {
 
   /** Kind by kind, the nodes of each in the order of the plan. */
   def of(nodes: Seq[NodeSnapshot]): Seq[Note] =
-    nodes.flatMap(droppedLate) ++ nodes.flatMap(withoutTimestamp) ++ nodes.flatMap(aheadOfClock)
+    nodes.flatMap(droppedLate(_, Measure.Lateness, "dropped-late", "the watermark")) ++
+      nodes.flatMap(droppedLate(
+        _,
+        Measure.SystemTimeLateness,
+        "dropped-late-by-system-time",
+        "the system-time watermark"
+      )) ++
+      nodes.flatMap(withoutTimestamp) ++ nodes.flatMap(aheadOfClock)
 
-  private def droppedLate(node: NodeSnapshot): Option[Note] = {
-    val late = total(node, Measure.Lateness)
+  private def droppedLate(node: NodeSnapshot, by: Measure, code: String, watermark: String): Option[Note] = {
+    val late = total(node, by)
     Option.when(late.records > 0) {
       val furthest =
-        late.max.fold("")(ms => s", up to ${Readable.duration(ms.toDouble)} behind the watermark")
+        late.max.fold("")(ms => s", up to ${Readable.duration(ms.toDouble)} behind $watermark")
       Note(
-        "dropped-late",
+        code,
         Note.Info,
         s"${Readable.name(node.id)} dropped ${Readable.counted(late.records, "late record", "late records")}$furthest.",
         Some(node.id),

@@ -14,14 +14,18 @@ object Watermarks {
     }
 
   /** Which source the watermark waits for; none where there is no watermark. */
-  private[answer] def heldBack(query: QuerySnapshot): Option[String] =
-    query.lastBatch.flatMap(_.watermarks.find(_.holdsBack)).map { held =>
+  private[answer] def heldBack(query: QuerySnapshot): Option[String] = {
+    val watermarks = query.lastBatch.toSeq.flatMap(_.watermarks)
+    watermarks.find(_.holdsBack).map { held =>
       val source = Readable.name(held.source)
+      val others = if (watermarks.size == 1) "" else "; an idle timeout lets the others go on"
       val remedy = held.kind match {
-        case WatermarkKind.EventTime => s" A system-time watermark on it moves on while $source is silent."
-        case WatermarkKind.SystemTime => ""
+        case WatermarkKind.EventTime if !held.isIdle => // else all are
+          s" A system-time watermark on it moves on while $source is silent$others."
+        case _ => ""
       }
       if (held.watermarkMs.isEmpty) s"The watermark has not moved: no record has come from $source.$remedy"
       else s"${text(query)} $source holds it back.$remedy"
     }
+  }
 }

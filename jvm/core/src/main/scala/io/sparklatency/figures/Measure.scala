@@ -33,12 +33,19 @@ object Measure {
   case object Staleness
       extends Measure("record-staleness", "staleness", "age of the records when the operator took them in")
 
-  /** How far behind the watermark a dropped record was. This is time of the stream, not of the clock. */
+  /** How far behind the watermark a dropped record was, where that goes by events. This is time of the stream, not of the clock. */
   case object Lateness extends Measure(
         "record-lateness",
         "lateness",
-        "how far behind the watermark the records were that the operator dropped"
+        "how far behind the watermark of event time the records were that the operator dropped"
       )
 
-  val all: Seq[Measure] = Seq(E2ELatency, Commit, Staleness, Lateness)
+  /** The same of a record that a system-time watermark dropped: so it came that much too late by the clock. */
+  case object SystemTimeLateness extends Measure(
+        "record-system-time-lateness",
+        "systemTimeLateness",
+        "how far behind a system-time watermark the records were that the operator dropped"
+      )
+
+  val all: Seq[Measure] = Seq(E2ELatency, Commit, Staleness, Lateness, SystemTimeLateness)
 }

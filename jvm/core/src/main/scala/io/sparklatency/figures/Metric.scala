@@ -98,22 +98,24 @@ object Metric {
   private val ofStaleness: Seq[Metric] =
     extremes(Measure.Staleness, "age of a record when the operator takes it in")
 
-  private val ofLateness: Seq[Metric] =
+  private def ofLateness(measure: Measure, dropped: String, watermark: String): Seq[Metric] =
     counter(
-      Measure.Lateness,
-      "records-dropped-late",
+      measure,
+      dropped,
       "records",
-      "records that the operator dropped because they were behind its watermark"
+      s"records that the operator dropped because they were behind its $watermark"
     )(
       _.records
-    ) +: (extremes(Measure.Lateness, "distance of a dropped record behind the watermark") ++
+    ) +: (extremes(measure, s"distance of a dropped record behind the $watermark") ++
       percentilesOf(
-        Measure.Lateness,
+        measure,
         percentiles.filterNot(_._1 == "p999"),
         "%s %% of the dropped records have at most this distance"
       ))
 
-  val all: Seq[Metric] = ofLatency ++ ofCommit ++ ofStaleness ++ ofLateness
+  val all: Seq[Metric] = ofLatency ++ ofCommit ++ ofStaleness ++
+    ofLateness(Measure.Lateness, "records-dropped-late", "watermark of event time") ++
+    ofLateness(Measure.SystemTimeLateness, "records-dropped-late-by-system-time", "system-time watermark")
 
   /** Those of each executor's clock, which no record is measured for. */
   val ofClocks: Seq[ClockMetric] = Seq(

@@ -9,6 +9,7 @@ package io.sparklatency.figures
  *                    one
  * @param holdsBack   whether the query's watermark is this one
  * @param kind        what it goes by
+ * @param idleSinceMs when its last record was seen, of a source that has been silent for so long that it holds nobody back
  */
 final case class SourceWatermark(
     source: String,
@@ -16,8 +17,11 @@ final case class SourceWatermark(
     delayMs: Long,
     watermarkMs: Option[Long],
     holdsBack: Boolean,
-    kind: WatermarkKind = WatermarkKind.EventTime
+    kind: WatermarkKind = WatermarkKind.EventTime,
+    idleSinceMs: Option[Long] = None
 ) {
+
+  def isIdle: Boolean = idleSinceMs.nonEmpty
 
   /** The greatest event time seen by this run, or the time of the clock. */
   def newestMs: Option[Long] = watermarkMs.map(_ + delayMs)
@@ -31,11 +35,16 @@ object SourceWatermark {
 
   /**
    * Marks those that hold the query's watermark back: by Spark's policy `min` the least of all, by `max` the greatest. Spark
-   * takes a column that has seen nothing yet for the least.
+   * takes a column that has seen nothing yet for the least. An idle source holds back only if all are idle.
    */
   def heldBack(watermarks: Seq[SourceWatermark], policyIsMax: Boolean): Seq[SourceWatermark] = {
     def time(watermark: SourceWatermark) = watermark.watermarkMs.getOrElse(0L)
-    val holder = if (policyIsMax) watermarks.map(time).maxOption else watermarks.map(time).minOption
-    watermarks.map(watermark => watermark.copy(holdsBack = holder.contains(time(watermark))))
+    val holder = WatermarkPolicy.chosen(watermarks.map(time), watermarks.map(_.isIdle), policyIsMax)
+    val allIdle = watermarks.forall(_.isIdle)
+    watermarks.map(watermark =>
+      watermark.copy(holdsBack =
+        (policyIsMax || allIdle || !watermark.isIdle) && holder.contains(time(watermark))
+      )
+    )
   }
 }

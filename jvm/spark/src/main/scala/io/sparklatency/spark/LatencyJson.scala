@@ -144,6 +144,7 @@ object LatencyJson {
       .put("holdsBack", watermark.holdsBack).put("kind", watermark.kind.name)
     putLong(json, "watermark", watermark.watermarkMs)
     putLong(json, "lag", batch.watermarkLagMs(watermark))
+    putLong(json, "idleSince", watermark.idleSinceMs)
   }
 
   private def put(json: ObjectNode, path: LatencyPath, split: LatencySplit): Unit = {

@@ -41,6 +41,8 @@ object PythonApi {
   def withSystemTimeWatermark(df: DataFrame, column: String, lag: String): DataFrame =
     DatasetWatermarks.systemTime(df, column, lag)
 
+  def withIdleTimeout(df: DataFrame, timeout: String): DataFrame = DatasetWatermarks.idleTimeout(df, timeout)
+
   /**
    * Figures of a query, or of all, as REST gives them.
    *

@@ -53,5 +53,14 @@ object syntax {
      */
     def withSystemTimeWatermark(column: String, lag: String): Dataset[T] =
       DatasetWatermarks.systemTime(dataset, column, lag)
+
+    /**
+     * Of several sources this one no longer holds the others back when it has been silent for `timeout`, until it has a record again.
+     * Call it after `withWatermark`. For all sources of a query alike there is `spark.sparklatency.watermark.idle.timeout`.
+     *
+     * @param timeout an interval such as `5 minutes`
+     * @throws IllegalArgumentException when the timeout will not do, or there is no watermark that waits for records
+     */
+    def withIdleTimeout(timeout: String): Dataset[T] = DatasetWatermarks.idleTimeout(dataset, timeout)
   }
 }

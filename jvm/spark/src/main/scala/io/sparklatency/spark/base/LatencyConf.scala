@@ -44,6 +44,7 @@ final class LatencyConf(read: String => Option[String], all: => Iterable[(String
   def publishAfter: Long = get(PublishAfter)
   def clockInterval: Option[Long] = get(ClockInterval)
   def watermarkInterval: Long = get(WatermarkInterval)
+  def watermarkIdleTimeout: Option[Long] = get(WatermarkIdleTimeout)
   def historyBatches: Int = get(HistoryBatches)
   def figures: FiguresSettings =
     FiguresSettings(WindowSettings(get(NumSamples), get(SampleWindow)), get(GranularityKey), get(MaxNodes))
@@ -158,6 +159,14 @@ object LatencyConf extends Logging {
       "without a record. Read from the session when a query starts."
   )(duration)
 
+  val WatermarkIdleTimeout: Key[Option[Long]] = new Key(
+    s"${Prefix}watermark.idle.timeout",
+    "0",
+    "a duration such as 5m or 30s; 0 for never",
+    "How long a source of a query with several watermarks may be silent before it no longer holds the others back, until " +
+      "it has a record again. Read from the session when a query starts."
+  )(value => durationOrNone(value))
+
   val HistoryBatches: Key[Int] = new Key(
     s"${Prefix}history.batches",
     "1000",
@@ -190,6 +199,7 @@ object LatencyConf extends Logging {
       PublishAfter,
       ClockInterval,
       WatermarkInterval,
+      WatermarkIdleTimeout,
       HistoryBatches,
       NumSamples,
       SampleWindow

@@ -103,7 +103,8 @@ final case class StoredWatermark(
     delayMs: Long,
     watermarkMs: java.lang.Long,
     holdsBack: Boolean,
-    @JsonInclude(JsonInclude.Include.NON_NULL) kind: String
+    @JsonInclude(JsonInclude.Include.NON_NULL) kind: String,
+    @JsonInclude(JsonInclude.Include.NON_NULL) idleSinceMs: java.lang.Long = null
 ) {
   def watermark: SourceWatermark =
     SourceWatermark(
@@ -112,7 +113,8 @@ final case class StoredWatermark(
       delayMs,
       Option(watermarkMs).map(_.toLong),
       holdsBack,
-      WatermarkKind.of(kind)
+      WatermarkKind.of(kind),
+      Option(idleSinceMs).map(_.toLong)
     )
 }
 
@@ -125,7 +127,8 @@ object StoredWatermark {
     watermark.watermarkMs.map(Long.box).orNull,
     watermark.holdsBack,
     // Nothing where it is of the kind that all were of before there was another.
-    Option(watermark.kind).filter(_ != WatermarkKind.EventTime).map(_.name).orNull
+    Option(watermark.kind).filter(_ != WatermarkKind.EventTime).map(_.name).orNull,
+    watermark.idleSinceMs.map(Long.box).orNull
   )
 }
 

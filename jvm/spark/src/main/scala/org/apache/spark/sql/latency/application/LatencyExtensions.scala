@@ -8,12 +8,14 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.ExpressionInfo
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.latency.compat.SparkSession
+import org.apache.spark.sql.latency.marking.IdleTimeoutHint
 import org.apache.spark.sql.latency.marking.IngestionTime
 import org.apache.spark.sql.latency.marking.LatencyHint
 import org.apache.spark.sql.latency.marking.NodeIds
 import org.apache.spark.sql.latency.marking.ResolveSystemTimeWatermark
 import org.apache.spark.sql.latency.marking.SystemTimeWatermarkHint
 import org.apache.spark.sql.latency.planning.AutomaticNodes
+import org.apache.spark.sql.latency.planning.IdleTimeout
 import org.apache.spark.sql.latency.planning.IngestionStampStrategy
 import org.apache.spark.sql.latency.planning.IngestionStamps
 import org.apache.spark.sql.latency.planning.LatencyMarkStrategy
@@ -29,6 +31,7 @@ import org.apache.spark.sql.latency.tracking.PlannedPath
  * What a session gains:
  *   - the hint `E2E_LATENCY('node' [, timestamp [, level]])`, where a NULL timestamp is the watermarked column
  *   - the hint `SYSTEM_TIME_WATERMARK('column', 'lag')`, a watermark that goes by the clock
+ *   - the hint `IDLE_TIMEOUT('timeout')`, and the setting of that name: watermarks that no longer wait for an idle source
  *   - the plan of a mark, and the check that node ids are unique
  *   - automatic nodes
  *   - `ingestion_time()`, the time at which a record is read
@@ -46,6 +49,10 @@ final class LatencyExtensions extends SparkSessionExtensionsProvider {
     extensions.injectResolutionRule(session =>
       ResolveSystemTimeWatermark(() => SystemTimeQueries.listenIn(session.asInstanceOf[SparkSession]))
     )
+    extensions.injectResolutionRule(session =>
+      IdleTimeoutHint(() => SystemTimeQueries.listenIn(session.asInstanceOf[SparkSession]))
+    )
+    extensions.injectResolutionRule(session => IdleTimeout(session.asInstanceOf[SparkSession]))
     extensions.injectCheckRule(_ => NodeIds.Unique)
     extensions.injectOptimizerRule(session =>
       UnrecordedMarks(session.asInstanceOf[SparkSession], LatencyApplication)

@@ -49,6 +49,7 @@ private final class AutomaticPlacement(
   private val query = accumulators.queryName
   private val level = settings.levelOf(query).getOrElse(settings.recordingLevel)
   private val writtenByHand = collectWithSubqueries(plan)(Function.unlift(idByHand)).toSet
+  private lazy val lateBySystemTime = CurrentQuery.running(session).exists(SystemTimeQueries.dropsLate)
   private var sourcesSeen = 0
 
   /** Operators whose output is marked by hand, with the id of that mark. */
@@ -145,7 +146,8 @@ private final class AutomaticPlacement(
       val figures = accumulators.make(id, Measure.Staleness, intake)
       RecordE2ELatency(timestamp, node.output, id)(figures)
     }.toSeq ++ StatefulOperators.dropsLate(operator, node).map { case (eventTime, watermark) =>
-      val figures = accumulators.make(id, Measure.Lateness, intake, Some(watermark / 1000))
+      val measure = if (lateBySystemTime) Measure.SystemTimeLateness else Measure.Lateness
+      val figures = accumulators.make(id, measure, intake, Some(watermark / 1000))
       RecordLateness(eventTime, watermark, id)(figures)
     }
   }

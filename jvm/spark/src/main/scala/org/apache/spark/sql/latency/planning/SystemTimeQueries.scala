@@ -1,5 +1,7 @@
 package org.apache.spark.sql.latency.planning
 
+import java.util.UUID
+
 import io.sparklatency.spark.base.LatencyConf
 import io.sparklatency.spark.base.OurFailure
 import org.apache.spark.internal.Logging
@@ -8,11 +10,13 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.latency.compat.MicroBatchExecution
 import org.apache.spark.sql.latency.compat.ProcessingTimeExecutor
 import org.apache.spark.sql.latency.compat.SparkSession
+import org.apache.spark.sql.latency.compat.StreamExecution
 import org.apache.spark.sql.latency.marking.SystemTimeWatermark
+import org.apache.spark.sql.latency.marking.WatermarkIdleTimeout
 import org.apache.spark.sql.streaming.StreamingQueryListener
 
 /**
- * Gets between a query with system-time watermarks and its trigger when it starts. Spark calls this in the query's own thread,
+ * Gets between a query and its trigger when it starts, if it has system-time watermarks, or several of which some may be idle. Spark calls this in the query's own thread,
  * before the query does anything, and the query then finds its plan and trigger made.
  *
  * Costs a look at the plan of each query that starts in the session.
@@ -23,25 +27,39 @@ private[latency] final class SystemTimeQueries(session: SparkSession) extends St
 
   override def onQueryStarted(event: QueryStartedEvent): Unit =
     CurrentQuery.active(session, event.id).collect { case query: MicroBatchExecution =>
-      val watermarks = SystemTimeQueries.watermarks(query.analyzedPlan)
-      if (watermarks.nonEmpty && (query.queryExecutionThread eq Thread.currentThread))
-        try begin(query, watermarks)
+      if (query.queryExecutionThread eq Thread.currentThread)
+        try begin(query)
         catch {
-          case OurFailure(e) =>
-            logWarning(s"the system-time watermark of query ${event.id} moves only while records arrive", e)
+          case OurFailure(e) => logWarning(
+              s"system-time watermarks of query ${event.id} move only while records arrive, and its sources are never idle",
+              e
+            )
         }
     }: Unit
 
-  private def begin(query: MicroBatchExecution, watermarks: Seq[EventTimeWatermark]): Unit = {
-    val interval = LatencyConf(session).watermarkInterval
-    SystemTimeWarnings.of(query).foreach(problem =>
-      logWarning(s"query ${CurrentQuery.nameOf(query)}: $problem")
-    )
-    query.sparkSessionForStream.withActive(query.logicalPlan) // makes the trigger
-    query.triggerExecutor match {
-      case pace: ProcessingTimeExecutor =>
-        query.triggerExecutor = new SystemTimeTrigger(pace, query, watermarks, interval)
-      case _ =>
+  private def begin(query: MicroBatchExecution): Unit = {
+    val settings = LatencyConf(session)
+    val watermarks = SystemTimeQueries.watermarks(query.analyzedPlan)
+    if (watermarks.nonEmpty)
+      SystemTimeWarnings.of(query).foreach(problem =>
+        logWarning(s"query ${CurrentQuery.nameOf(query)}: $problem")
+      )
+    val timeouts =
+      SystemTimeQueries.idleTimeouts(query.analyzedPlan, watermarks, settings.watermarkIdleTimeout)
+    if (watermarks.nonEmpty || timeouts.nonEmpty) {
+      query.sparkSessionForStream.withActive(query.logicalPlan) // makes the trigger
+      val idle = Option.when(timeouts.nonEmpty)(
+        new IdleSources(
+          SystemTimeQueries.all(query.logicalPlan).filter(of => timeouts.contains(of.nodeId)),
+          timeouts
+        )
+      )
+      query.triggerExecutor match {
+        case pace: ProcessingTimeExecutor =>
+          query.triggerExecutor =
+            new SystemTimeTrigger(pace, query, watermarks, settings.watermarkInterval, idle)
+        case _ =>
+      }
     }
   }
 
@@ -51,14 +69,54 @@ private[latency] final class SystemTimeQueries(session: SparkSession) extends St
 
 private[latency] object SystemTimeQueries {
 
-  /** From now on this session's queries find their system-time watermarks moved. */
+  /** From now on this session's queries find their watermarks moved. */
   def listenIn(session: SparkSession): Unit = synchronized {
     if (!session.streams.listListeners().exists(_.isInstanceOf[SystemTimeQueries]))
       session.streams.addListener(new SystemTimeQueries(session))
   }
 
+  /** Which watermarks of a query were idle when this batch began, and since when. Any thread may ask. */
+  def idleSince(query: StreamExecution, batch: Long): Map[UUID, Long] =
+    trigger(query).fold(Map.empty[UUID, Long])(_.idleSince(batch))
+
+  /**
+   * Whether it is a system-time watermark for which the batch that is planned drops records as late. Spark drops by the watermark of
+   * the batch before. Of several kinds it is the one where that stood; of a batch before this run that is not known, and taken for
+   * event time. Called in the query's own thread.
+   */
+  def dropsLate(query: StreamExecution): Boolean = {
+    val systemTime = watermarks(query.logicalPlan)
+    systemTime.nonEmpty && (ordinary(
+      query.logicalPlan,
+      systemTime
+    ).isEmpty || trigger(query).exists(_.heldBefore))
+  }
+
+  private def trigger(query: StreamExecution): Option[SystemTimeTrigger] = query match {
+    case running: MicroBatchExecution =>
+      Some(running.triggerExecutor).collect { case told: SystemTimeTrigger => told }
+    case _ => None
+  }
+
   private def watermarks(plan: LogicalPlan): Seq[EventTimeWatermark] = {
     val ids = plan.collect { case SystemTimeWatermark(id, _) => id }.toSet
-    plan.collect { case watermark: EventTimeWatermark if ids(watermark.nodeId) => watermark }
+    all(plan).filter(watermark => ids(watermark.nodeId))
   }
+
+  /** Of the watermarks for which others may wait: one that is alone holds nobody back, and the clock is never idle. */
+  private def idleTimeouts(
+      plan: LogicalPlan,
+      systemTime: Seq[EventTimeWatermark],
+      setting: Option[Long]
+  ): Map[UUID, Long] =
+    if (all(plan).map(_.nodeId).distinct.size < 2) Map.empty
+    else ordinary(plan, systemTime).flatMap(watermark =>
+      WatermarkIdleTimeout.of(watermark).orElse(setting).map(watermark.nodeId -> _)
+    ).toMap
+
+  private def ordinary(plan: LogicalPlan, systemTime: Seq[EventTimeWatermark]): Seq[EventTimeWatermark] =
+    all(plan).filterNot(watermark => systemTime.exists(_.nodeId == watermark.nodeId))
+
+  private def all(plan: LogicalPlan): Seq[EventTimeWatermark] =
+    plan.collect { case watermark: EventTimeWatermark => watermark }
 }

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.latency.tracking
 
+import java.util.UUID
+
 import io.sparklatency.figures.SourceWatermark
 import io.sparklatency.figures.WatermarkKind
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
@@ -8,6 +10,7 @@ import org.apache.spark.sql.latency.compat.EventTimeWatermarkExec
 import org.apache.spark.sql.latency.compat.IncrementalExecution
 import org.apache.spark.sql.latency.planning.CurrentQuery
 import org.apache.spark.sql.latency.planning.StreamingQuerySources
+import org.apache.spark.sql.latency.planning.SystemTimeQueries
 import org.apache.spark.sql.latency.planning.SystemTimeWatermarkExec
 
 /**
@@ -22,10 +25,12 @@ private[latency] object SourceWatermarks extends AdaptiveSparkPlanHelper {
   /** The watermarks after an execution, if they were `before` ahead of it. */
   def after(execution: IncrementalExecution, before: Seq[SourceWatermark]): Seq[SourceWatermark] = {
     val session = execution.sparkSession
-    val sources = new StreamingQuerySources(CurrentQuery.active(session, execution.queryId))
+    val query = CurrentQuery.active(session, execution.queryId)
+    val sources = new StreamingQuerySources(query)
+    val idle = query.fold(Map.empty[UUID, Long])(SystemTimeQueries.idleSince(_, execution.currentBatchId))
     val read = collect(execution.executedPlan) { case exec: EventTimeWatermarkExec => exec }
     val now = read.zipWithIndex.map { case (exec, i) =>
-      of(exec, sources, before.lift(i).filter(_.column == exec.eventTime.name))
+      of(exec, sources, before.lift(i).filter(_.column == exec.eventTime.name), idle.get(exec.nodeId))
     }
     val policy = session.sessionState.conf.getConf(SQLConf.STREAMING_MULTIPLE_WATERMARK_POLICY)
     SourceWatermark.heldBack(now, policyIsMax = policy == "max")
@@ -34,7 +39,8 @@ private[latency] object SourceWatermarks extends AdaptiveSparkPlanHelper {
   private def of(
       watermark: EventTimeWatermarkExec,
       sources: StreamingQuerySources,
-      earlier: Option[SourceWatermark]
+      earlier: Option[SourceWatermark],
+      idleSinceMs: Option[Long]
   ): SourceWatermark = {
     val source = collectFirst(watermark.child)(Function.unlift(sources.of)).map(_.name)
     val (kind, reached) = watermark match {
@@ -50,7 +56,8 @@ private[latency] object SourceWatermarks extends AdaptiveSparkPlanHelper {
       watermark.delayMs,
       earlier.flatMap(_.watermarkMs),
       holdsBack = false,
-      kind
+      kind,
+      idleSinceMs.filter(_ => reached.isEmpty)
     ).advanced(reached)
   }
 }

@@ -67,8 +67,13 @@ private[ui] object NodesTable {
     ((row: Row) => row.total(Measure.Lateness).records > 0) ->
       Column.count[Row](
         "Dropped late",
-        "records that the operator dropped, behind its watermark"
+        "records that the operator dropped, behind its watermark of event time"
       )(_.counted(Measure.Lateness)),
+    ((row: Row) => row.total(Measure.SystemTimeLateness).records > 0) ->
+      Column.count[Row](
+        "Dropped late by system time",
+        "records that the operator dropped, behind its system-time watermark"
+      )(_.counted(Measure.SystemTimeLateness)),
     ((row: Row) => row.total(Measure.E2ELatency).withoutTimestamp > 0) ->
       Column.count[Row]("Without timestamp", "records not measured: no timestamp, or one before 1970")(row =>
         Some(row.total(Measure.E2ELatency).withoutTimestamp)

@@ -29,8 +29,11 @@ private[ui] object WatermarksTable {
     Column.text[SourceWatermark]("Column", "the watermarked column")(_.column)(w =>
       LatencyPage.shortened(w.column)
     ),
-    Column.text[SourceWatermark]("Kind", "whether it goes by events or by the clock")(_.kind.name)(w =>
-      Text(w.kind.name)
+    Column.text[SourceWatermark](
+      "Kind",
+      "whether it goes by events or by the clock; a source that is idle holds nobody back"
+    )(_.kind.name)(w =>
+      Text(w.kind.name + w.idleSinceMs.fold("")(ms => s", idle since ${UIUtils.formatDate(ms)}"))
     ),
     Column.exact[SourceWatermark](
       "Delay",

@@ -1,0 +1,23 @@
+package org.apache.spark.sql.latency.planning
+
+import io.sparklatency.spark.base.LatencyConf
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.streaming.WriteToStream
+import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
+import org.apache.spark.sql.latency.compat.SparkSession
+
+/**
+ * Has the queries of a session looked after if it has an idle timeout. Spark analyzes the writing of a stream before the query
+ * starts, in the thread that starts it, so a bad timeout fails there. Changes no plan; any other plan costs a look at its root.
+ */
+private[latency] final case class IdleTimeout(session: SparkSession) extends Rule[LogicalPlan] {
+  override def apply(plan: LogicalPlan): LogicalPlan = {
+    plan match {
+      case _: WriteToStreamStatement | _: WriteToStream =>
+        LatencyConf(session).watermarkIdleTimeout.foreach(_ => SystemTimeQueries.listenIn(session))
+      case _ =>
+    }
+    plan
+  }
+}

@@ -1,0 +1,54 @@
+package io.sparklatency
+
+import io.sparklatency.figures.WatermarkPolicy
+import io.sparklatency.time.Silence
+import org.scalatest.funsuite.AnyFunSuite
+
+/** When a source is idle, and what becomes of the watermark then. Times are in microseconds. */
+class SilenceSuite extends AnyFunSuite {
+  private def of(looks: (Long, Option[Boolean])*): Silence = {
+    val silence = new Silence(10)
+    looks.foreach { case (at, found) => silence.look(at, at + 1000, found) }
+    silence
+  }
+  private val (record, nothing, unknown) = (Some(true), Some(false), None)
+
+  test("a source is idle when nothing was found for the timeout, since its last record") {
+    assert(of(1L -> record, 10L -> nothing).idleSinceMs === None)
+    assert(of(1L -> record, 10L -> nothing, 11L -> nothing).idleSinceMs === Some(1001))
+  }
+
+  test("a source that has never spoken is silent since the first look") {
+    assert(of(5L -> nothing).idleSinceMs === None)
+    assert(of(5L -> nothing, 14L -> nothing).idleSinceMs === None)
+    assert(of(5L -> nothing, 15L -> nothing).idleSinceMs === Some(1005))
+  }
+
+  test("what happens after the last look does not count, be it long ago") {
+    assert(of(1L -> record, 5L -> nothing, 1000L -> record).idleSinceMs === None)
+    assert(of(1L -> record, 5L -> nothing, 1000L -> record, 1009L -> nothing).idleSinceMs === None)
+  }
+
+  test("a record ends it at once, and the next silence is counted anew") {
+    assert(of(1L -> record, 20L -> nothing, 21L -> record).idleSinceMs === None)
+    assert(of(1L -> record, 20L -> nothing, 21L -> record, 30L -> nothing).idleSinceMs === None)
+    assert(of(1L -> record, 20L -> nothing, 21L -> record, 31L -> nothing).idleSinceMs === Some(1021))
+  }
+
+  test("time in which it could not be told counts for nothing, and what was counted stays") {
+    assert(of(1L -> record, 100L -> unknown, 109L -> nothing).idleSinceMs === None)
+    assert(of(1L -> record, 7L -> nothing, 100L -> unknown, 104L -> nothing).idleSinceMs === Some(1001))
+  }
+
+  test("an idle source has no say, unless all are idle: then the greatest counts") {
+    def min(times: Long*)(idle: Boolean*) = WatermarkPolicy.chosen(times, idle, isMax = false)
+    assert(min(7, 9)(false, false) === Some(7))
+    assert(min(7, 9)(true, false) === Some(9))
+    assert(min(7, 9)(false, true) === Some(7))
+    assert(min(7, 9)(true, true) === Some(9))
+    assert(min(0, 9)(false, true) === Some(0)) // one that has seen nothing yet is waited for
+    assert(min()() === None)
+    assert(WatermarkPolicy.chosen(Seq(7, 9), Seq(true, true), isMax = true) === Some(9))
+    assert(WatermarkPolicy.chosen(Seq(7, 9), Seq(false, true), isMax = true) === Some(9))
+  }
+}
