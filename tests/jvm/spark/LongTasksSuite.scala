@@ -199,6 +199,24 @@ class LongTasksSuite extends StreamingTest with Eventually {
     }
   }
 
+  test("in continuous mode, too, windows of a second tell which operators are at work") {
+    byTheWall {
+      withSettings("spark.sparklatency.auto" -> "source,terminal") {
+        val rate =
+          spark.readStream.format("rate").option("rowsPerSecond", "50").option("numPartitions", "2").load()
+        val resting = rate.filter(LongTasksSuite.resting(col("timestamp")))
+        val query = resting.writeStream.queryName("continuous_windows").format("noop")
+          .trigger(Trigger.Continuous("1 second")).start()
+        try eventually {
+            val told = work("continuous_windows", "operators").get
+            assert(told.get("of").asText === "window")
+            assert(latencies(told)("sink").exists(_ > 100))
+            assert(told.get("criticalPath").elements.asScala.map(_.asText).toSeq === Seq("source-0-rate", "sink"))
+          } finally query.stop()
+      }
+    }
+  }
+
   test("in continuous mode automatic nodes measure, and keep their counts when the query stops") {
     withSettings("spark.sparklatency.auto" -> "source,terminal") {
       val rate =
