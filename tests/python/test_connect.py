@@ -52,6 +52,7 @@ def test_a_server_with_sparklatency_measures_and_answers_mistakes_at_the_call() 
         by_column,
         watermarked,
         unknown,
+        lost,
         several,
         quoting,
         none,
@@ -73,6 +74,7 @@ def test_a_server_with_sparklatency_measures_and_answers_mistakes_at_the_call() 
     rate = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
     say(lambda: with_e2e_latency(rate, "watermarked", level="DEBUG").schema.simpleString())
     say(lambda: with_e2e_latency(df, "node", "when"))
+    say(lambda: with_e2e_latency(df.withColumnRenamed("ts", "at").drop("at"), "node", "ts"))
     say(lambda: with_e2e_latency(df.select("id", "ts", F.col("ts").alias("ts")), "node", "ts"))
     say(lambda: with_e2e_latency(df, "node", "`ts"))
     say(lambda: with_e2e_latency(df, "node"))
@@ -100,6 +102,10 @@ def test_a_server_with_sparklatency_measures_and_answers_mistakes_at_the_call() 
     assert watermarked == "struct<timestamp:timestamp,value:bigint>"
     assert unknown.startswith(
         "IllegalArgumentException node 'node': there is no column 'when' among 'id', 'ts'; name"
+    )
+    assert lost.startswith(
+        "IllegalArgumentException node 'node': there is no column 'ts' among 'id'; the projection to id "
+        "and at renames it to 'at', and the projection to id drops that; no column here holds a timestamp: keep one"
     )
     assert several.startswith("IllegalArgumentException node 'node': there are several columns 'ts'; rename")
     assert quoting.startswith("IllegalArgumentException node 'node': '`ts' cannot be read as the name of a")

@@ -14,6 +14,8 @@ from sparklatency import NoFiguresError, latency, with_e2e_latency, with_ingesti
 from support import aged
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql import DataFrame, SparkSession
 
 
@@ -167,7 +169,7 @@ def test_a_name_that_two_columns_have_or_that_is_not_well_quoted(df: DataFrame) 
 
 def test_a_column_of_another_data_frame_is_named_without_a_plan(df: DataFrame, spark: SparkSession) -> None:
     other = aged(spark, 2).withColumnRenamed("ts", "when")
-    message = f"node 'n': column 'when' is of another DataFrame, or no longer in this one; {CANDIDATES}"
+    message = f"node 'n': column 'when' is of another DataFrame; {CANDIDATES}"
     with pytest.raises(IllegalArgumentException, match=f"^{re.escape(message)}$"):
         with_e2e_latency(df, "n", other.when)
 
@@ -185,6 +187,43 @@ def test_no_column_that_could_be_a_timestamp(spark: SparkSession) -> None:
         IllegalArgumentException, match="no column here holds a timestamp: keep one through the steps"
     ):
         with_e2e_latency(spark.range(1), "n")
+
+
+NOWHERE = "no column here holds a timestamp: keep one through the steps"
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        (
+            lambda df: df.drop("ts", "placed_at"),
+            "there is no column 'ts' among 'amount', 'text'; the projection to amount and text drops it; "
+            f"{NOWHERE}",
+        ),
+        (
+            lambda df: df.groupBy("amount").count(),
+            f"there is no column 'ts' among 'amount', 'count'; the aggregation by amount drops it; {NOWHERE}",
+        ),
+        (
+            lambda df: df.select("ts").withColumnRenamed("ts", "at"),
+            "there is no column 'ts' among 'at'; the projection to at renames it to 'at'; name a timestamp",
+        ),
+        (
+            lambda df: df.select(F.col("ts").cast("string")),
+            "column 'ts' is of type STRING, and a timestamp or a window is needed; the projection to ts "
+            f"casts it from the TIMESTAMP 'ts'; {NOWHERE}",
+        ),
+        (
+            lambda df: df.mapInPandas(lambda batches: batches, "amount INT"),
+            f"there is no column 'ts' among 'amount'; the step MapInPandas drops it; {NOWHERE}",
+        ),
+    ],
+)
+def test_the_step_that_lost_a_timestamp_is_named(
+    df: DataFrame, steps: Callable[[DataFrame], DataFrame], said: str
+) -> None:
+    with pytest.raises(IllegalArgumentException, match=re.escape(f"node 'n': {said}")):
+        with_e2e_latency(steps(df), "n", "ts")
 
 
 TAKEN = "there is a column 'ts' already; give the ingestion timestamp another name"

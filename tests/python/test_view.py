@@ -268,6 +268,7 @@ def test_a_node_tells_its_way_and_what_it_took() -> None:
         query("orders", node("source"), node("sink", upstream=["source"], delays=delays, staleness=None))
     ).nodes["sink"]
     assert sink.upstream == ("source",)
+    assert sink.timestamp is None
     assert (sink.delays["source"].window.avg, sink.delays["source"].window.p99) == (2.5, None)
     assert not sink.delays["source"].window.same_records
     assert sink.delays["source"].batch.same_records

@@ -122,7 +122,10 @@ class AutomaticFunctionsSuite extends MatrixTest {
           )(query => assert(nodesOf(query) === Seq("source-0-memory")))
         }
         assert(log.count(
-          _.endsWith(s"node 'sink' is left out: no column there holds a record timestamp: $columns")
+          _.endsWith(
+            s"node 'sink' is left out: no column there holds a record timestamp: $columns; a function (map, flatMap, mapGroups, …) " +
+              "drops 'at': let it give out one of this name and type"
+          )
         ) === 1)
       }
     }

@@ -298,7 +298,8 @@ class AutomaticNodesSuite extends StreamingTest {
         }
         assert(nodesOf("auto_none") === Seq("source-0-memory"))
         assert(log.filter(_.contains("left out")) === Seq(
-          "query 'auto_none': node 'sink' is left out: no column there holds a record timestamp: 'one'"
+          "query 'auto_none': node 'sink' is left out: no column there holds a record timestamp: 'one'; the projection to one " +
+            "drops 'value': keep it there"
         ))
       } finally query.stop()
     }

@@ -104,6 +104,7 @@ final class ShownNode(json: JsonNode) {
   def min: Option[Long] = long("min")
   def max: Option[Long] = long("max")
   def avg: Option[Double] = double("avg")
+  def text(field: String): Option[String] = Option(json.get(field)).filterNot(_.isNull).map(_.asText)
   def double(field: String): Option[Double] = Option(json.get(field)).filterNot(_.isNull).map(_.asDouble)
   override def toString: String = json.toString
 }

@@ -136,6 +136,7 @@ def _node(node: Json) -> NodeSnapshot:
 def _measures(node: Json) -> dict[str, Any]:
     return {
         "upstream": tuple(node["upstream"]),
+        "timestamp": node.get("timestamp"),  # an older driver does not tell
         "commit": _known(CommitLatency, node["commit"]),
         "staleness": _known(Staleness, node["staleness"]),
         "lateness": _known(Lateness, node["lateness"]),

@@ -47,6 +47,9 @@ class NodeLatencies:
     the end, or the sum of the own times on the critical path if that is more."""
     upstream: tuple[str, ...]
     """Ids of the nodes whose records come to this one next."""
+    timestamp: str | None
+    """The column that says when a record happened; None of a node that only drops records, and where the
+    driver is older than this release."""
     commit: CommitLatency | None
     """Of the last nodes of a query."""
     staleness: Staleness | None

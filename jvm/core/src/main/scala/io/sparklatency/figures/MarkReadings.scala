@@ -8,6 +8,7 @@ package io.sparklatency.figures
  * @param upstream    ids of the nodes whose records come to it next
  * @param comesIn     whether its records come from a source, and others come out because an operator keeps state
  * @param running     what of it still runs, where the execution has not ended
+ * @param timestamp   the column that says when a record happened
  */
 final case class MarkReadings(
     node: String,
@@ -16,7 +17,8 @@ final case class MarkReadings(
     upstream: Set[String],
     readings: Map[ReadingPlace, Reading],
     comesIn: Boolean = false,
-    running: Seq[RunningSlice] = Nil
+    running: Seq[RunningSlice] = Nil,
+    timestamp: Option[String] = None
 )
 
 object MarkReadings {

@@ -2,8 +2,16 @@ package io.sparklatency.figures
 
 import io.sparklatency.recording.LatencySummary
 
-/** @param upstream ids of the nodes whose records come to this one next */
-final case class NodeLatencies(id: String, upstream: Seq[String], measures: Map[Measure, LatencySummary]) {
+/**
+ * @param upstream  ids of the nodes whose records come to this one next
+ * @param timestamp the column that says when a record happened, as the plan of the last batch has it
+ */
+final case class NodeLatencies(
+    id: String,
+    upstream: Seq[String],
+    measures: Map[Measure, LatencySummary],
+    timestamp: Option[String] = None
+) {
   def apply(measure: Measure): LatencySummary = measures.getOrElse(measure, LatencySummary.empty)
 
   /** Whether any record passed, with a timestamp or without. */

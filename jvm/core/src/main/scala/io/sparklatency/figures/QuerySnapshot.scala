@@ -108,6 +108,7 @@ final case class QuerySnapshot(
  * @param batch    what the node measured in the last batch that reached it
  * @param batchMs  when that was committed
  * @param operator its operator latency in each of the last batches that tell it: see [[OperatorLatency]]
+ * @param timestamp the column that says when a record happened
  */
 final case class NodeSnapshot(
     id: String,
@@ -115,17 +116,23 @@ final case class NodeSnapshot(
     measures: Map[Measure, MeasureSnapshot],
     batch: Map[Measure, LatencySummary],
     operator: Seq[Double] = Nil,
-    batchMs: Option[Long] = None
+    batchMs: Option[Long] = None,
+    timestamp: Option[String] = None
 ) {
 
   /** Whether no record with a timestamp came within the window, and some came before. */
   def isQuiet: Boolean =
     lastLatency.count > 0 && measures.get(Measure.E2ELatency).forall(_.window.count == 0)
 
-  private[figures] def last: NodeLatencies = NodeLatencies(id, upstream, batch)
+  private[figures] def last: NodeLatencies = NodeLatencies(id, upstream, batch, timestamp)
 
   private[figures] def latencies(of: MeasureSnapshot => LatencySummary): NodeLatencies =
-    NodeLatencies(id, upstream, measures.map { case (measure, figures) => measure -> of(figures) })
+    NodeLatencies(
+      id,
+      upstream,
+      measures.map { case (measure, figures) => measure -> of(figures) },
+      timestamp
+    )
 
   def operatorLatencyAvg: Option[Double] = OperatorLatency.average(operator)
 

@@ -21,6 +21,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private val operators = mutable.Map.empty[String, OperatorLatency]
   private val folded = new Distinct
   private var upstream = Map.empty[String, Seq[String]]
+  private var timestamps = Map.empty[String, String]
   private var latest = Map.empty[String, (Map[Measure, LatencySummary], Long)]
   private var batches = 0L
   private var passedOn = Set.empty[String]
@@ -52,6 +53,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     passedOn ++= nodes.flatMap(_.upstream)
     planned = NodeLatencies.ordered(planned, nodes.map(_.id).distinct)
     nodes.foreach(node => linked(node.id, node.upstream))
+    timestamps ++= nodes.flatMap(node => node.timestamp.map(node.id -> _))
   }
 
   /** The batch that runs, or whose results are not known to be committed yet. Spark tells the end of an execution twice. */
@@ -87,6 +89,8 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
       shown.groupBy(mark => mark.node -> mark.measure).values.foreach(add(_, batch, latencies))
     }
     latencies.foreach(mark => linked(mark.node, mark.upstream))
+    timestamps ++= latencies.filter(mark => nodes.contains(mark.node))
+      .flatMap(mark => mark.timestamp.map(mark.node -> _))
     batch.seesReading ||= latencies.exists(_.subtopology == 0)
     batch.times = BatchTimes.of(batch.id, latencies, offset).orElse(batch.times)
   }
@@ -105,7 +109,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   /** The results of a batch are committed. None if it is not the one that ran. */
   def commit(id: Long)(complete: Batch => Batch): Option[Batch] =
     open.filter(_.id == id).map { batch =>
-      val latencies = batch.latencies
+      val latencies = batch.latencies.map(node => node.copy(timestamp = timestamps.get(node.id)))
       for (node <- latencies; ages <- node.measures.get(Measure.Commit)) of(node.id, Measure.Commit).add(ages)
       val at = batch.committedAt
       open = None
@@ -151,6 +155,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
       for (node <- batch.nodes; (measure, summary) <- node.measures) of(node.id, measure).add(summary)
     }
     batch.nodes.foreach(node => linked(node.id, node.upstream))
+    timestamps ++= batch.nodes.flatMap(node => node.timestamp.map(node.id -> _))
     committed(batch)
   }
 
@@ -230,7 +235,8 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
         figures,
         latest.get(node).fold(Map.empty[Measure, LatencySummary])(_._1),
         operators.get(node).fold(Seq.empty[Double])(_.all),
-        latest.get(node).map(_._2)
+        latest.get(node).map(_._2),
+        timestamps.get(node)
       )
     })
 

@@ -166,6 +166,7 @@ object LatencyJson {
     json.put("node", node.id)
     val upstream = json.putArray("upstream")
     node.upstream.foreach(id => upstream.add(id))
+    json.put("timestamp", node.timestamp.orNull)
     putDouble(json, "own", path.own(node))
     putDouble(json, "share", path.share(node))
     json

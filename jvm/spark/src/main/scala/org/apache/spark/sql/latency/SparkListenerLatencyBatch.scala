@@ -142,12 +142,14 @@ object StoredWatermark {
 final case class StoredNode(
     id: String,
     upstream: Array[String],
-    measures: java.util.Map[String, Array[Byte]]
+    measures: java.util.Map[String, Array[Byte]],
+    @JsonInclude(JsonInclude.Include.NON_NULL) timestamp: String = null
 ) {
   def node: NodeLatencies = NodeLatencies(
     id,
     upstream.toSeq,
-    Measure.all.flatMap(m => Option(measures.get(m.name)).map(m -> LatencySummary.fromBytes(_))).toMap
+    Measure.all.flatMap(m => Option(measures.get(m.name)).map(m -> LatencySummary.fromBytes(_))).toMap,
+    Option(timestamp)
   )
 }
 
@@ -156,6 +158,7 @@ object StoredNode {
   def apply(node: NodeLatencies): StoredNode = StoredNode(
     node.id,
     node.upstream.toArray,
-    node.measures.map { case (measure, summary) => measure.name -> summary.toBytes }.asJava
+    node.measures.map { case (measure, summary) => measure.name -> summary.toBytes }.asJava,
+    node.timestamp.orNull
   )
 }

@@ -65,7 +65,15 @@ private[spark] final class StoredRun(
         }
         val operator = Option(operators.get(node.id)).toSeq.flatten
         val batchMs = Option(latestMs.get(node.id)).map(_.toLong)
-        NodeSnapshot(node.id, node.upstream, measures, last.getOrElse(node.id, Map.empty), operator, batchMs)
+        NodeSnapshot(
+          node.id,
+          node.upstream,
+          measures,
+          last.getOrElse(node.id, Map.empty),
+          operator,
+          batchMs,
+          node.timestamp
+        )
       },
       folded,
       lastBatch = None,

@@ -6,7 +6,10 @@ import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.Cast
 import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.GetStructField
+import org.apache.spark.sql.catalyst.expressions.TryEval
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.logical.Project
@@ -15,6 +18,7 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.PLAN_EXPRESSION
 import org.apache.spark.sql.catalyst.trees.TreePattern.PYTHON_UDF
 import org.apache.spark.sql.latency.compat.ColumnNodeToExpressionConverter
 import org.apache.spark.sql.latency.compat.SparkSession
+import org.apache.spark.sql.types.TimestampNTZType
 
 /**
  * Finds a node's record timestamp among the columns of `plan`. If there is none, the error names the node, the problem and
@@ -51,12 +55,15 @@ private[latency] final class RecordTimestampResolution(
         )
     }
 
+  private lazy val lost = new LostColumn(plan, session.sessionState.conf.resolver)
+
   private def watermarked: Expression =
     plan.output.filter(_.metadata.contains(EventTimeWatermark.delayKey)) match {
       case Seq(one) => one
       case Seq() if !plan.isStreaming =>
         fail("no timestamp was given, and a batch query has no watermark", remedy())
-      case Seq() => fail("no timestamp was given, and no column here has a watermark", remedy())
+      case Seq() =>
+        fail(s"no timestamp was given, and no column here has a watermark${and(lost.watermarked)}", remedy())
       case several =>
         fail(
           s"no timestamp was given, and several columns have a watermark: ${names(several, None)}",
@@ -73,7 +80,7 @@ private[latency] final class RecordTimestampResolution(
         fail(s"the name of column '$name' has a dot in it", s"write it in backticks: `$name`")
       case None =>
         fail(
-          s"there is no column '$name' among ${names(plan.output, Some(column.name))}",
+          s"there is no column '$name' among ${names(plan.output, Some(column.name))}${and(lost.named(column.nameParts))}",
           remedy(Some(column.name))
         )
     }
@@ -116,9 +123,19 @@ private[latency] final class RecordTimestampResolution(
     } match {
       case Some(stranger) =>
         val name = Readable.name(stranger.name)
-        fail(s"column '$name' is of another DataFrame, or no longer in this one", remedy(Some(stranger.name)))
-      case None => fail(s"the timestamp cannot be resolved: ${words(e)}", remedy())
+        val problem = lost.column(stranger).fold(s"column '$name' is of another DataFrame")(became =>
+          s"column '$name' is no longer here; $became"
+        )
+        fail(problem, remedy(Some(stranger.name)))
+      case None =>
+        val missing = expression.collectFirst(Function.unlift[Expression, String] {
+          case column: UnresolvedAttribute => lost.named(column.nameParts)
+          case _ => None
+        })
+        fail(s"the timestamp cannot be resolved: ${words(e)}${and(missing)}", remedy())
     }
+
+  private def and(became: Option[String]): String = became.fold("")("; " + _)
 
   /** What Spark says, without the plan that it may add. */
   private def words(e: AnalysisException): String = Readable.cut(e.getSimpleMessage)
@@ -128,10 +145,29 @@ private[latency] final class RecordTimestampResolution(
       !timestamp.containsAnyPattern(PLAN_EXPRESSION, PYTHON_UDF, CURRENT_LIKE)
 
   private def asTimestamp(expression: Expression, what: String, asked: Option[String] = None): Expression =
-    TimestampColumn.read(expression, session.sessionState.conf.sessionLocalTimeZone).getOrElse {
+    TimestampColumn.read(
+      expression,
+      session.sessionState.conf.sessionLocalTimeZone
+    ).map(unfailing).getOrElse {
       val found = Readable.cut(expression.dataType.sql)
-      fail(s"$what is of type $found, and a timestamp or a window is needed", remedy(asked))
+      fail(
+        s"$what is of type $found, and a timestamp or a window is needed${and(lost.madeOf(expression))}",
+        remedy(asked)
+      )
     }
+
+  /**
+   * A text that is no time would fail a task, where Spark's casts are strict. It is none of the query's work, so a record of which it
+   * cannot be computed is one without a timestamp.
+   */
+  private def unfailing(timestamp: Expression): Expression = {
+    val mayFail = timestamp.exists {
+      case _: Attribute | _: GetStructField => false
+      case cast: Cast => cast.child.dataType != TimestampNTZType
+      case _ => true
+    }
+    if (mayFail) TryEval(timestamp) else timestamp
+  }
 
   /** @param asked the column that was asked for */
   private def remedy(asked: Option[String] = None): String =

@@ -1,8 +1,12 @@
 package org.apache.spark.sql.latency.marking
 
+import io.sparklatency.answer.Readable
+import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.Cast
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.GetStructField
+import org.apache.spark.sql.catalyst.expressions.Greatest
+import org.apache.spark.sql.catalyst.expressions.TryEval
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.types.TimestampNTZType
@@ -24,6 +28,19 @@ private[latency] object TimestampColumn {
       struct.fieldNames.toSeq == Seq("start", "end") &&
       struct.fields.forall(field => field.dataType == TimestampType || field.dataType == TimestampNTZType)
     case _ => false
+  }
+
+  /** What a type that fits is called: a window's own would be a long one. */
+  def name(dataType: DataType): String = if (isWindow(dataType)) "window" else dataType.sql
+
+  /** What a node's timestamp is called, where users are told of it. */
+  def nameOf(timestamp: Expression): String = timestamp match {
+    case column: Attribute => column.name
+    case Cast(column, TimestampType, _, _) if column.dataType == TimestampNTZType => nameOf(column)
+    case field: GetStructField => s"${nameOf(field.child)}.${field.extractFieldName}"
+    case Greatest(columns) => s"the newest of ${columns.map(nameOf).mkString(", ")}"
+    case TryEval(computed) => nameOf(computed)
+    case computed => Readable.cut(computed.sql)
   }
 
   /** As TIMESTAMP: a TIMESTAMP_NTZ in `timeZone`, a window by its end. None if the type does not fit. */

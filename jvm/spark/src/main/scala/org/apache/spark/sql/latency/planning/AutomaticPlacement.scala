@@ -164,7 +164,9 @@ private final class AutomaticPlacement(
       case Some(timestamp) =>
         Some(RecordE2ELatency(timestamp, work, id)(accumulators.make(id)))
       case None =>
-        val remedy = if (sources.of(node).isEmpty) "" else s"; ${AutomaticPlacement.Remedy}"
+        val remedy =
+          if (sources.of(node).nonEmpty) s"; ${AutomaticPlacement.Remedy}"
+          else LostTimestamp.below(node, timestamps).fold("")("; " + _)
         leaveOut(
           id,
           s"no column there holds a record timestamp: ${Readable.names(node.output.map(_.name))}$remedy"

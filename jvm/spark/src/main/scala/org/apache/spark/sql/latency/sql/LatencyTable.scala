@@ -37,6 +37,7 @@ private[latency] object LatencyTable {
       StructField("upstream", ArrayType(StringType, containsNull = false)),
       StructField("own", DoubleType),
       StructField("share", DoubleType),
+      StructField("timestamp", StringType),
       StructField("silent", BooleanType),
       StructField("headline", StringType),
       StructField("parts", ArrayType(part, containsNull = false)),
@@ -77,11 +78,11 @@ private[latency] object LatencyTable {
     val ofNodes = query.nodes.zip(answer.path.nodes).map { case (node, record) =>
       val own = answer.path.own(record).map(Double.box).orNull
       val share = answer.path.share(record).map(Double.box).orNull
-      ids ++ Seq[Any](node.id, node.upstream, own, share) ++ ofQuery ++
+      ids ++ Seq[Any](node.id, node.upstream, own, share, node.timestamp.orNull) ++ ofQuery ++
         Metric.all.map(value(_, node)) ++ Metric.ofOperators.map(_.read(node.operator).map(Double.box).orNull)
     }
     val rows =
-      if (ofNodes.isEmpty) Seq((ids ++ Seq.fill(4)(null) ++ ofQuery).padTo(schema.size, null)) else ofNodes
+      if (ofNodes.isEmpty) Seq((ids ++ Seq.fill(5)(null) ++ ofQuery).padTo(schema.size, null)) else ofNodes
     rows.map(Row.fromSeq)
   }
 

@@ -2,27 +2,44 @@ package org.apache.spark.sql.latency.tracking
 
 import io.sparklatency.figures.MarkReadings
 import io.sparklatency.figures.Measure
+import org.apache.spark.sql.latency.marking.TimestampColumn
 import org.apache.spark.sql.latency.recording.LatencyAccumulator
+import org.apache.spark.sql.latency.recording.RecordE2ELatency
+import org.apache.spark.sql.latency.recording.RecordExpression
 
 /**
- * A mark in a plan that was run. It keeps a reference to the mark's accumulator, and copies nothing until [[take]]. Used by
+ * A mark in a plan that was run. It keeps a reference to the mark with its accumulator, and copies nothing until [[take]]. Used by
  * the listener's thread.
  *
  * @param subtopology the stretch of plan in which it stands, without a shuffle inside; numbered from the sources
  * @param upstream    ids of the nodes from which records come here directly
  */
 private[latency] final case class ExecutedMark(
-    figures: LatencyAccumulator,
+    mark: RecordExpression,
     subtopology: Int,
     upstream: Set[String]
 ) {
+  def figures: LatencyAccumulator = mark.figures
   def node: String = figures.owner.key.node
   def measure: Measure = figures.owner.measure
+
+  /** The column that says when a record happened. */
+  def timestamp: Option[String] = Some(mark).collect { case ages: RecordE2ELatency =>
+    TimestampColumn.nameOf(ages.timestamp)
+  }
 
   /** How many records have come in and were not given out. Looks at each partition. */
   def records: Long = figures.value.values.map(_.summary.records).sum
 
   /** What has come in since the last call. */
   def take(): MarkReadings =
-    MarkReadings(node, measure, subtopology, upstream, figures.take(), figures.comesIn)
+    MarkReadings(
+      node,
+      measure,
+      subtopology,
+      upstream,
+      figures.take(),
+      figures.comesIn,
+      timestamp = timestamp
+    )
 }

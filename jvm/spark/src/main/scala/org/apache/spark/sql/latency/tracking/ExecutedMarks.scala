@@ -11,8 +11,8 @@ import org.apache.spark.sql.execution.adaptive.QueryStageExec
 import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
 import org.apache.spark.sql.execution.exchange.Exchange
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
-import org.apache.spark.sql.latency.recording.LatencyAccumulator
 import org.apache.spark.sql.latency.recording.MarkOperator
+import org.apache.spark.sql.latency.recording.RecordExpression
 
 /**
  * Finds the marks of a plan that was run, each once, also in what Spark keeps apart from the tree: subqueries, cached plans,
@@ -38,15 +38,15 @@ private[latency] object ExecutedMarks {
     /** The nodes whose records leave a stretch. It gets its number after the stretches that it reads from. */
     def stretch(root: SparkPlan): Set[String] = {
       if (!upstreamOf.containsKey(root)) {
-        val marks = mutable.ArrayBuffer.empty[(LatencyAccumulator, Set[String])]
+        val marks = mutable.ArrayBuffer.empty[(RecordExpression, Set[String])]
         upstreamOf.put(root, walk(root, marks))
-        marks.foreach { case (figures, upstream) => found += ExecutedMark(figures, stretches, upstream) }
+        marks.foreach { case (mark, upstream) => found += ExecutedMark(mark, stretches, upstream) }
         stretches += 1
       }
       upstreamOf.get(root)
     }
 
-    private def walk(node: SparkPlan, marks: mutable.Buffer[(LatencyAccumulator, Set[String])]): Set[String] =
+    private def walk(node: SparkPlan, marks: mutable.Buffer[(RecordExpression, Set[String])]): Set[String] =
       node match {
         case adaptive: AdaptiveSparkPlanExec =>
           val upstream = walk(adaptive.executedPlan, marks)
@@ -65,7 +65,7 @@ private[latency] object ExecutedMarks {
           val upstream = (other.subqueries.map(stretch) ++ other.children.map(walk(_, marks))).flatten.toSet
           other match {
             case MarkOperator(mark, _) =>
-              marks += mark.figures -> upstream
+              marks += mark -> upstream
               if (mark.figures.owner.measure == Measure.E2ELatency) Set(mark.node) else upstream
             case _ => upstream
           }

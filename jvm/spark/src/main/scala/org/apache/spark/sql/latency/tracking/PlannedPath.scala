@@ -39,7 +39,7 @@ private[latency] final case class PlannedPath(session: SparkSession, finder: Mar
 
   private def tell(marks: Seq[ExecutedMark]): Unit = if (marks.nonEmpty) {
     finder.of(session.sparkContext).planned(
-      marks.map(mark => PlannedNode(mark.figures.owner, mark.upstream, mark.figures.id))
+      marks.map(mark => PlannedNode(mark.figures.owner, mark.upstream, mark.figures.id, mark.timestamp))
     )
     if (hasTasks) marks.foreach { mark =>
       val isPassedOn = marks.exists(m => m.subtopology == mark.subtopology && m.upstream(mark.node))

@@ -2,6 +2,7 @@ package org.apache.spark.sql.latency.ui
 
 import scala.xml.NodeSeq
 
+import io.sparklatency.answer.Readable
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.MeasureSnapshot
 import io.sparklatency.figures.NodeLatencies
@@ -52,6 +53,10 @@ private[ui] object NodesTable {
   )
 
   private val whereAny: Seq[(Row => Boolean, Column[Row])] = Seq(
+    ((row: Row) => row.node.timestamp.nonEmpty) ->
+      Column.text[Row]("Timestamp", "column that says when a record happened")(_.timestamp)(row =>
+        scala.xml.Text(row.timestamp)
+      ),
     ((row: Row) => row.has(Measure.Commit)) ->
       Column.exact[Row](
         "Commit p99",
@@ -94,6 +99,7 @@ private[ui] object NodesTable {
     val latency: LatencySummary = node(Measure.E2ELatency)
     val percentiles: Seq[Option[Long]] = latency.percentiles(Seq(50, 90, 99))
     val own: Option[Double] = path.own(node)
+    val timestamp: String = node.timestamp.fold(Readable.Unknown)(Readable.name)
     val share: Option[Double] = path.share(node)
 
     def has(measure: Measure): Boolean = measures.contains(measure)
