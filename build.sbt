@@ -83,6 +83,8 @@ def bridge(spark: SparkLine): Project =
       name := s"sparklatency-spark_${spark.name}",
       target := baseDirectory.value / "target" / spark.name,
       Compile / unmanagedSourceDirectories ++= spark.shims(baseDirectory.value / "src" / "shims"),
+      Test / unmanagedSourceDirectories ++=
+        spark.shims((LocalRootProject / baseDirectory).value / "tests" / "jvm" / "shims"),
       Test / javaOptions ++= sparkJvm,
       testLine := (Test / testOnly).toTask(SparkLine.suites.map("*." + _).mkString(" ", " ", "")).value,
       libraryDependencies += "com.tngtech.archunit" % "archunit" % "1.3.0" % Test,

@@ -20,7 +20,7 @@ object SparkLine {
   val newest: Seq[SparkLine] = Seq(FromMaven("4.2", "4.2.0"), FromPyspark("4.3", "4.3.0"))
 
   /** Lines of which it runs the `suites` that depend on the line. */
-  val older: Seq[SparkLine] = Seq(FromPyspark("4.1", "4.1.4"))
+  val older: Seq[SparkLine] = Seq(FromPyspark("4.1", "4.1.4"), FromPyspark("4.0", "4.0.5"))
 
   /** What goes through each name in the room `compat`, and the laws of the house. */
   val suites: Seq[String] = Seq(
