@@ -1,14 +1,20 @@
-# Every chore, each one word; `make help` lists them. SPARK=4.3 picks one Spark line, without it both are meant.
+# Every chore, each one word; `make help` lists them. SPARK=4.3 picks one Spark line, without it all are meant.
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 SHELL := /bin/bash
 
-# The first line is the default one: it runs the demo and holds the tools.
-ALL_LINES := 4.2 4.3
+# The first line is the default one: it runs the demo and holds the tools. On an older line `make test` runs the suites that
+# depend on the line, and one pipeline from end to end. `make test-full` runs all but the rest of tests/e2e; so does SPARK=4.1.
+NEWEST_LINES := 4.2 4.3
+ALL_LINES := $(NEWEST_LINES) 4.1 4.0
 LINES := $(or $(SPARK),$(ALL_LINES))
+OLDER_LINES := $(filter-out $(NEWEST_LINES),$(LINES))
+WHOLE_LINES := $(if $(SPARK)$(TEST_FULL),$(LINES),$(NEWEST_LINES))
 RELEASE_4.2 := 4.2.0
 RELEASE_4.3 := 4.3.0
+RELEASE_4.1 := 4.1.4
+RELEASE_4.0 := 4.0.5
 HOME_LINE := $(firstword $(LINES))
 UNKNOWN := $(filter-out $(ALL_LINES),$(LINES))
 ifneq ($(UNKNOWN),)
@@ -32,15 +38,18 @@ SBT_LAUNCHER := .tools/sbt-launch-$(SBT_VERSION).jar
 HISTOGRAM := .tools/HdrHistogram-$(shell sed -n 's/^val histogram = "\(.*\)"/\1/p' build.sbt).jar
 SBT := java -Xmx3g -XX:+UseParallelGC -jar $(SBT_LAUNCHER) -Dsbt.color=false -Dsbt.supershell=false
 RESULTS := $(CURDIR)/tests/bench/results
-SBT_LINT := scalafmtCheckAll e2e/scalafmtCheckAll sparkSuites/scalafmtCheckAll scalafmtSbtCheck \
-	"scalafixAll --check" "e2e/scalafixAll --check" "sparkSuites/scalafixAll --check"
+SBT_LINT = scalafmtCheckAll e2e/scalafmtCheckAll sparkSuites/scalafmtCheckAll scalafmtSbtCheck \
+	"scalafixAll --check" "e2e/scalafixAll --check" "sparkSuites/scalafixAll --check" \
+	$(foreach line,$(OLDER_LINES),$(call bridge,$(line))/scalafmtCheckAll "$(call bridge,$(line))/scalafix --check")
 
 jar = dist/sparklatency-spark_$(1)_2.13-$(VERSION).jar
 bridge = bridge$(subst .,,$(1))
 BRIDGES := $(foreach line,$(LINES),$(call bridge,$(line)))
+BRIDGE_TESTS := $(foreach line,$(WHOLE_LINES),$(call bridge,$(line))/test) \
+	$(foreach line,$(filter-out $(WHOLE_LINES),$(LINES)),$(call bridge,$(line))/testLine)
 JARS := $(foreach line,$(LINES),$(call jar,$(line)))
 SPARKS := $(LINES:%=.venv/%/spark)
-VENVS := $(LINES:%=.venv/%/ready)
+VENVS := $(WHOLE_LINES:%=.venv/%/ready)
 HOME_JAR := $(call jar,$(HOME_LINE))
 HOME_BRIDGE := $(call bridge,$(HOME_LINE))
 WHEEL := dist/sparklatency-$(VERSION)-py3-none-any.whl
@@ -67,24 +76,26 @@ demo: ## half a minute of a live pipeline, its figures and its slow step
 	.venv/$(HOME_LINE)/bin/sparklatency demo
 
 test: test-jvm lint-python ## lint and all suites, with a sample of cases; SAMPLE_SEED=7 runs a sample again
-	@$(MAKE) --no-print-directory $(TEST_PARTS)
+	@$(MAKE) --no-print-directory test-parts
 
 test-full: export TEST_FULL := 1
-test-full: test-jvm lint-python ## all cases of all suites, a thousand queries that come and go, the mutants: hours
-	@$(MAKE) --no-print-directory $(TEST_PARTS) mutants
+test-full: ## all cases of all suites, a thousand queries that come and go, the mutants: hours
+	@$(MAKE) --no-print-directory test-jvm lint-python
+	@$(MAKE) --no-print-directory test-parts mutants
 
-TEST_PARTS = $(LINES:%=test-python-%) $(if $(filter $(SUITES_LINE),$(LINES)),test-spark-suites) test-e2e
+test-parts: $(WHOLE_LINES:%=test-python-%) $(if $(filter $(SUITES_LINE),$(LINES)),test-spark-suites) test-e2e
 
-test-jvm: $(SBT_LAUNCHER) $(VENVS) # one session of sbt for all that the tests want of it; two lines' suites run side by side
-	$(SBT) $(SBT_LINT) core/test "all $(BRIDGES:%=%/test)" $(BRIDGES:%=%/assembly) e2e/classpaths sparkSuites/classpath
+test-jvm: $(SBT_LAUNCHER) $(VENVS) $(SPARKS) # one session of sbt for all that the tests want of it; two lines' suites run side by side
+	$(SBT) $(SBT_LINT) core/test "all $(BRIDGE_TESTS)" $(BRIDGES:%=%/assembly) e2e/classpaths sparkSuites/classpath
 	$(copy_jars)
 	touch tests/e2e/target/classpaths tests/spark_suites/target/classpath.txt
 
-$(ALL_LINES:%=test-python-%): test-python-%: build
-	SPARK_LINES="$(LINES)" .venv/$*/bin/python -m pytest -c python/pyproject.toml --junitxml target/reports/python-$*.xml tests/python
+$(ALL_LINES:%=test-python-%): test-python-%: build .venv/%/ready
+	SPARK_LINES="$(WHOLE_LINES)" .venv/$*/bin/python -m pytest -c python/pyproject.toml --junitxml target/reports/python-$*.xml tests/python
 
 test-e2e: build tests/e2e/target/classpaths
-	SPARK_LINES="$(LINES)" .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml tests/e2e
+	SPARK_LINES="$(filter $(NEWEST_LINES),$(LINES))" OLDER_LINES="$(OLDER_LINES)" .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml \
+		$(if $(filter $(NEWEST_LINES),$(LINES)),tests/e2e,tests/e2e/test_older_lines.py)
 
 mutants: build ## break the code in known ways, and see that tests fail; ONLY="core python/slo" picks some
 	.venv/$(HOME_LINE)/bin/python tests/mutants/run.py --line $(HOME_LINE) $(ONLY)
@@ -118,8 +129,8 @@ reference: $(SBT_LAUNCHER) .venv/$(HOME_LINE)/ready ## what the code's tables of
 	REFERENCE_WRITE=1 $(SBT) "$(HOME_BRIDGE)/testOnly *ReferenceSuite"
 
 bench: build $(HISTOGRAM) ## what a mark costs: half an hour, on a machine that does nothing else
-	$(foreach line,$(LINES),.venv/$(line)/bin/python tests/bench/pipelines.py --jar $(call jar,$(line)) --histogram $(HISTOGRAM) &&) true
-	$(foreach line,$(LINES),.venv/$(line)/bin/python tests/bench/ingestion.py --jar $(call jar,$(line)) &&) true
+	$(foreach line,$(WHOLE_LINES),.venv/$(line)/bin/python tests/bench/pipelines.py --jar $(call jar,$(line)) --histogram $(HISTOGRAM) &&) true
+	$(foreach line,$(WHOLE_LINES),.venv/$(line)/bin/python tests/bench/ingestion.py --jar $(call jar,$(line)) &&) true
 	$(SBT) "bench/Jmh/run -rf text -rff $(RESULTS)/jmh.txt" "bench/Jmh/runMain io.sparklatency.bench.ClockAccuracy $(RESULTS)/clock.md" "bench/runMain io.sparklatency.bench.DriverLoad"
 	.venv/$(HOME_LINE)/bin/python tests/bench/automatic.py --jar $(HOME_JAR)
 	.venv/$(HOME_LINE)/bin/python tests/bench/pages.py
@@ -138,7 +149,7 @@ lint-python: $(VENVS)
 	.venv/$(HOME_LINE)/bin/ruff format --check --config python/pyproject.toml python tests
 	set -e; for part in python/src python/docs tests/python tests/e2e tests/bench tests/spark_suites tests/mutants/run.py; do .venv/$(HOME_LINE)/bin/mypy --config-file python/pyproject.toml $$part; done
 
-venv: $(VENVS) ## a virtual environment with Spark for each line, in .venv/
+venv: $(VENVS) $(SPARKS) ## a virtual environment with Spark for each line, in .venv/
 
 clean: ## remove everything that was built
 	rm -rf dist target project/target project/project jvm/*/target tests/e2e/target tests/spark_suites/target tests/mutants/target python/src/sparklatency/jars .venv .tools
@@ -170,4 +181,4 @@ $(WHEEL): $(PYTHON_SOURCES) $(JARS) | $(VENVS)
 	touch $@
 
 .SECONDARY:
-.PHONY: help build demo test test-full test-jvm spark-suites test-spark-suites mutants pages reference bench format lint lint-python venv test-e2e clean $(ALL_LINES:%=test-python-%)
+.PHONY: help build demo test test-full test-jvm spark-suites test-spark-suites test-parts mutants pages reference bench format lint lint-python venv test-e2e clean $(ALL_LINES:%=test-python-%)

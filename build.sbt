@@ -47,10 +47,11 @@ Global / concurrentRestrictions := Seq(
   Tags.exclusiveGroup(Tags.Clean)
 )
 
+/** All but the bridges of older lines, whose sources are those of the others but for their shims. */
 lazy val root = project
   .in(file("."))
   .aggregate(core, bench)
-  .aggregate(bridges.componentProjects.map(_.project: ProjectReference): _*)
+  .aggregate(SparkLine.newest.map(line => LocalProject(bridgeOf(line)): ProjectReference): _*)
   .settings(publish / skip := true)
 
 /** Pure Scala: clock, recorder, summaries, names. Spark is not on its class path. */
@@ -70,15 +71,22 @@ lazy val bridges = new CompositeProject {
   val componentProjects: Seq[Project] = SparkLine.all.map(bridge)
 }
 
+val testLine = taskKey[Unit]("runs the suites that depend on the Spark line")
+
+def bridgeOf(spark: SparkLine): String = s"bridge${spark.name.replace(".", "")}"
+
 def bridge(spark: SparkLine): Project =
-  Project(s"bridge${spark.name.replace(".", "")}", file("jvm/spark"))
+  Project(bridgeOf(spark), file("jvm/spark"))
     .dependsOn(core)
     .settings(testsIn("spark"), spark.settings)
     .settings(
       name := s"sparklatency-spark_${spark.name}",
       target := baseDirectory.value / "target" / spark.name,
       Compile / unmanagedSourceDirectories ++= spark.shims(baseDirectory.value / "src" / "shims"),
+      Test / unmanagedSourceDirectories ++=
+        spark.shims((LocalRootProject / baseDirectory).value / "tests" / "jvm" / "shims"),
       Test / javaOptions ++= sparkJvm,
+      testLine := (Test / testOnly).toTask(SparkLine.suites.map("*." + _).mkString(" ", " ", "")).value,
       libraryDependencies += "com.tngtech.archunit" % "archunit" % "1.3.0" % Test,
       assembly / assemblyJarName := s"sparklatency-spark_${spark.name}_${scalaBinaryVersion.value}-${version.value}.jar",
       assemblyPackageScala / assembleArtifact := false,

@@ -14,7 +14,27 @@ sealed abstract class SparkLine(val name: String, val release: String) {
 object SparkLine {
 
   /** Every line that a jar is built for; the first is the home line. */
-  val all: Seq[SparkLine] = Seq(FromMaven("4.2", "4.2.0"), FromPyspark("4.3", "4.3.0"))
+  def all: Seq[SparkLine] = newest ++ older
+
+  /** Lines of which `make test` runs all suites. */
+  val newest: Seq[SparkLine] = Seq(FromMaven("4.2", "4.2.0"), FromPyspark("4.3", "4.3.0"))
+
+  /** Lines of which it runs the `suites` that depend on the line. */
+  val older: Seq[SparkLine] = Seq(FromPyspark("4.1", "4.1.4"), FromPyspark("4.0", "4.0.5"))
+
+  /** What goes through each name in the room `compat`, and the laws of the house. */
+  val suites: Seq[String] = Seq(
+    "RoomsSuite",
+    "ReferenceSuite",
+    "HintSuite",
+    "StreamingSuite",
+    "AutomaticPlansSuite",
+    "SystemTimeWatermarkSuite",
+    "SystemTimeMistakesSuite",
+    "ContinuousModeSuite",
+    "LongTasksSuite",
+    "LatencyTabSuite"
+  )
 
   private case class FromMaven(line: String, version: String) extends SparkLine(line, version) {
     def settings: Seq[Setting[_]] =

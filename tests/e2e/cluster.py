@@ -11,6 +11,9 @@ from broker import free_port
 from children import Child
 
 LINES = os.environ.get("SPARK_LINES", "4.2 4.3").split()
+OLDER_LINES = os.environ.get("OLDER_LINES", "4.1 4.0").split()
+"""Those that have one pipeline instead of all."""
+
 HOSTS = ["127.0.0.1", "localhost"]
 """Of each worker: two names of one host, for Spark runs no speculative attempt on the host of the first."""
 
@@ -28,6 +31,11 @@ class Spark:
     @property
     def python(self) -> Path:
         return _only(f".venv/{self.line}/bin/python")
+
+    @property
+    def command(self) -> Path:
+        """The command `sparklatency` that is installed beside this pyspark."""
+        return _only(f".venv/{self.line}/bin/sparklatency")
 
     @property
     def home(self) -> Path:

@@ -7,11 +7,11 @@ import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.jdk.CollectionConverters._
 
+import io.sparklatency.spark.Lines.LowLatencyMemoryStream
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.ForeachWriter
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.execution.streaming.sources.LowLatencyMemoryStream
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.streaming.Trigger
@@ -135,7 +135,7 @@ class IngestionStreamsSuite extends StreamingTest with Eventually {
     Seen.stamps.clear()
     val stamped = input.toDF().withIngestionTimestamp().withE2ELatency("node", "ingestion_time")
     val query = stamped.writeStream.queryName("stamped_real_time").outputMode("update").foreach(Seen)
-      .trigger(Trigger.RealTime("10 minutes")).start()
+      .trigger(Lines.realTime("10 minutes")).start()
     try {
       for ((ms, i) <- Seq(0L, 7L, 70L).zipWithIndex) {
         clock.set(Start + ms)

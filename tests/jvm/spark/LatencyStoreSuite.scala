@@ -134,7 +134,7 @@ class LatencyStoreSuite extends StreamingTest with ArchivedBatches {
       }") {
       val (orders, clicks) = (stream, stream)
       def side(
-          input: org.apache.spark.sql.execution.streaming.runtime.MemoryStream[Timestamp],
+          input: Lines.MemoryStream[Timestamp],
           name: String
       ) = input.toDF().toDF(name).withWatermark(name, "1 second")
       val joined = side(orders, "ordered").withE2ELatency("orders")

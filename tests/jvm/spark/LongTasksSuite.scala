@@ -6,10 +6,10 @@ import java.util.concurrent.CountDownLatch
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.JsonNode
+import io.sparklatency.spark.Lines.LowLatencyMemoryStream
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.ForeachWriter
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.execution.streaming.sources.LowLatencyMemoryStream
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.functions.udf
@@ -46,7 +46,7 @@ class LongTasksSuite extends StreamingTest with Eventually {
     val input = LowLatencyMemoryStream[Timestamp](spark, 2)
     val marked = input.toDF().withE2ELatency("node", "value")
     val query = marked.writeStream.queryName("real_time").outputMode("update").foreach(Drop)
-      .trigger(Trigger.RealTime("10 minutes")).start()
+      .trigger(Lines.realTime("10 minutes")).start()
     try {
       input.addData(ago(1, 2))
       eventually(assert(figures("node", "real_time") === Some((2, Some(1), Some(2)))))
@@ -62,7 +62,7 @@ class LongTasksSuite extends StreamingTest with Eventually {
     val read = input.toDF().withE2ELatency("read", "value")
     val scored = read.withColumn("score", slow(60)(lit(1L))).withE2ELatency("scored", "value")
     val query = scored.writeStream.queryName("way").outputMode("update").foreach(Drop)
-      .trigger(Trigger.RealTime("10 minutes")).start()
+      .trigger(Lines.realTime("10 minutes")).start()
     def way = answerOf("way")
     try {
       input.addData(ago(7))
@@ -94,7 +94,7 @@ class LongTasksSuite extends StreamingTest with Eventually {
       val read = input.toDF().withE2ELatency("read", "value")
       val scored = read.filter(LongTasksSuite.resting(col("value"))).withE2ELatency("scored", "value")
       val query = scored.writeStream.queryName("windows").outputMode("update").foreach(Drop)
-        .trigger(Trigger.RealTime("10 minutes")).start()
+        .trigger(Lines.realTime("10 minutes")).start()
       try {
         eventually(timeout(Span(60, Seconds)), interval(Span(200, Millis))) {
           input.addData(new Timestamp(System.currentTimeMillis()))
@@ -170,7 +170,7 @@ class LongTasksSuite extends StreamingTest with Eventually {
           "value",
           "10 seconds"
         ).writeStream.queryName(s"real_time_auto_$mode").outputMode("update").foreach(Drop)
-          .trigger(Trigger.RealTime("10 minutes")).start()
+          .trigger(Lines.realTime("10 minutes")).start()
         try {
           input.addData(ago(1, 2))
           eventually(assert(figures("sink", query.name) === Some((2, Some(1), Some(2)))))
@@ -183,7 +183,7 @@ class LongTasksSuite extends StreamingTest with Eventually {
       val input = LowLatencyMemoryStream[Timestamp](spark, 2)
       val marked = input.toDF().withE2ELatency("node", "value")
       val query = marked.writeStream.queryName("real_time_batches").outputMode("update").foreach(Drop)
-        .trigger(Trigger.RealTime("3 seconds")).start()
+        .trigger(Lines.realTime("3 seconds")).start()
       try {
         input.addData(ago(1, 2, 3))
         eventually(assert(figures("node", "real_time_batches").exists(_._1 == 3)))

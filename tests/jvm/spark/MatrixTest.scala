@@ -4,11 +4,11 @@ import java.sql.Timestamp
 
 import scala.collection.mutable
 
+import io.sparklatency.spark.Lines.MemoryStream
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.Encoder
 import org.apache.spark.sql.Encoders
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions._
 
 /** Something that happened to `key`. */

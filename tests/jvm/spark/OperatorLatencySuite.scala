@@ -5,9 +5,9 @@ import java.sql.Timestamp
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.JsonNode
+import io.sparklatency.spark.Lines.MemoryStream
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.ListenerBus
 import org.apache.spark.sql.streaming.StreamingQuery

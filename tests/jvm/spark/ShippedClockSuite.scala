@@ -3,15 +3,14 @@ package io.sparklatency.spark
 import java.sql.Timestamp
 import java.util.concurrent.atomic.AtomicLong
 
+import io.sparklatency.spark.Lines.LowLatencyMemoryStream
 import io.sparklatency.spark.syntax._
 import io.sparklatency.time.Clock
 import io.sparklatency.time.Ticks
 import io.sparklatency.time.WallClock
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.ForeachWriter
-import org.apache.spark.sql.execution.streaming.sources.LowLatencyMemoryStream
 import org.apache.spark.sql.functions._
-import org.apache.spark.sql.streaming.Trigger
 import org.scalatest.concurrent.Eventually
 import org.scalatest.time.Seconds
 import org.scalatest.time.Span
@@ -41,7 +40,7 @@ class ShippedClockSuite extends StreamingTest with Eventually {
     val input = LowLatencyMemoryStream[Timestamp](spark, 2)
     val many = input.toDS().flatMap((one: Timestamp) => Seq.fill(Many)(one)).withE2ELatency("node", "value")
     val query = many.writeStream.queryName("each_record").outputMode("update").foreach(new Drop)
-      .trigger(Trigger.RealTime("10 minutes")).start()
+      .trigger(Lines.realTime("10 minutes")).start()
     try {
       input.addData(ago(1, 2))
       eventually(assert(findNode("node", "each_record").exists(_.records == 2 * Many)))

@@ -1,8 +1,8 @@
 package io.sparklatency.spark
 
+import io.sparklatency.spark.Lines.MemoryStream
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.Plans
 import org.apache.spark.sql.streaming.GroupState

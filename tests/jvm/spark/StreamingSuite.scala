@@ -3,9 +3,9 @@ package io.sparklatency.spark
 import java.nio.file.Files
 import java.sql.Timestamp
 
+import io.sparklatency.spark.Lines.MemoryStream
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.ListenerBus
 

@@ -4,11 +4,11 @@ import java.sql.Timestamp
 
 import scala.jdk.CollectionConverters._
 
+import io.sparklatency.spark.Lines.MemoryStream
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.Encoder
 import org.apache.spark.sql.Encoders
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.functions.max
 import org.apache.spark.sql.functions.window

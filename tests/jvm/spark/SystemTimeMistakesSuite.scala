@@ -2,11 +2,11 @@ package io.sparklatency.spark
 
 import java.sql.Timestamp
 
+import io.sparklatency.spark.Lines.LowLatencyMemoryStream
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.ForeachWriter
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.execution.streaming.sources.LowLatencyMemoryStream
 import org.apache.spark.sql.streaming.StreamingQueryException
 import org.apache.spark.sql.streaming.Trigger
 
@@ -102,11 +102,11 @@ class SystemTimeMistakesSuite extends SystemTimeTest {
   }
 
   test("real-time mode ends the query, and says what to use instead") {
+    val input = LowLatencyMemoryStream[Timestamp](spark, 2)
     val failed = intercept[StreamingQueryException] {
-      val input = LowLatencyMemoryStream[Timestamp](spark, 2)
       val query = input.toDF().withSystemTimeWatermark("value", "1 second").writeStream.outputMode("update")
         .foreach(SystemTimeMistakesSuite.Drop)
-        .trigger(Trigger.RealTime("10 minutes")).start()
+        .trigger(Lines.realTime("10 minutes")).start()
       try query.awaitTermination()
       finally query.stop()
     }

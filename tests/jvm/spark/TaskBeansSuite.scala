@@ -6,13 +6,12 @@ import javax.management.ObjectName
 
 import scala.jdk.CollectionConverters._
 
+import io.sparklatency.spark.Lines.LowLatencyMemoryStream
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.ForeachWriter
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.execution.streaming.sources.LowLatencyMemoryStream
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.ListenerBus
-import org.apache.spark.sql.streaming.Trigger
 import org.scalatest.concurrent.Eventually
 import org.scalatest.time.Seconds
 import org.scalatest.time.Span
@@ -77,7 +76,7 @@ class TaskBeansSuite extends StreamingTest with Eventually {
   test("tasks are numbered the same whether a query is planned adaptively or not, and are Spark's tasks") {
     for (adaptive <- Seq("true", "false")) withSettings("spark.sql.adaptive.enabled" -> adaptive) {
       val (one, two) = (stream, stream)
-      def named(input: org.apache.spark.sql.execution.streaming.runtime.MemoryStream[Timestamp], id: String) =
+      def named(input: Lines.MemoryStream[Timestamp], id: String) =
         watermarked(input).withE2ELatency(id)
       val both =
         named(one, "one").union(named(two, "two")).repartition(2, col("value")).withE2ELatency("all", "value")
@@ -180,7 +179,7 @@ class TaskBeansSuite extends StreamingTest with Eventually {
     val input = LowLatencyMemoryStream[Timestamp](spark, 2)
     val nodes = input.toDF().withE2ELatency("first", "value").withE2ELatency("last", "value")
     val query = nodes.writeStream.queryName("real_time_beans").outputMode("update")
-      .foreach(TaskBeansSuite.Drop).trigger(Trigger.RealTime("10 minutes")).start()
+      .foreach(TaskBeansSuite.Drop).trigger(Lines.realTime("10 minutes")).start()
     try {
       input.addData(ago(7, 2))
       eventually(assert(figures(beans("real_time_beans")).toSet === Set(

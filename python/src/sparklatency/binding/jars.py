@@ -71,6 +71,6 @@ def _no_jar(asked: str, line: str) -> str:
         )
     return (
         f"sparklatency {__version__} has no jar for Spark {line} (asked for {cut(asked)}). "
-        f"It has one for Spark {' and '.join(lines)}. "
+        f"It has one for Spark {', '.join(lines)}. "
         f"Install pyspark of such a line: pip install 'pyspark=={lines[-1]}.*'."
     )

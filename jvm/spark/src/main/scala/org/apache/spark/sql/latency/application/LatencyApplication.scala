@@ -12,6 +12,7 @@ import org.apache.spark.SparkContext
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerApplicationEnd
 import org.apache.spark.sql.latency.SparkListenerLatencyBatch
+import org.apache.spark.sql.latency.compat.RestResources
 import org.apache.spark.sql.latency.compat.StreamExecution
 import org.apache.spark.sql.latency.history.BatchArchive
 import org.apache.spark.sql.latency.history.LatencyStore
@@ -81,7 +82,10 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
   for (listener <- Seq(archive, tracker, clocks, new EndListener))
     context.listenerBus.addToQueue(listener, LatencyApplication.Queue)
   RunningTasks.receiveBy(runs.publish, runs.report)
-  context.ui.foreach(LatencyTab.attachTo(_, () => store))
+  context.ui.foreach { ui =>
+    LatencyTab.attachTo(ui, () => store)
+    RestResources.find(ui)
+  }
 
   /** What every surface reads. */
   def store: LatencyStore =

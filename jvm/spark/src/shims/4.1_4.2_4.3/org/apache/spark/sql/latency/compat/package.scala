@@ -2,18 +2,17 @@ package org.apache.spark.sql.latency
 
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution
-import org.apache.spark.sql.execution.streaming.checkpointing
 import org.apache.spark.sql.execution.streaming.operators.stateful
 import org.apache.spark.sql.execution.streaming.runtime
 import org.apache.spark.sql.internal.SQLConf
 
 /**
  * Every name of Spark, or of what comes with it, that is not the same on all Spark lines. Nothing else in this project names
- * them, so another line is another folder beside this one. The folder is named after the lines it serves.
+ * them, so another line is another folder beside this one. The folder is named after the lines it serves; a line may have several.
  *
  * Aliases only: they cost nothing when a program runs, and have no threads.
  */
-package object compat {
+package object compat extends OffsetMetadata {
   type Dataset[T] = classic.Dataset[T]
   val Dataset: classic.Dataset.type = classic.Dataset
   type SparkSession = classic.SparkSession
@@ -26,7 +25,6 @@ package object compat {
   type MicroBatchExecutionContext = runtime.MicroBatchExecutionContext
   type ProcessingTimeExecutor = runtime.ProcessingTimeExecutor
   type StreamExecution = runtime.StreamExecution
-  type OffsetSeqMetadataBase = checkpointing.OffsetSeqMetadataBase
   type StreamingExecutionRelation = runtime.StreamingExecutionRelation
   type TriggerExecutor = runtime.TriggerExecutor
   val WatermarkPropagator: runtime.WatermarkPropagator.type = runtime.WatermarkPropagator

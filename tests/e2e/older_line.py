@@ -1,0 +1,42 @@
+"""The application under test: a query marked by hand, then the same query with automatic nodes.
+
+It prints where its UI is when both have ended, and stays until there is a file `end`.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import max as greatest
+from pyspark.sql.functions import timestamp_millis
+
+from sparklatency import with_e2e_latency
+
+
+def main(records: str, folder: str) -> None:
+    spark = SparkSession.builder.appName("older_line").getOrCreate()
+    lines = spark.readStream.schema("key STRING, at LONG").csv(records)
+    read = lines.withColumn("at", timestamp_millis("at")).withWatermark("at", "1 hour")
+
+    source = with_e2e_latency(read, "source")
+    newest = source.groupBy("key").agg(greatest("at").alias("newest"))
+    by_hand = with_e2e_latency(newest, "sink", timestamp="newest")
+
+    for name, auto, query in (
+        ("by_hand", "", by_hand),
+        ("automatic", "source,stateful,terminal", read.dropDuplicates(["key", "at"])),
+    ):
+        spark.conf.set("spark.sparklatency.auto", auto)
+        started = query.writeStream.format("noop").outputMode("update").queryName(name)
+        started.option("checkpointLocation", f"{folder}/{name}").trigger(
+            availableNow=True
+        ).start().awaitTermination()
+    print("older_line:", spark.sparkContext.applicationId, spark.sparkContext.uiWebUrl, flush=True)
+    while not Path(folder, "end").exists():
+        time.sleep(0.1)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,154 @@
+"""One pipeline through `spark-submit --jars` on each line of which `make test` does not run all suites.
+
+It goes the way of a user: the line's own pyspark chooses the jar, and every surface shows what was read.
+"""
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import run
+from urllib.request import urlopen
+
+import pytest
+from children import Child
+from cluster import OLDER_LINES, Spark, settings
+
+from sparklatency import latency
+
+SCRIPT = Path(__file__).parent / "older_line.py"
+FILES = 2
+RECORDS = 1000
+KEYS = 7
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """An application whose queries have ended, and whose UI is there."""
+
+    spark: Spark
+    driver: Child
+    id: str
+    ui: str
+    folder: Path
+
+    @property
+    def events(self) -> Path:
+        return self.folder / "events"
+
+    def sparklatency(self, *arguments: str) -> str:
+        """What the command prints that is installed beside the line's pyspark."""
+        return command(self.spark, *arguments)
+
+
+def command(spark: Spark, *arguments: str) -> str:
+    return run([spark.command, *arguments], check=True, capture_output=True, text=True, timeout=60).stdout
+
+
+@pytest.fixture(scope="module", params=OLDER_LINES)
+def submitted(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Submitted]:
+    """The test that ends it comes last."""
+    spark = Spark(request.param)
+    folder = tmp_path_factory.mktemp("older-line")
+    for part in ("records", "events"):
+        (folder / part).mkdir()
+    now = time.time_ns() // 1_000_000
+    for file in range(FILES):
+        lines = (f"{number % KEYS},{now - number}\n" for number in range(file, RECORDS, FILES))
+        (folder / "records" / f"{file}.csv").write_text("".join(lines))
+    conf = {
+        "spark.ui.port": "0",
+        "spark.driver.host": "127.0.0.1",
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.dir": (folder / "events").as_uri(),
+        "spark.plugins": "io.sparklatency.LatencyPlugin",
+        "spark.sparklatency.sample.window": "1h",  # longer than all of these tests
+        "spark.sql.shuffle.partitions": "2",
+    }
+    jar = command(spark, "jar").strip()
+    submit = ["--master", "local[2]", "--driver-memory", "1g", "--jars", jar, *settings(conf)]
+    arguments = (str(folder / "records"), str(folder))
+    with spark.start("older-line", folder, "spark-submit", *submit, SCRIPT, *arguments) as driver:
+        [id_, ui] = driver.until(lambda: said(driver), "its queries end", within=120)
+        yield Submitted(spark, driver, id_, ui, folder)
+
+
+def said(driver: Child) -> list[str]:
+    return [word for line in driver.lines() if line.startswith("older_line: ") for word in line.split()[1:]]
+
+
+def text(url: str) -> str:
+    with urlopen(url, timeout=30) as answer:  # noqa: S310
+        return str(answer.read().decode())
+
+
+def records(query: str, url: str, app: str | None = None) -> dict[str, int]:
+    return {node.node: node.records for node in latency(query, url=url, app=app).nodes}
+
+
+def test_a_query_marked_by_hand_counts_each_record(submitted: Submitted) -> None:
+    assert records("by_hand", submitted.ui) == {"source": RECORDS, "sink": KEYS}
+    [query] = latency("by_hand", url=submitted.ui).queries
+    source, sink = query.nodes
+    assert source.max is not None
+    assert source.min is not None
+    assert source.max - source.min >= RECORDS - KEYS  # each record is a millisecond older than the one before
+    assert sink.commit is not None
+    assert query.status == "FINISHED"
+
+
+def test_a_query_without_a_mark_has_automatic_nodes(submitted: Submitted) -> None:
+    found = {name.partition("[")[0]: count for name, count in records("automatic", submitted.ui).items()}
+    assert found == {"source-0-csv": RECORDS, "deduplicate-1": RECORDS, "sink": RECORDS}
+
+
+def test_the_tab_and_prometheus_show_it(submitted: Submitted) -> None:
+    assert "by_hand" in text(f"{submitted.ui}/latency/")
+    metrics = text(f"{submitted.ui}/api/v1/latency/prometheus")
+    assert re.search(rf'sparklatency_records_total{{.*node="source",query="by_hand"}} {RECORDS}\.0', metrics)
+
+
+def test_check_finds_that_all_fits(submitted: Submitted) -> None:
+    findings = {
+        one["what"]: (one["status"], one["detail"])
+        for one in json.loads(submitted.sparklatency("check", "--url", submitted.ui, "--json"))
+    }
+    line = submitted.spark.line
+    assert {status for status, _ in findings.values()} == {"ok"}
+    assert findings["pyspark"][1].startswith(f"{line}.")
+    assert f"sparklatency-spark_{line}_" in findings["jar"][1]
+    assert f"Spark {line}." in findings["application"][1]
+
+
+@contextmanager
+def history_server(submitted: Submitted, folder: Path) -> Iterator[str]:
+    """One that has our jar, for as long as the block runs; where it is."""
+    conf = {
+        "spark.history.fs.logDirectory": submitted.events.as_uri(),
+        "spark.history.ui.port": "0",
+        "spark.history.fs.update.interval": "1s",
+    }
+    (folder / "spark-defaults.conf").write_text("".join(f"{key} {value}\n" for key, value in conf.items()))
+    main = "org.apache.spark.deploy.history.HistoryServer"
+    with submitted.spark.start("history", folder, "spark-class", main, jars=[submitted.spark.jar]) as child:
+        started = r"HistoryServer.* started at http://\S+:(\d+)"
+        found = child.until(lambda: re.search(started, child.log.read_text()), "it starts", within=90)
+        server = f"http://127.0.0.1:{found[1]}"
+        known = f"{server}/api/v1/applications"
+        child.until(lambda: submitted.id in text(known), "it knows the application", within=60)
+        yield server
+
+
+def test_the_history_server_shows_the_same(submitted: Submitted, tmp_path: Path) -> None:
+    """It ends the application."""
+    live = {query: records(query, submitted.ui) for query in ("by_hand", "automatic")}
+    (submitted.folder / "end").touch()
+    submitted.driver.finish(within=60)
+    with history_server(submitted, tmp_path) as server:
+        assert {query: records(query, server, submitted.id) for query in live} == live
+        assert "by_hand" in text(f"{server}/history/{submitted.id}/latency/")
