@@ -76,14 +76,22 @@ demo: ## half a minute of a live pipeline, its figures and its slow step
 	.venv/$(HOME_LINE)/bin/sparklatency demo
 
 test: test-jvm lint-python ## lint and all suites, with a sample of cases; SAMPLE_SEED=7 runs a sample again
-	@$(MAKE) --no-print-directory test-parts
+	$(TEST_PARTS)
 
 test-full: export TEST_FULL := 1
 test-full: ## all cases of all suites, a thousand queries that come and go, the mutants: hours
 	@$(MAKE) --no-print-directory test-jvm lint-python
-	@$(MAKE) --no-print-directory test-parts mutants
+	$(TEST_PARTS)
+	@$(MAKE) --no-print-directory mutants
 
-test-parts: $(WHOLE_LINES:%=test-python-%) $(if $(filter $(SUITES_LINE),$(LINES)),test-spark-suites) test-e2e
+# What is tested through Python waits more than it computes: two parts at a time. Each ends with the summary of pytest.
+define TEST_PARTS
+@$(MAKE) --no-print-directory build tests/e2e/target/classpaths
+@echo "The other suites run two at a time. Each shows what it has said when it ends: in some twenty minutes."
+@$(MAKE) --no-print-directory --jobs=2 --output-sync test-parts
+endef
+
+test-parts: test-e2e $(WHOLE_LINES:%=test-python-%) $(if $(filter $(SUITES_LINE),$(LINES)),test-spark-suites)
 
 test-jvm: $(SBT_LAUNCHER) $(VENVS) $(SPARKS) # one session of sbt for all that the tests want of it; two lines' suites run side by side
 	$(SBT) $(SBT_LINT) core/test "all $(BRIDGE_TESTS)" $(BRIDGES:%=%/assembly) e2e/classpaths sparkSuites/classpath
@@ -112,8 +120,8 @@ spark-suites: $(call jar,$(SUITES_LINE)) tests/spark_suites/target/classpath.txt
 
 # A handful of Spark's own tests, in under two minutes, and the tests of what runs them.
 test-spark-suites: $(call jar,$(SUITES_LINE)) tests/spark_suites/target/classpath.txt
-	.venv/$(SUITES_LINE)/bin/python -m pytest -c python/pyproject.toml tests/spark_suites
 	$(SPARK_SUITES) --handful
+	.venv/$(SUITES_LINE)/bin/python -m pytest -c python/pyproject.toml tests/spark_suites
 
 tests/spark_suites/target/classpath.txt: $(BUILD_SOURCES) $(wildcard tests/spark_suites/jvm/*) | $(SBT_LAUNCHER) .venv/$(SUITES_LINE)/ready
 	$(SBT) sparkSuites/classpath
