@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.latency.compat.MicroBatchExecution
 import org.apache.spark.sql.latency.compat.ProcessingTimeExecutor
 import org.apache.spark.sql.latency.compat.SparkSession
+import org.apache.spark.sql.latency.compat.sessionOf
 import org.apache.spark.sql.latency.marking.SystemTimeWatermark
 import org.apache.spark.sql.streaming.StreamingQueryListener
 
@@ -37,7 +38,7 @@ private[latency] final class SystemTimeQueries(session: SparkSession) extends St
     SystemTimeWarnings.of(query).foreach(problem =>
       logWarning(s"query ${CurrentQuery.nameOf(query)}: $problem")
     )
-    query.sparkSessionForStream.withActive(query.logicalPlan) // makes the trigger
+    sessionOf(query).withActive(query.logicalPlan) // makes the trigger
     query.triggerExecutor match {
       case pace: ProcessingTimeExecutor =>
         query.triggerExecutor = new SystemTimeTrigger(pace, query, watermarks, interval)
