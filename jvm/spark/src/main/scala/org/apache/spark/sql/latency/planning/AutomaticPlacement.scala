@@ -221,9 +221,12 @@ private final class AutomaticPlacement(
     case _ => None
   }
 
-  /** The rule of CollapseCodegenStages. If neither neighbour is in a stage of generated code, a mark must not start one. */
+  /**
+   * The rule of CollapseCodegenStages. If neither neighbour is in a stage of generated code, a mark must not start one. The mode is a
+   * text in Spark 4.0.
+   */
   private def isCompiled(node: SparkPlan): Boolean = conf.wholeStageEnabled &&
-    conf.codegenFactoryMode != CodegenObjectFactoryMode.NO_CODEGEN && isOfStage(node)
+    conf.codegenFactoryMode.toString != CodegenObjectFactoryMode.NO_CODEGEN.toString && isOfStage(node)
 
   private def isOfStage(node: SparkPlan): Boolean = node match {
     case _: LocalTableScanExec => false // never a stage by itself

@@ -11,6 +11,7 @@ import org.apache.spark.sql.latency.compat.MicroBatchExecution
 import org.apache.spark.sql.latency.compat.ProcessingTimeExecutor
 import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.compat.StreamExecution
+import org.apache.spark.sql.latency.compat.sessionOf
 import org.apache.spark.sql.latency.marking.SystemTimeWatermark
 import org.apache.spark.sql.latency.marking.WatermarkIdleTimeout
 import org.apache.spark.sql.streaming.StreamingQueryListener
@@ -47,7 +48,7 @@ private[latency] final class SystemTimeQueries(session: SparkSession) extends St
     val timeouts =
       SystemTimeQueries.idleTimeouts(query.analyzedPlan, watermarks, settings.watermarkIdleTimeout)
     if (watermarks.nonEmpty || timeouts.nonEmpty) {
-      query.sparkSessionForStream.withActive(query.logicalPlan) // makes the trigger
+      sessionOf(query).withActive(query.logicalPlan) // makes the trigger
       val idle = Option.when(timeouts.nonEmpty)(
         new IdleSources(
           SystemTimeQueries.all(query.logicalPlan).filter(of => timeouts.contains(of.nodeId)),

@@ -11,6 +11,7 @@ import org.apache.spark.sql.latency.compat.MicroBatchExecutionContext
 import org.apache.spark.sql.latency.compat.OffsetSeqMetadataBase
 import org.apache.spark.sql.latency.compat.TriggerExecutor
 import org.apache.spark.sql.latency.compat.WatermarkPropagator
+import org.apache.spark.sql.latency.compat.sessionOf
 import org.apache.spark.sql.latency.compat.watermarkTracker
 import org.apache.spark.sql.streaming.OutputMode
 
@@ -89,7 +90,7 @@ private[latency] final class SystemTimeTrigger(
   private def askOnce(context: MicroBatchExecutionContext): Unit = {
     val asks = context.getNextContext()
     asks.executionPlan = new IncrementalExecution(
-      query.sparkSessionForStream,
+      sessionOf(query),
       query.logicalPlan,
       OutputMode.Append,
       "",

@@ -5,6 +5,8 @@ import org.apache.spark.sql.execution.streaming.AvailableNowTrigger
 import org.apache.spark.sql.execution.streaming.OneTimeTrigger
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.latency.compat.StreamExecution
+import org.apache.spark.sql.latency.compat.TransformWithStateInPySpark
+import org.apache.spark.sql.latency.compat.sessionOf
 
 /**
  * What keeps a query's system-time watermark from doing what its user expects, in words. Without state; called once when a query
@@ -13,7 +15,7 @@ import org.apache.spark.sql.latency.compat.StreamExecution
 private[planning] object SystemTimeWarnings {
 
   def of(query: StreamExecution): Seq[String] = {
-    val conf = query.sparkSessionForStream.sessionState.conf
+    val conf = sessionOf(query).sessionState.conf
     Seq(
       Option.when(!keepsState(query.analyzedPlan))(
         "it has a system-time watermark and keeps no state, so there is nothing that the watermark could close; leave it out"

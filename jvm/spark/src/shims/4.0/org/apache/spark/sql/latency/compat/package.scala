@@ -2,8 +2,8 @@ package org.apache.spark.sql.latency
 
 import scala.annotation.unused
 
+import org.apache.spark.sql.catalyst.plans.logical
 import org.apache.spark.sql.classic
-import org.apache.spark.sql.connector.read.streaming.SparkDataStream
 import org.apache.spark.sql.execution
 import org.apache.spark.sql.execution.streaming
 import org.apache.spark.sql.internal.SQLConf
@@ -33,14 +33,6 @@ package object compat {
   type WatermarkTracker = streaming.WatermarkTracker
   type ContinuousTrigger = streaming.ContinuousTrigger
 
-  /** No trigger is one: real-time mode came with Spark 4.1. */
-  trait RealTimeTrigger
-
-  /** No operator is one. */
-  trait RealTimeStreamScanExec {
-    def stream: SparkDataStream
-  }
-
   type StreamSourceAwareSparkPlan = execution.StreamSourceAwareSparkPlan
   type ContinuousScanExec = execution.datasources.v2.ContinuousScanExec
   type StreamingDataSourceV2ScanRelation = execution.datasources.v2.StreamingDataSourceV2ScanRelation
@@ -48,6 +40,7 @@ package object compat {
   type WriteToContinuousDataSourceExec = streaming.continuous.WriteToContinuousDataSourceExec
 
   type FlatMapGroupsInPandasWithStateExec = execution.python.streaming.FlatMapGroupsInPandasWithStateExec
+  type TransformWithStateInPySpark = logical.TransformWithStateInPandas
   type TransformWithStateInPySparkExec = execution.python.streaming.TransformWithStateInPandasExec
 
   type EventTimeWatermarkExec = streaming.EventTimeWatermarkExec
@@ -63,6 +56,10 @@ package object compat {
 
   /** Whether a query without state is planned adaptively. No query was before Spark 4.1. */
   def plansStatelessAdaptively(@unused conf: SQLConf): Boolean = false
+
+  /** The session that a query runs with, its own copy of the user's. Scala keeps it from us, though Java would not. */
+  def sessionOf(query: StreamExecution): SparkSession =
+    classOf[StreamExecution].getMethod("sparkSessionForStream").invoke(query).asInstanceOf[SparkSession]
 
   /** What makes one watermark of all that a query has. Scala keeps it from us, though Java would not. */
   def watermarkTracker(query: MicroBatchExecution): WatermarkTracker =

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.latency
 
+import org.apache.spark.sql.catalyst.plans.logical
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution
 import org.apache.spark.sql.execution.streaming.operators.stateful
@@ -40,6 +41,7 @@ package object compat extends OffsetMetadata {
   type WriteToContinuousDataSourceExec = execution.streaming.continuous.WriteToContinuousDataSourceExec
 
   type FlatMapGroupsInPandasWithStateExec = execution.python.streaming.FlatMapGroupsInPandasWithStateExec
+  type TransformWithStateInPySpark = logical.TransformWithStateInPySpark
   type TransformWithStateInPySparkExec = execution.python.streaming.TransformWithStateInPySparkExec
 
   type EventTimeWatermarkExec = stateful.EventTimeWatermarkExec
@@ -56,6 +58,9 @@ package object compat extends OffsetMetadata {
   /** Whether a query without state is planned adaptively. */
   def plansStatelessAdaptively(conf: SQLConf): Boolean =
     conf.adaptiveExecutionEnabled && conf.getConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED_IN_STATELESS_STREAMING)
+
+  /** The session that a query runs with, its own copy of the user's. */
+  def sessionOf(query: StreamExecution): SparkSession = query.sparkSessionForStream
 
   /** What makes one watermark of all that a query has. Scala keeps it from us, though Java would not. */
   def watermarkTracker(query: MicroBatchExecution): WatermarkTracker =
