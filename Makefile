@@ -139,6 +139,7 @@ reference: $(SBT_LAUNCHER) .venv/$(HOME_LINE)/ready ## what the code's tables of
 bench: build $(HISTOGRAM) ## what a mark costs: half an hour, on a machine that does nothing else
 	$(foreach line,$(WHOLE_LINES),.venv/$(line)/bin/python tests/bench/pipelines.py --jar $(call jar,$(line)) --histogram $(HISTOGRAM) &&) true
 	$(foreach line,$(WHOLE_LINES),.venv/$(line)/bin/python tests/bench/ingestion.py --jar $(call jar,$(line)) &&) true
+	.venv/$(HOME_LINE)/bin/python tests/bench/unread.py --jar $(HOME_JAR)
 	$(SBT) "bench/Jmh/run -rf text -rff $(RESULTS)/jmh.txt" "bench/Jmh/runMain io.sparklatency.bench.ClockAccuracy $(RESULTS)/clock.md" "bench/runMain io.sparklatency.bench.DriverLoad"
 	.venv/$(HOME_LINE)/bin/python tests/bench/automatic.py --jar $(HOME_JAR)
 	.venv/$(HOME_LINE)/bin/python tests/bench/pages.py

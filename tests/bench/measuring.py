@@ -88,14 +88,19 @@ def timed(spark: SparkSession, action: Callable[[], object]) -> Cost:
     jvm, context = cast("Any", spark._jvm), cast("Any", spark._jsc).sc()
     # What clock_getcpuclockid(3) returns: the CPU time of that process.
     cpu_clock = (~jvm.java.lang.ProcessHandle.current().pid() << 3) | 2
-    executor = _metrics_system(jvm, context).getSourcesByName("executor").head().metricRegistry()
-    tasks = executor.getCounters().get("cpuTime")
+    tasks = counter(spark, "cpuTime")
     jvm.System.gc()
     wall, cpu, task = time.perf_counter_ns(), time.clock_gettime_ns(cpu_clock), tasks.getCount()
     action()
     wall = time.perf_counter_ns() - wall
     context.listenerBus().waitUntilEmpty()  # what listeners do afterwards is work, too
     return Cost(wall, time.clock_gettime_ns(cpu_clock) - cpu, tasks.getCount() - task)
+
+
+def counter(spark: SparkSession, name: str) -> Any:
+    """Returns what Spark's metrics system counts under that name for the executor."""
+    system = _metrics_system(cast("Any", spark._jvm), cast("Any", spark._jsc).sc())
+    return system.getSourcesByName("executor").head().metricRegistry().getCounters().get(name)
 
 
 def _metrics_system(jvm: Any, context: Any) -> Any:

@@ -176,6 +176,28 @@ def test_check_takes_a_warning_for_less_than_wrong(ui: UI) -> None:
     assert "warn unnamed orders: The query has no name …" in " ".join(checked.stdout.split())
 
 
+def test_check_says_by_which_columns_nodes_go_and_what_nothing_reads(ui: UI) -> None:
+    ui.queries = [
+        query(
+            "orders",
+            node("source", timestamp="ts"),
+            node("totals", timestamp="window.end"),
+            node("sink", timestamp="ts"),
+            node("old"),
+            notes=[note("left-out", "info", "The ingestion timestamp 'at' is left out of the plan: …")],
+        )
+    ]
+    checked = sparklatency(ui, "check")
+    assert checked.exit_code == 0
+    lines = [" ".join(line.split()) for line in checked.stdout.splitlines()]
+    assert [line for line in lines if "orders:" in line or line.startswith("ok query")] == [
+        "ok left-out orders: The ingestion timestamp 'at' is left out of the plan: …",
+        "ok timestamp orders: source, sink go by ts",
+        "ok timestamp orders: totals goes by window.end",
+        "ok query orders, 1,234 batches, 4 nodes",
+    ]
+
+
 def next_port(ui: UI) -> int:
     port = urlsplit(ui.url).port
     assert port is not None

@@ -105,7 +105,8 @@ def test_a_server_with_sparklatency_measures_and_answers_mistakes_at_the_call() 
     )
     assert lost.startswith(
         "IllegalArgumentException node 'node': there is no column 'ts' among 'id'; the projection to id "
-        "and at renames it to 'at', and the projection to id drops that; no column here holds a timestamp: keep one"
+        "and at renames it to 'at', and the projection to id drops that; "
+        "no column here holds a timestamp: keep one"
     )
     assert several.startswith("IllegalArgumentException node 'node': there are several columns 'ts'; rename")
     assert quoting.startswith("IllegalArgumentException node 'node': '`ts' cannot be read as the name of a")

@@ -18,7 +18,7 @@ from sparklatency.errors import SparkLatencyError
 from sparklatency.reading.application import Application
 from sparklatency.reading.rest import RestReader
 from sparklatency.rendering.layout import table
-from sparklatency.words import NOTHING, counted, name
+from sparklatency.words import NOTHING, counted, name, names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -141,6 +141,16 @@ def _query(query: QueryLatency) -> Iterator[Finding]:
     found = [note for note in query.notes if note.level in ("warn", "wrong")]
     for note in found:
         yield Finding(note.level, note.code, f"{name(query.query)}: {note.text}")
+    for note in query.notes:
+        if note.code == "left-out":
+            yield Finding("ok", note.code, f"{name(query.query)}: {note.text}")
+    by: dict[str, list[str]] = {}
+    for node in query.nodes:
+        if node.timestamp is not None:
+            by.setdefault(node.timestamp, []).append(node.node)
+    for column, nodes in by.items():
+        verb = "goes" if len(nodes) == 1 else "go"
+        yield Finding("ok", "timestamp", f"{name(query.query)}: {names(nodes)} {verb} by {name(column)}")
     if not found:
         size = f"{counted(query.batches, 'batch', 'batches')}, {counted(len(query.nodes), 'node', 'nodes')}"
         yield Finding("ok", "query", f"{name(query.query)}, {size}")

@@ -11,13 +11,15 @@ import io.sparklatency.path.LatencySplit
  *
  * @param status none where no event tells
  * @param error  the first line of what ended it
+ * @param leftOut names of its ingestion timestamps that nothing reads
  * @param clocks those of the executors now; none of a run that has ended
  */
 final class QueryAnswer(
     val query: QuerySnapshot,
     val status: Option[RunStatus],
     clocks: Seq[ExecutorClock] = Nil,
-    error: Option[String] = None
+    error: Option[String] = None,
+    leftOut: Seq[String] = Nil
 ) {
 
   /** Of the window; in silence of each node's last batch. */
@@ -49,5 +51,5 @@ final class QueryAnswer(
       query,
       path,
       split
-    ) ++ watermark.map(_.note) ++ Work.notes(work) ++ ClockNote.of(clocks)
+    ) ++ watermark.map(_.note) ++ Work.notes(work) ++ ClockNote.of(clocks) ++ LeftOut.notes(leftOut)
 }

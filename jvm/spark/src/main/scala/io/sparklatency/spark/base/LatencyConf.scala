@@ -41,6 +41,7 @@ final class LatencyConf(read: String => Option[String], all: => Iterable[(String
   def auto: Set[NodeRole] = get(Auto)
   def autoBatch: Boolean = get(AutoBatch)
   def autoIngestion: Boolean = get(AutoIngestion)
+  def forceTimestampSupport: Boolean = get(ForceTimestampSupport)
   def publishAfter: Long = get(PublishAfter)
   def clockInterval: Option[Long] = get(ClockInterval)
   def watermarkInterval: Long = get(WatermarkInterval)
@@ -121,6 +122,15 @@ object LatencyConf extends Logging {
       "ages by that. What is written stays the same. Read from the session when the query starts."
   )(_.trim.toLowerCase(Locale.ROOT).toBooleanOption)
 
+  val ForceTimestampSupport: Key[Boolean] = new Key(
+    s"${Prefix}forceTimestampSupport",
+    "false",
+    "true, false",
+    "Whether ingestion timestamps that nothing reads, and the timestamps of nodes that their level leaves out, stay in the plan up " +
+      "to the step that drops them. Then shuffles and state have them already when a node is added later, and the query goes on from " +
+      "its checkpoint. Read from the session when a DataFrame is made, and when a query plans a batch."
+  )(_.trim.toLowerCase(Locale.ROOT).toBooleanOption)
+
   val GranularityKey: Key[Granularity] = new Key(
     s"${Prefix}granularity",
     FiguresSettings().granularity.name,
@@ -194,6 +204,7 @@ object LatencyConf extends Logging {
       Auto,
       AutoBatch,
       AutoIngestion,
+      ForceTimestampSupport,
       GranularityKey,
       MaxNodes,
       PublishAfter,

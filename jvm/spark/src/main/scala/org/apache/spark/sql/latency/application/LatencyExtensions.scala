@@ -18,7 +18,9 @@ import org.apache.spark.sql.latency.planning.AutomaticNodes
 import org.apache.spark.sql.latency.planning.IdleTimeout
 import org.apache.spark.sql.latency.planning.IngestionStampStrategy
 import org.apache.spark.sql.latency.planning.IngestionStamps
+import org.apache.spark.sql.latency.planning.KeepTimestamps
 import org.apache.spark.sql.latency.planning.LatencyMarkStrategy
+import org.apache.spark.sql.latency.planning.LeftOutStamps
 import org.apache.spark.sql.latency.planning.StampsAtSources
 import org.apache.spark.sql.latency.planning.SystemTimeQueries
 import org.apache.spark.sql.latency.planning.SystemTimeWatermarkStrategy
@@ -53,6 +55,7 @@ final class LatencyExtensions extends SparkSessionExtensionsProvider {
       IdleTimeoutHint(() => SystemTimeQueries.listenIn(session.asInstanceOf[SparkSession]))
     )
     extensions.injectResolutionRule(session => IdleTimeout(session.asInstanceOf[SparkSession]))
+    extensions.injectPostHocResolutionRule(session => KeepTimestamps(session.asInstanceOf[SparkSession]))
     extensions.injectCheckRule(_ => NodeIds.Unique)
     extensions.injectOptimizerRule(session =>
       UnrecordedMarks(session.asInstanceOf[SparkSession], LatencyApplication)
@@ -61,6 +64,9 @@ final class LatencyExtensions extends SparkSessionExtensionsProvider {
     extensions.injectPlannerStrategy(_ => LatencyMarkStrategy(LatencyApplication))
     extensions.injectPlannerStrategy(_ => IngestionStampStrategy)
     extensions.injectColumnar(_ => StampsAtSources) // before nodes are placed above them
+    extensions.injectColumnar(session =>
+      LeftOutStamps(session.asInstanceOf[SparkSession], LatencyApplication)
+    )
     extensions.injectPlannerStrategy(_ => SystemTimeWatermarkStrategy)
     extensions.injectColumnar(session =>
       AutomaticNodes(session.asInstanceOf[SparkSession], LatencyApplication)

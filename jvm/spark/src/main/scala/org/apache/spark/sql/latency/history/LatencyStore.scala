@@ -33,12 +33,14 @@ import org.apache.spark.util.kvstore.KVStore
  * @param live      the running figures of this process, if it is the application's driver
  * @param executors their clocks, which only a driver knows
  * @param activity  what a run does now, of which no batch has told yet
+ * @param leftOut   names of a run's ingestion timestamps that nothing reads, which only a driver knows
  */
 final class LatencyStore private[spark] (
     store: KVStore,
     live: Option[LiveRuns],
     executors: () => Seq[ExecutorClock] = () => Nil,
-    activity: String => Option[Activity] = _ => None
+    activity: String => Option[Activity] = _ => None,
+    leftOut: String => Seq[String] = _ => Nil
 ) {
   import LatencyStore._
 
@@ -95,7 +97,8 @@ final class LatencyStore private[spark] (
   def answer(query: QuerySnapshot): QueryAnswer = {
     val status = query.runId.flatMap(this.status)
     val error = query.runId.flatMap(end).flatMap(end => Option(end.error))
-    new QueryAnswer(query, status, if (status.forall(_ == RunStatus.Running)) clocks else Nil, error)
+    val unread = query.runId.toSeq.flatMap(leftOut)
+    new QueryAnswer(query, status, if (status.forall(_ == RunStatus.Running)) clocks else Nil, error, unread)
   }
 
   /** The clocks of the executors that are there now. */

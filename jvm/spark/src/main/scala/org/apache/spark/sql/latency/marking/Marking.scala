@@ -28,7 +28,7 @@ private[latency] object Marking {
     val settings = LatencyConf(session)
     val levels = settings.levelsOfQueries // read in any case: a bad one fails here
     val isRecorded = settings.recordingLevel.records(nodeLevel)
-    if (isRecorded || levels.exists(_.records(nodeLevel)))
+    if (isRecorded || levels.exists(_.records(nodeLevel)) || settings.forceTimestampSupport)
       LatencyMark(node, resolved, NamedExpression.newExprId, nodeLevel, isRecorded, child)
     else child
   }

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.NamedExpression
 import org.apache.spark.sql.catalyst.expressions.PredicateHelper
+import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.plans.logical.Filter
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.logical.Project
@@ -15,11 +16,13 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.PYTHON_UDF
 import org.apache.spark.sql.latency.marking.IngestionStamp
 import org.apache.spark.sql.latency.marking.IngestionTime
+import org.apache.spark.sql.latency.marking.KeptTimestamps
 import org.apache.spark.sql.types.TimestampType
 
 /**
  * Makes one [[IngestionStamp]] of each `ingestion_time()` in a projection, takes it out where nobody reads it, and lets filters that do
- * not read it pass, so that they reach the source. `StampsAtSources` then puts it below what is left of them.
+ * not read it pass, so that they reach the source. `StampsAtSources` then puts it below what is left of them. Spark's own pruning of
+ * columns goes before it, and what that does not know is done here: see [[FunctionInput]].
  *
  * Goes in the optimizer's own batch of rules, with which it takes turns until nothing changes. Runs in the thread that plans the query.
  * A plan without a stamp costs one walk.
@@ -35,6 +38,9 @@ private[latency] object IngestionStamps extends Rule[LogicalPlan] with Predicate
       Project(child.output, Filter(reading(condition, stamp), IngestionStamp(stamp, child)))
     case project @ Project(_, child) if unstamped(child, project.references).nonEmpty =>
       project.withNewChildren(unstamped(child, project.references).toSeq)
+    case function if FunctionInput.of(function).exists(unread(_).nonEmpty) => narrowed(function)
+    case Filter(condition, kept: KeptTimestamps) if condition.deterministic =>
+      kept.copy(child = Filter(condition, kept.child))
     case filter @ Filter(condition, stamp: IngestionStamp) =>
       val (passing, staying) = parted(condition, stamp)
       if (passing.isEmpty) filter
@@ -64,6 +70,24 @@ private[latency] object IngestionStamps extends Rule[LogicalPlan] with Predicate
     case filter: Filter =>
       unstamped(filter.child, read ++ filter.references).map(child => filter.copy(child = child))
     case _ => None
+  }
+
+  /** The function without a column that it does not read. A second one goes in the next turn. */
+  private def narrowed(function: LogicalPlan): LogicalPlan =
+    FunctionInput.of(function).find(unread(_).nonEmpty).fold(function) { input =>
+      val gone = unread(input)
+      input.over(
+        input.columns.filterNot(gone.contains),
+        Project(input.rows.output.filterNot(gone.contains), input.rows)
+      )
+    }
+
+  /** The stamps that a function is handed and does not look at. Spark looks for a watermark among them. */
+  private def unread(input: FunctionInput): AttributeSet = input.rows match {
+    case _: KeptTimestamps => AttributeSet.empty
+    case rows => AttributeSet(StampColumns.of(rows).filterNot(column =>
+        input.read.contains(column) || column.metadata.contains(EventTimeWatermark.delayKey)
+      ))
   }
 
   /** Which parts of a condition may be asked before the stamp is made. A function in Python is not: it never reaches a source. */

@@ -26,6 +26,9 @@ trait MarkedApplication {
   /** A plan with these nodes, upstream first, is about to run. */
   def planned(nodes: Seq[PlannedNode]): Unit
 
+  /** Nothing reads this ingestion timestamp of a run. */
+  def leftOut(run: String, column: String): Unit
+
   /** Warns of a problem of a query once. Every batch is planned anew, and would say the same. */
   def tellOnce(query: String, problem: String): Unit
 }

@@ -11,11 +11,12 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.SparkStrategy
 import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.marking.IngestionStamp
+import org.apache.spark.sql.latency.marking.KeptTimestamps
 import org.apache.spark.sql.latency.recording.ReadingTime
 import org.apache.spark.sql.latency.recording.RecordExpression
 
 /**
- * Plans a stamp as a projection, which every mode and every check of Spark's knows. Runs in the planning thread, for each batch
+ * Plans a stamp as a projection, which every mode and every check of Spark's knows, and a reader that does nothing as nothing. Runs in the planning thread, for each batch
  * anew.
  */
 private[latency] object IngestionStampStrategy extends SparkStrategy {
@@ -23,6 +24,7 @@ private[latency] object IngestionStampStrategy extends SparkStrategy {
     case IngestionStamp(stamp, child) =>
       val everyRow = !CurrentQuery.hasCommits(SparkSession.active)
       StampsAtSources.onTop(planLater(child), stamp, everyRow) :: Nil
+    case KeptTimestamps(_, child) => planLater(child) :: Nil
     case _ => Nil
   }
 }

@@ -2,6 +2,7 @@ package org.apache.spark.sql.latency.planning
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.AttributeSet
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.connector.read.streaming.SparkDataStream
 import org.apache.spark.sql.execution.LocalTableScanExec
 import org.apache.spark.sql.execution.SparkPlan
@@ -22,11 +23,16 @@ import org.apache.spark.sql.latency.compat.plansStatelessAdaptively
  */
 private[latency] final class StreamingQuerySources(query: Option[StreamExecution]) extends RecordSources {
 
-  private lazy val relations: Seq[(SparkDataStream, Seq[Attribute])] =
-    query.toSeq.flatMap(_.logicalPlan.collect {
-      case relation: StreamingExecutionRelation => relation.source -> relation.output
-      case relation: StreamingDataSourceV2ScanRelation => relation.stream -> relation.output
-    })
+  private lazy val relations = query.toSeq.flatMap(query => relationsIn(query.logicalPlan))
+
+  private def relationsIn(plan: LogicalPlan): Seq[(SparkDataStream, Seq[Attribute])] = plan.collect {
+    case relation: StreamingExecutionRelation => relation.source -> relation.output
+    case relation: StreamingDataSourceV2ScanRelation => relation.stream -> relation.output
+  }
+
+  /** The ordinals of the sources that this part of the query's logical plan reads. */
+  def ordinalsIn(part: LogicalPlan): Set[Int] =
+    relationsIn(part).flatMap { case (stream, _) => ordinal(stream) }.toSet
 
   override def of(leaf: SparkPlan): Option[RecordSource] =
     stream(leaf).map(stream => RecordSource(RecordSource.name(stream), ordinal(stream)))

@@ -1,12 +1,14 @@
 package org.apache.spark.sql.latency.planning
 
+import io.sparklatency.spark.base.LatencyConf
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.latency.compat.SparkSession
+import org.apache.spark.sql.latency.marking.KeptTimestamps
 import org.apache.spark.sql.latency.marking.LatencyMark
 
 /**
- * Takes out the marks that the level of their query excludes. A mark does not know its query when it is made. It goes in the
+ * Takes out the marks that the level of their query excludes, and leaves their timestamps only where the user has asked for that. A mark does not know its query when it is made. It goes in the
  * optimizer's own batch of rules, which then run again without the fence: the plan is that of the query without the mark.
  *
  * Runs with the optimizer, in the thread that plans the query. A plan without a mark costs one walk.
@@ -21,7 +23,11 @@ private[latency] final case class UnrecordedMarks(
     else
       try {
         val query = new MarkAccumulators(session, applications.of(session.sparkContext))
-        plan.transformUp { case mark: LatencyMark if !query.isRecorded(mark) => mark.child }
+        val isKept = LatencyConf(session).forceTimestampSupport
+        plan.transformUp {
+          case mark: LatencyMark if !query.isRecorded(mark) =>
+            if (isKept) KeptTimestamps(mark.timestamp.references.toSeq, mark.child) else mark.child
+        }
       } catch {
         case _: LinkageError => plan // whoever plans the marks says so
       }
