@@ -18,6 +18,27 @@ import org.apache.spark.sql.streaming.Trigger
 
 /** Queries with a system-time watermark, on the clock of the test. Times are in seconds after the start. */
 trait SystemTimeTest extends StreamingTest {
+
+  /** Most of a small batch is the compilation of its code, and a task for each partition of state. Neither matters here. */
+  private val quick = Map(
+    "spark.sql.shuffle.partitions" -> "1",
+    "spark.sql.codegen.wholeStage" -> "false",
+    "spark.sql.codegen.factoryMode" -> "NO_CODEGEN"
+  )
+
+  private lazy val before = quick.keys.map(key => key -> spark.conf.get(key)).toMap
+
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    before
+    quick.foreach { case (key, value) => spark.conf.set(key, value) }
+  }
+
+  override protected def afterAll(): Unit = {
+    before.foreach { case (key, value) => spark.conf.set(key, value) }
+    super.afterAll()
+  }
+
   protected def at(seconds: Int*): Seq[Timestamp] = seconds.map(s => new Timestamp(Start + s * 1000L))
 
   protected def seconds(column: String) = expr(s"(unix_millis($column) - $Start) / 1000")
