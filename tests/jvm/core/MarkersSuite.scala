@@ -56,10 +56,16 @@ class MarkersSuite extends AnyFunSuite {
       batches += 1
       val nodes = stops.map(_.node).distinct
       live.planned(nodes.map(node =>
-        PlannedNode(owner(node), edges.getOrElse(node, Set.empty), batches * 100 + nodes.indexOf(node), markers)
+        PlannedNode(
+          owner(node),
+          edges.getOrElse(node, Set.empty),
+          batches * 100 + nodes.indexOf(node),
+          markers
+        )
       ))
       val marks = nodes.map { node =>
-        val readings = stops.filter(_.node == node).map(at => ReadingPlace(at.stage, at.partition) -> at.reading)
+        val readings =
+          stops.filter(_.node == node).map(at => ReadingPlace(at.stage, at.partition) -> at.reading)
         MarkReadings(node, Measure.E2ELatency, 0, edges.getOrElse(node, Set.empty), readings.toMap)
       }
       live.update(owner(nodes.head)) { query =>
@@ -75,7 +81,12 @@ class MarkersSuite extends AnyFunSuite {
     def tells(task: Long, now: Long)(nodes: (String, Float, Long)*): Unit = {
       clock.set(now)
       val all = nodes.map { case (node, waited, rows) =>
-        TaskReport.Node(ids.indexOf(node).toLong, task.toInt, TaskSlice("1", 0, now.toFloat, now.toFloat, now.toFloat, waited), rows)
+        TaskReport.Node(
+          ids.indexOf(node).toLong,
+          task.toInt,
+          TaskSlice("1", 0, now.toFloat, now.toFloat, now.toFloat, waited),
+          rows
+        )
       }
       live.report(TaskReport(run, TaskAttempt(1, task.toInt, task), hasBatches = false, all))
     }
@@ -106,7 +117,9 @@ class MarkersSuite extends AnyFunSuite {
   private def named(histograms: Map[String, (Long, Long, Long)], operator: String) =
     histograms.filter { case (name, _) => name.contains(s"> $operator") }
 
-  test("D1: with an interval of 10, batches that begin to read at 1, 10, 11, 21 and 100 are marked at 1, 11, 21 and 100") {
+  test(
+    "D1: with an interval of 10, batches that begin to read at 1, 10, 11, 21 and 100 are marked at 1, 11, 21 and 100"
+  ) {
     def marked(interval: Option[Long], begins: Seq[Long]) = {
       val run = new Run(MarkerSettings(interval), Map.empty)
       begins.map { ms =>
@@ -164,7 +177,10 @@ class MarkersSuite extends AnyFunSuite {
       Seq("operator_id", "operator_subtask_index"))
     assert(DropwizardName.ofMarker("q.1", key, Metric.ofMarkers.last) ===
       "query.q%2E1.latency.source_id.S1.source_subtask_index.0.operator_id.o.operator_subtask_index.64.latency-max")
-    assert(JmxName.ofMarker("q", key).toString === "sparklatency:type=latency-marker-metrics,query=q,source_id=S1," +
+    assert(JmxName.ofMarker(
+      "q",
+      key
+    ).toString === "sparklatency:type=latency-marker-metrics,query=q,source_id=S1," +
       "source_subtask_index=0,operator_id=o,operator_subtask_index=64")
     assert(Metric.ofMarkers.map(_.name) ===
       Seq("count", "min", "avg", "p50", "p90", "p95", "p99", "p999", "max").map(figure => s"latency-$figure"))
@@ -179,7 +195,9 @@ class MarkersSuite extends AnyFunSuite {
     assert(lines.contains(s"sparklatency_marker_latency_seconds_sum{$labels} 0.03"))
   }
 
-  test("within a stage a marker goes from partition to partition, and to the commit; an empty partition has one too") {
+  test(
+    "within a stage a marker goes from partition to partition, and to the commit; an empty partition has one too"
+  ) {
     val run = new Run(second, chain("s", "o"))
     run.batch(100)(
       At("s", 0, 0, 10, records = 5),
@@ -219,8 +237,11 @@ class MarkersSuite extends AnyFunSuite {
     }
   }
 
-  test("a partition of a union has the markers of its own side, and one that joins several partitions those of all") {
-    val run = new Run(MarkerSettings(Some(1000), Granularity.Subtask), Map("u" -> Set("a", "b"), "c" -> Set("u")))
+  test(
+    "a partition of a union has the markers of its own side, and one that joins several partitions those of all"
+  ) {
+    val run =
+      new Run(MarkerSettings(Some(1000), Granularity.Subtask), Map("u" -> Set("a", "b"), "c" -> Set("u")))
     run.batch(100)(
       At("a", 0, 0, 10, task = Some(1)),
       At("u", 0, 0, 12, task = Some(1)),
@@ -236,7 +257,10 @@ class MarkersSuite extends AnyFunSuite {
       At("o", 1, 10, 20, task = Some(1)),
       At("end", 0, 0, 25, task = Some(1))
     )
-    assert(named(joined.histograms, "end") === Map("s.0 > end.0" -> ((1, 25, 25)), "s.1 > end.0" -> ((1, 15, 15))))
+    assert(named(joined.histograms, "end") === Map(
+      "s.0 > end.0" -> ((1, 25, 25)),
+      "s.1 > end.0" -> ((1, 15, 15))
+    ))
     assert(named(joined.histograms, "o") === Map("s.0 > o.0" -> ((1, 10, 10)), "s.1 > o.1" -> ((1, 10, 10))))
   }
 
@@ -254,7 +278,9 @@ class MarkersSuite extends AnyFunSuite {
     assert(named(run.histograms, "end") === Map("s > end.0" -> ((2, -30, 80))))
   }
 
-  test("D3: histograms forget by time: after a window of silence nothing is shown but the last figures, and that they are old") {
+  test(
+    "D3: histograms forget by time: after a window of silence nothing is shown but the last figures, and that they are old"
+  ) {
     val run = new Run(second, chain("s", "o"))
     run.batch(100)(At("s", 0, 0, 10), At("o", 0, 0, 30))
     run.clock.advance(59999)
@@ -262,7 +288,9 @@ class MarkersSuite extends AnyFunSuite {
     run.clock.advance(1)
     assert(run.histograms === Map.empty)
     val quiet = run.found.of.find(_.key.operator == "o").get
-    assert(quiet.isQuiet && quiet.latest.max === Some(30) && quiet.lastMs === 100 && quiet.figures.total.count === 1)
+    assert(quiet.isQuiet && quiet.latest.max === Some(
+      30
+    ) && quiet.lastMs === 100 && quiet.figures.total.count === 1)
     run.batch(5100)(At("s", 0, 5000, 5010), At("o", 0, 5000, 5007))
     assert(run.histograms("s > o.0") === ((1, 7, 7)))
     assert(run.found.of.find(_.key.operator == "o").get.figures.total.count === 2)
@@ -289,7 +317,9 @@ class MarkersSuite extends AnyFunSuite {
     assert(other.figures.total.count === 9 && run.found.of.map(_.figures.total.count).sum === 12)
   }
 
-  test("where no batch ends, a second of a task tells how long its rows took on average; one without rows tells nothing") {
+  test(
+    "where no batch ends, a second of a task tells how long its rows took on average; one without rows tells nothing"
+  ) {
     val run = new Run(second, chain("a", "b", "c"))
     run.endless()
     run.tells(1, 1000)(("a", 0, 10), ("b", 100, 10), ("c", 200, 10))
@@ -299,7 +329,10 @@ class MarkersSuite extends AnyFunSuite {
     run.tells(1, 3000)(("a", 0, 20), ("b", 300, 20), ("c", 600, 19))
     assert(run.found.count === 1, "no row came")
     run.tells(1, 3500)(("a", 0, 40), ("b", 500, 40), ("c", 1100, 20))
-    assert(run.histograms === Map("a > b.1" -> ((2, 10, 20)), "a > c.1" -> ((1, 44, 44))), "c lets other rows pass")
+    assert(
+      run.histograms === Map("a > b.1" -> ((2, 10, 20)), "a > c.1" -> ((1, 44, 44))),
+      "c lets other rows pass"
+    )
   }
 
   test("where no batch ends, each task is marked when the interval has passed since it was") {
@@ -320,7 +353,9 @@ class MarkersSuite extends AnyFunSuite {
     assert(Markers.text(run.found) ===
       "Latency markers take 400 ms from a to the commit, on average. A batch carries them every 1 s.")
     run.clock.advance(60000)
-    assert(Markers.text(run.found) === "Latency markers take 400 ms from a to the commit, on average in the last batch " +
+    assert(Markers.text(
+      run.found
+    ) === "Latency markers take 400 ms from a to the commit, on average in the last batch " +
       "that carried them. A batch carries them every 1 s.")
   }
 }
@@ -362,7 +397,8 @@ object MarkersSuite {
   /** What a process shows of markers. */
   private final class Shown extends FiguresListener {
     val markers = mutable.Map.empty[MarkerKey, LiveFigures]
-    override def addedMarker(query: String, key: MarkerKey, figures: LiveFigures): Unit = markers(key) = figures
+    override def addedMarker(query: String, key: MarkerKey, figures: LiveFigures): Unit =
+      markers(key) = figures
     override def added(key: NodeKey, measure: Measure, figures: LiveFigures): Unit = ()
     override def addedTask(query: String, task: String, node: Option[String], figures: LiveFigures): Unit = ()
     override def addedOperator(key: NodeKey, latency: OperatorLatency): Unit = ()

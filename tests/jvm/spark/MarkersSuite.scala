@@ -37,7 +37,12 @@ class MarkersSuite extends StreamingTest with Eventually {
 
   private def written(lines: Int, files: Int): String = {
     val folder = Files.createTempDirectory("lines").toString
-    spark.range(0, lines.toLong, 1, files).select(col("id").cast("string")).write.mode("overwrite").text(folder)
+    spark.range(
+      0,
+      lines.toLong,
+      1,
+      files
+    ).select(col("id").cast("string")).write.mode("overwrite").text(folder)
     folder
   }
 
@@ -49,8 +54,10 @@ class MarkersSuite extends StreamingTest with Eventually {
 
   private val on = Seq("spark.sparklatency.markers.interval" -> "1s")
   private val auto = Seq("spark.sparklatency.auto" -> "source,terminal")
+
   /** Each file is a partition. */
-  private val byFile = Seq("spark.sql.files.maxPartitionBytes" -> "64", "spark.sql.files.openCostInBytes" -> "0")
+  private val byFile =
+    Seq("spark.sql.files.maxPartitionBytes" -> "64", "spark.sql.files.openCostInBytes" -> "0")
 
   private def all(query: String): JsonNode = latencyOf(query).get("queries").elements.asScala.next()
 
@@ -59,7 +66,8 @@ class MarkersSuite extends StreamingTest with Eventually {
     all(query).get("markers").get("of").elements.asScala.map { one =>
       def text(tag: String) = Option(one.get(tag)).filterNot(_.isNull).map(_.asText)
       def figure(name: String) = Option(one.get("latency").get(name)).filterNot(_.isNull).map(_.asLong)
-      val place = Seq("source_id", "source_subtask_index", "operator_id", "operator_subtask_index").flatMap(text)
+      val place =
+        Seq("source_id", "source_subtask_index", "operator_id", "operator_subtask_index").flatMap(text)
       place.mkString(" ") -> ((figure("count").get, figure("min"), figure("max")))
     }.toMap
 
@@ -95,7 +103,8 @@ class MarkersSuite extends StreamingTest with Eventually {
 
   test("no kind of source forgets to mark: files, sockets, memory and rates") {
     val server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress)
-    def socket = spark.readStream.format("socket").option("host", "127.0.0.1").option("port", server.getLocalPort.toLong)
+    def socket =
+      spark.readStream.format("socket").option("host", "127.0.0.1").option("port", server.getLocalPort.toLong)
     def rates = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", "10")
     val memory = MemoryStream[Int](spark)(Encoders.scalaInt)
     memory.addData(1)
@@ -117,7 +126,10 @@ class MarkersSuite extends StreamingTest with Eventually {
             }
             eventually {
               val found = markers(name).keySet
-              assert(found.exists(key => key.startsWith(s"source-0-$kind") && key.endsWith(" __commit__")), found)
+              assert(
+                found.exists(key => key.startsWith(s"source-0-$kind") && key.endsWith(" __commit__")),
+                found
+              )
             }
           } finally query.stop()
         }
@@ -127,8 +139,9 @@ class MarkersSuite extends StreamingTest with Eventually {
 
   test("the step that takes the time is named, by what operators did") {
     withSettings(auto ++ on ++ byFile: _*)(byTheWall {
-      val step = udf((value: String) => { Thread.sleep(20); value }).asNondeterministic()
-      val parsed = files.withE2ELatency("read").withColumn("value", step(col("value"))).filter(length(col("value")) > 0)
+      val step = udf { (value: String) => Thread.sleep(20); value }.asNondeterministic()
+      val parsed =
+        files.withE2ELatency("read").withColumn("value", step(col("value"))).filter(length(col("value")) > 0)
       ran(parsed.withE2ELatency("parsed").filter("value <> 'x'")) { query =>
         val headline = all(query).get("headline")
         assert((headline.get("code").asText, headline.get("node").asText) === (("slowest-step", "parsed")))
@@ -138,9 +151,12 @@ class MarkersSuite extends StreamingTest with Eventually {
     })
   }
 
-  test("each partition of each node has markers, an empty one too, and behind a shuffle those of all sources' partitions") {
+  test(
+    "each partition of each node has markers, an empty one too, and behind a shuffle those of all sources' partitions"
+  ) {
     withSettings(on ++ byFile: _*) {
-      val rows = files.withE2ELatency("read").filter("value = 'none'").groupBy("value").count().withE2ELatency("end")
+      val rows =
+        files.withE2ELatency("read").filter("value = 'none'").groupBy("value").count().withE2ELatency("end")
       ran(rows, "complete") { query =>
         val found = markers(query)
         val sources = found.keys.filter(_.startsWith("read read ")).size
@@ -157,8 +173,16 @@ class MarkersSuite extends StreamingTest with Eventually {
         ran(files.withE2ELatency("read").repartition(2).withE2ELatency("end"))(markers(_).keySet)
       }
     val (single, subtask) = (of("single"), of("subtask"))
-    assert(single.contains("end 0") && single.contains("__commit__") && !single.exists(_.startsWith("read read")))
-    assert(Set("read 0 read 0", "read 0 end 0", "read 1 end 0", "read 1 end 1", "read 1 __commit__").subsetOf(subtask))
+    assert(
+      single.contains("end 0") && single.contains("__commit__") && !single.exists(_.startsWith("read read"))
+    )
+    assert(Set(
+      "read 0 read 0",
+      "read 0 end 0",
+      "read 1 end 0",
+      "read 1 end 1",
+      "read 1 __commit__"
+    ).subsetOf(subtask))
   }
 
   private def withSettingsRead[A](settings: Seq[(String, String)])(read: => A): A = {
@@ -167,7 +191,9 @@ class MarkersSuite extends StreamingTest with Eventually {
     found.get
   }
 
-  test("D1: a session's setting is above the application's, in both directions; without one nothing is there") {
+  test(
+    "D1: a session's setting is above the application's, in both directions; without one nothing is there"
+  ) {
     withSettings(auto: _*) {
       ran(files) { query =>
         assert(nodesOf(query) === Nil)
@@ -205,7 +231,8 @@ class MarkersSuite extends StreamingTest with Eventually {
         try check
         finally query.stop()
       def latest = gauges.filter { case (name, _) => name.startsWith("query.markers_gauges.latency.") }
-      val gauge = "query.markers_gauges.latency.source_id.source.operator_id.source.operator_subtask_index.0.latency"
+      val gauge =
+        "query.markers_gauges.latency.source_id.source.operator_id.source.operator_subtask_index.0.latency"
       for (run <- 1 to 2) {
         val input = stream
         val query = start(marked(input), "markers_gauges")
@@ -221,7 +248,9 @@ class MarkersSuite extends StreamingTest with Eventually {
     }
   }
 
-  test("in real-time mode a second tells how long its rows took, before the first batch has ended, and without a timestamp") {
+  test(
+    "in real-time mode a second tells how long its rows took, before the first batch has ended, and without a timestamp"
+  ) {
     withSettings(on: _*)(byTheWall {
       val input = LowLatencyMemoryStream[Int](spark, 1)(Encoders.scalaInt)
       val step = udf { (_: Int) => Thread.sleep(50); true }.asNondeterministic()
@@ -240,7 +269,7 @@ class MarkersSuite extends StreamingTest with Eventually {
 
   test("rows and plan are those without markers, where nodes are; no column comes in for them") {
     def of(settings: Seq[(String, String)]) = withSettingsRead(settings) {
-      val name = s"markers_${freshNode()}"
+      val name = s"markers_${freshNode()}".replace('-', '_') // a table's
       val query = files.select(col("value"), length(col("value")).as("n")).repartition(3, col("n"))
         .writeStream.format("memory").queryName(name).outputMode("append").start()
       try {

@@ -62,7 +62,10 @@ object Headline {
    */
   def of(path: LatencyPath, cause: Option[Cause], status: Status, work: Option[Work] = None): Headline = {
     lazy val ofAges =
-      work.filter(_ => status.query.goesByMarkers).map(of(_)).getOrElse(cause.fold(of(path, status.query))(of))
+      work.filter(_ => status.query.goesByMarkers).map(of(_)).getOrElse(cause.fold(of(
+        path,
+        status.query
+      ))(of))
     status.stalled.map(text => Headline(Stalled, None, None, None, None, Words(text)))
       .orElse(Option.when(status.failed.nonEmpty && ofAges.code == Unknown)(
         Headline(Failed, None, None, None, None, Words(status.failed.mkString))

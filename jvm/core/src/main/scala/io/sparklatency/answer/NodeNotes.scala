@@ -11,7 +11,10 @@ private[answer] object NodeNotes {
 
   /** Kind by kind, the nodes of each in the order of the plan. */
   def of(nodes: Seq[NodeSnapshot], hasMarkers: Boolean = false): Seq[Note] =
-    nodes.flatMap(droppedLate) ++ nodes.flatMap(withoutTimestamp(_, hasMarkers)) ++ nodes.flatMap(aheadOfClock)
+    nodes.flatMap(droppedLate) ++ nodes.flatMap(withoutTimestamp(
+      _,
+      hasMarkers
+    )) ++ nodes.flatMap(aheadOfClock)
 
   private def droppedLate(node: NodeSnapshot): Option[Note] = {
     val late = total(node, Measure.Lateness)

@@ -89,7 +89,10 @@ object PrometheusText {
       gauge(metric.series, metric.help, points)
     }
     val all =
-      Measure.all.map(histogram(_, nodes)) ++ Seq(histogram(Measure.Marker, markers)) ++ Metric.all.flatMap(single(
+      Measure.all.map(histogram(
+        _,
+        nodes
+      )) ++ Seq(histogram(Measure.Marker, markers)) ++ Metric.all.flatMap(single(
         _,
         nodes
       )) ++ ofOperators ++ ofQueries ++ ofClocks :+ gauge(PartSeries, PartHelp, ofParts)

@@ -51,7 +51,8 @@ private final class MarkerPasses(
   private lazy val byTask = all.groupBy(_.task)
 
   /** A node may be planned twice. A marker has passed it when it has passed both. */
-  private lazy val stops = all.groupBy(stop => stop.node -> stop.partition).values.map(_.maxBy(_.endedMs)).toSeq
+  private lazy val stops =
+    all.groupBy(stop => stop.node -> stop.partition).values.map(_.maxBy(_.endedMs)).toSeq
 
   /** When the first of them was marked; none where no source was read. */
   def markedMs: Option[Long] = starts.map(_.openedMs).minOption
@@ -69,7 +70,11 @@ private final class MarkerPasses(
     (passed ++ committed).groupMap(_._1)(_._2).map { case (key, same) => key -> LatencySummary.merge(same) }
   }
 
-  private def passes(source: String, stop: Stop, granularity: Granularity): Seq[(MarkerKey, LatencySummary)] = {
+  private def passes(
+      source: String,
+      stop: Stop,
+      granularity: Granularity
+  ): Seq[(MarkerKey, LatencySummary)] = {
     def key(start: Stop) =
       MarkerKey(granularity, source, start.partition, stop.node, Some(stop.partition))
     val here = byTask(stop.task)

@@ -232,7 +232,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
 
   /** @param uncommittedMs the timestamp of the oldest record that ended tasks have read and that is not committed */
   def snapshot(nowMs: Long, uncommittedMs: Option[Long] = None): QuerySnapshot =
-    brief(nowMs, uncommittedMs).copy(markers = markers.snapshot(planned), nodes = nodes.toSeq.map { case (node, measures) =>
+    withMarkers(nowMs, uncommittedMs).copy(nodes = nodes.toSeq.map { case (node, measures) =>
       val figures = measures.map { case (measure, figures) => measure -> figures.snapshot() }
       NodeSnapshot(
         node,
@@ -243,6 +243,9 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
         latest.get(node).map(_._2)
       )
     })
+
+  private def withMarkers(nowMs: Long, uncommittedMs: Option[Long]): QuerySnapshot =
+    brief(nowMs, uncommittedMs).copy(markers = markers.snapshot(planned))
 
   /** The same without nodes: for figures of the query itself. */
   def brief(nowMs: Long, uncommittedMs: Option[Long] = None): QuerySnapshot = QuerySnapshot(

@@ -26,11 +26,17 @@ private[ui] object MarkersTable {
        else SortableTable("latency-markers", columns)(markers.of.filter(slowest)))
   }
 
-  private def subtask(name: String, help: String)(read: MarkerSnapshot => Option[Int]): Column[MarkerSnapshot] =
+  private def subtask(
+      name: String,
+      help: String
+  )(read: MarkerSnapshot => Option[Int]): Column[MarkerSnapshot] =
     Column.count[MarkerSnapshot](name, help)(read(_).map(_.toLong))
 
   private val columns: Seq[Column[MarkerSnapshot]] = Seq(
-    Column.text[MarkerSnapshot]("Source", "source_id: the node where they were marked")(_.key.source.mkString)(one =>
+    Column.text[MarkerSnapshot](
+      "Source",
+      "source_id: the node where they were marked"
+    )(_.key.source.mkString)(one =>
       one.key.source.fold[NodeSeq](Text(Readable.Unknown))(LatencyPage.shortened(_))
     ),
     subtask("Source subtask", "source_subtask_index: its partition")(_.key.sourceSubtask),
@@ -47,7 +53,10 @@ private[ui] object MarkersTable {
     Column.mean[MarkerSnapshot]("Mean", "the mean of them")(_.latest.avg),
     Column.exact[MarkerSnapshot]("p99", "99 % took at most this long")(_.latest.percentile(99)),
     Column.exact[MarkerSnapshot]("Max", "the longest")(_.latest.max),
-    Column.text[MarkerSnapshot]("Of", "the window, or where no marker came within it the last batch that had one")(
+    Column.text[MarkerSnapshot](
+      "Of",
+      "the window, or where no marker came within it the last batch that had one"
+    )(
       _.isQuiet.toString
     )(one => Text(if (one.isQuiet) "last batch" else "window"))
   )
