@@ -2,10 +2,13 @@ package io.sparklatency.spark
 
 import java.net.InetAddress
 import java.net.ServerSocket
+import java.net.URI
+import java.nio.charset.StandardCharsets
 import java.nio.file.Files
 import java.nio.file.Path
 
 import scala.jdk.CollectionConverters._
+import scala.util.Using
 
 import com.fasterxml.jackson.databind.JsonNode
 import io.sparklatency.spark.syntax._
@@ -80,6 +83,14 @@ class MarkersSuite extends StreamingTest with Eventually {
     } finally query.stop()
   }
 
+  /** What the UI answers. */
+  private def get(path: String): String = {
+    val port = URI.create(spark.sparkContext.uiWebUrl.get).getPort
+    Using.resource(URI.create(s"http://127.0.0.1:$port/$path").toURL.openStream())(in =>
+      new String(in.readAllBytes(), StandardCharsets.UTF_8)
+    )
+  }
+
   private def blocking(ms: Long) = slow(ms)(lit(1L))
 
   test("a query over files without a timestamp has nodes, an answer and markers; a step of 20 ms is in them") {
@@ -97,6 +108,9 @@ class MarkersSuite extends StreamingTest with Eventually {
           note.get("code").asText -> note.get("level").asText
         )
         assert(levels.toSet.contains("no-timestamp" -> "info"), "a node needs no timestamp here")
+        val page = get(s"latency/query/?id=$query")
+        assert(page.contains("id=\"latency-markers\"") && page.contains("Latency markers take 20 ms"))
+        assert(get("api/v1/latency/prometheus").contains("sparklatency_marker_latency_seconds_count{"))
       }
     }
   }
