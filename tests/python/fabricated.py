@@ -97,6 +97,7 @@ def query(name: str, *nodes: dict[str, Any], **changed: Any) -> dict[str, Any]:
         "split": NO_SPLIT,
         "operators": None,
         "operatorsSoFar": None,
+        "markers": None,
         "lastBatch": None,
         "oldestUncommitted": None,
         "silent": False,

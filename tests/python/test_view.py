@@ -30,6 +30,7 @@ from sparklatency.reading import documents
 from sparklatency.rendering.queries import line, tables
 from sparklatency.values.answer import Headline, Note, Part, Parts
 from sparklatency.values.history import History
+from sparklatency.values.markers import MarkerLatency, MarkerStatistics
 from sparklatency.values.operators import (
     NodeTimes,
     OperatorLatency,
@@ -216,7 +217,7 @@ def test_what_is_said_of_a_query_comes_with_its_numbers() -> None:
     )
 
 
-@pytest.mark.parametrize("what", ["headline", "parts", "operators", "operators_so_far", "notes"])
+@pytest.mark.parametrize("what", ["headline", "parts", "operators", "operators_so_far", "markers", "notes"])
 def test_what_is_said_is_said_of_one_query(what: str) -> None:
     with pytest.raises(NoFiguresError, match="No figures yet"):
         getattr(figures(), what)
@@ -335,6 +336,40 @@ def test_what_operators_did_so_far_is_beside_the_last_batch() -> None:
     assert (shown.operators.of, shown.operators_so_far.of) == ("batch", "so-far")
     assert shown.operators_so_far.batch == 8
     assert figures(query("orders", node("sink"))).query.operators_so_far is None
+
+
+def test_a_query_has_markers_by_the_names_of_flink() -> None:
+    known = {"count": 3, "min": 20.0, "avg": 20.5, **dict.fromkeys(("p50", "p90", "p95", "p99", "p999"), 21)}
+    latency = {**known, "max": 21}
+    unknown = {**dict.fromkeys(latency), "count": 3}
+    one = {
+        "source_id": "read",
+        "source_subtask_index": None,
+        "operator_id": "sink",
+        "operator_subtask_index": 64,
+        "latency": unknown,
+        "quiet": True,
+        "last": latency,
+        "lastCommitted": 1_700_000_000_000,
+    }
+    told = {
+        "interval": 1_000,
+        "granularity": "operator",
+        "count": 3,
+        "marked": 1_700_000_000_000,
+        "folded": 0,
+        "text": "Latency markers take …",
+        "of": [one],
+    }
+    shown = figures(query("orders", node("sink"), markers=told))
+    assert shown.markers is shown.query.markers
+    assert shown.markers is not None
+    at = datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
+    last = MarkerStatistics(3, 20, 20.5, 21, 21, 21, 21, 21, 21)
+    never = MarkerStatistics(3, None, None, None, None, None, None, None, None)
+    assert shown.markers.of == (MarkerLatency("read", None, "sink", 64, never, True, last, at),)
+    assert (shown.markers.interval, shown.markers.count, shown.markers.marked) == (1_000, 3, at)
+    assert figures(query("orders", node("sink"))).markers is None
 
 
 def test_a_node_tells_how_evenly_its_work_was_spread() -> None:

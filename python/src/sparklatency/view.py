@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from sparklatency.values.answer import Headline, Note, Parts
+    from sparklatency.values.markers import Markers
     from sparklatency.values.operators import Operators
     from sparklatency.values.queries import EarlierRun
 
@@ -89,6 +90,11 @@ class Latency:
     def operators_so_far(self) -> Operators | None:
         """The same of the batch in progress, up to now; raises what :attr:`query` does."""
         return self.query.operators_so_far
+
+    @property
+    def markers(self) -> Markers | None:
+        """The latency markers of the query, None where it has none; raises what :attr:`query` does."""
+        return self.query.markers
 
     @property
     def notes(self) -> tuple[Note, ...]:

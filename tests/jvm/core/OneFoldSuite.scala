@@ -11,6 +11,7 @@ import io.sparklatency.figures.LiveFigures
 import io.sparklatency.figures.LiveRuns
 import io.sparklatency.figures.MarkOwner
 import io.sparklatency.figures.MarkReadings
+import io.sparklatency.figures.MarkerKey
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeKey
 import io.sparklatency.figures.OperatorLatency
@@ -80,6 +81,8 @@ class OneFoldSuite extends AnyFunSuite {
       owner,
       Granularity.Operator,
       new FiguresMaker {
+        override def hasRoomForMarkers: Boolean = true
+        override def marker(key: MarkerKey): LiveFigures = new LiveFigures(clock, samples)
         override def window = WindowSettings()
         override def hasRoom = true
         override def hasRoomForTask = true

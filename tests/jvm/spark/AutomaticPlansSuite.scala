@@ -100,6 +100,8 @@ class AutomaticPlansSuite extends StreamingTest with Sampled {
   private val carries =
     Set("pruned without the timestamp", "pushed filter and projection", "rate without its timestamp")
 
+  private val withMarkers = "spark.sparklatency.markers.interval" -> "1ms"
+
   private def assertCarries(automatic: String, plain: String): Unit = {
     def parts(plan: String) = plan.linesIterator.map(_.trim).toSeq.partition(_.startsWith("Project "))
     val ((projections, others), (before, rest)) = (parts(automatic), parts(plain))
@@ -107,7 +109,11 @@ class AutomaticPlansSuite extends StreamingTest with Sampled {
     assert(projections.size === before.size + 1)
   }
 
-  private val claims = Seq("automatic nodes leave the plan as it is", "NONE leaves no node of any kind")
+  private val claims = Seq(
+    "automatic nodes leave the plan as it is",
+    "NONE leaves no node of any kind",
+    "latency markers leave the plan as it is"
+  )
 
   for (((name, mode, plan), claim) <- sample.of(plans, claims))
     test(s"$claim: $name") {
@@ -128,8 +134,8 @@ class AutomaticPlansSuite extends StreamingTest with Sampled {
       }
       val plain = run()
       assert(Plans.marks(plain) === 0)
-      if (claim == claims.head)
-        withSettings(everything: _*) {
+      if (claim != claims(1))
+        withSettings((if (claim == claims.head) everything else everything :+ withMarkers): _*) {
           val automatic = run()
           if (carries(name)) assertCarries(Plans.withoutMarks(automatic), Plans.withoutMarks(plain))
           else assert(Plans.withoutMarks(automatic) === Plans.withoutMarks(plain))

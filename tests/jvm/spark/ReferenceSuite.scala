@@ -79,6 +79,17 @@ class ReferenceSuite extends AnyFunSuite {
       s"| `${of.name}` | `${of.field}` | `${of.series}` | ${of.help} |"
     ) ++ Seq(
       "",
+      "### Of latency markers",
+      "",
+      "On the driver, in milliseconds, for each [source, node and partition](markers.md#histograms). In REST: the object `latency` in " +
+        s"the list `markers.of` of a query. Prometheus' histogram, in seconds: `${Measure.Marker.series}`.",
+      "",
+      "| name | kind | unit | field | |",
+      "|---|---|---|---|---|"
+    ) ++ Metric.ofMarkers.map(of =>
+      s"| `${of.name}` | ${of.kind.name} | ${of.unit.name} | `${of.field}` | ${of.help} |"
+    ) ++ Seq(
+      "",
       "### Of an executor's clock",
       "",
       "Gauges on the driver, in milliseconds. In REST: the list `clocks`. In Prometheus, in seconds, with the labels `app` and " +

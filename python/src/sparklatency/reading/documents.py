@@ -12,6 +12,7 @@ from sparklatency._version import __version__
 from sparklatency.errors import SparkLatencyError
 from sparklatency.values.answer import Activity, Headline, Note, Part, Parts, Progress
 from sparklatency.values.batches import Batch, SourceWatermark
+from sparklatency.values.markers import MarkerLatency, Markers, MarkerStatistics
 from sparklatency.values.nodes import NodeLatencies, Nodes, NodeSnapshot
 from sparklatency.values.operators import (
     NodeTimes,
@@ -67,6 +68,7 @@ def queries(document: Json, reader: BatchReader | None = None) -> tuple[QueryLat
                 split=_split(query["split"]),
                 operators=_operators(query["operators"]),
                 operators_so_far=_operators(query["operatorsSoFar"]),
+                markers=_markers(query["markers"]),
                 nodes=Nodes(map(_node, query["nodes"])),
                 last_batch=None if query["lastBatch"] is None else _batch(query["lastBatch"]),
                 reader=reader,
@@ -179,6 +181,25 @@ def _partitions(partitions: Json) -> Partitions:
         slowest=partitions["slowest"],
         skew=partitions["skew"],
         of=tuple(_value(PartitionTimes, one) for one in partitions["of"]),
+    )
+
+
+def _markers(markers: Json | None) -> Markers | None:
+    if markers is None:
+        return None
+    return _value(Markers, markers, of=tuple(_marker(one) for one in markers["of"]))
+
+
+def _marker(one: Json) -> MarkerLatency:
+    return MarkerLatency(
+        one["source_id"],
+        one["source_subtask_index"],
+        one["operator_id"],
+        one["operator_subtask_index"],
+        latency=_value(MarkerStatistics, one["latency"]),
+        quiet=one["quiet"],
+        last=_value(MarkerStatistics, one["last"]),
+        last_committed=_time(one["lastCommitted"]),
     )
 
 

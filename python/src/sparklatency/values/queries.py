@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from sparklatency.values.answer import Headline, Note, Parts, Progress
     from sparklatency.values.batches import Batch
+    from sparklatency.values.markers import Markers
     from sparklatency.values.nodes import Nodes, NodeSnapshot
     from sparklatency.values.operators import Operators
     from sparklatency.values.statistics import LatencySplit
@@ -82,6 +83,9 @@ class QueryLatency:
     within the last second that tasks told of. None where nothing has told."""
     operators_so_far: Operators | None
     """The same of the batch in progress, up to now; None where none of its tasks has told."""
+    markers: Markers | None
+    """Its latency markers; None where ``spark.sparklatency.markers.interval`` is not set, and of a run that
+    only the event log tells of."""
     nodes: Nodes[NodeSnapshot]
     last_batch: Batch | None
     """The last one whose results were committed."""

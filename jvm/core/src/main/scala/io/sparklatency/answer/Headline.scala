@@ -4,6 +4,7 @@ import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeLatencies
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.path.LatencyPath
+import io.sparklatency.path.OperatorPath
 
 /**
  * What makes records old, the cause where it is known, else the step that takes longest: the first thing that every surface says.
@@ -57,9 +58,14 @@ object Headline {
   /**
    * @param path  of the window, and of a quiet node its last batch
    * @param cause of the last batch that tells it
+   * @param work  who was at work, for a query whose records have no timestamp
    */
-  def of(path: LatencyPath, cause: Option[Cause], status: Status): Headline = {
-    lazy val ofAges = cause.fold(of(path, status.query))(of)
+  def of(path: LatencyPath, cause: Option[Cause], status: Status, work: Option[Work] = None): Headline = {
+    lazy val ofAges =
+      work.filter(_ => status.query.goesByMarkers).map(of(_)).getOrElse(cause.fold(of(
+        path,
+        status.query
+      ))(of))
     status.stalled.map(text => Headline(Stalled, None, None, None, None, Words(text)))
       .orElse(Option.when(status.failed.nonEmpty && ofAges.code == Unknown)(
         Headline(Failed, None, None, None, None, Words(status.failed.mkString))
@@ -76,6 +82,18 @@ object Headline {
       Some(cause.part.share),
       cause.words
     )
+  }
+
+  /** No record has a timestamp, so nobody knows how old records are: what takes longest is known all the same. */
+  private def of(work: Work): Headline = {
+    val own = work.path.longest.filter(step => step.kind == OperatorPath.Node && step.nodes.size == 1)
+    own.fold(unknown(Words(work.text))) { step =>
+      val (ms, whole, share) = (step.ms, work.path.latency, work.path.share(step))
+      val figures =
+        s"${Readable.duration(ms)} of ${Readable.duration(whole)} (${Readable.percent(share)}) of the work on a batch"
+      val words = Words("Slowest step: ", Readable.name(step.nodes.head), s", $figures")
+      Headline(SlowestStep, step.nodes.headOption, Some(ms), Some(whole), Some(share), words)
+    }
   }
 
   private def of(path: LatencyPath, query: QuerySnapshot): Headline = path.critical match {

@@ -10,7 +10,7 @@ import io.sparklatency.recording.LatencySummary
 private[answer] object NodeNotes {
 
   /** Kind by kind, the nodes of each in the order of the plan. */
-  def of(nodes: Seq[NodeSnapshot]): Seq[Note] =
+  def of(nodes: Seq[NodeSnapshot], hasMarkers: Boolean = false): Seq[Note] =
     nodes.flatMap(droppedLate(_, Measure.Lateness, "dropped-late", "the watermark")) ++
       nodes.flatMap(droppedLate(
         _,
@@ -18,7 +18,7 @@ private[answer] object NodeNotes {
         "dropped-late-by-system-time",
         "the system-time watermark"
       )) ++
-      nodes.flatMap(withoutTimestamp) ++ nodes.flatMap(aheadOfClock)
+      nodes.flatMap(withoutTimestamp(_, hasMarkers)) ++ nodes.flatMap(aheadOfClock)
 
   private def droppedLate(node: NodeSnapshot, by: Measure, code: String, watermark: String): Option[Note] = {
     val late = total(node, by)
@@ -35,13 +35,16 @@ private[answer] object NodeNotes {
     }
   }
 
-  private def withoutTimestamp(node: NodeSnapshot): Option[Note] = {
+  /** @param hasMarkers whether the query has latency markers: then a node is of use without a timestamp too */
+  private def withoutTimestamp(node: NodeSnapshot, hasMarkers: Boolean): Option[Note] = {
     val all = total(node, Measure.E2ELatency)
     val (records, without) = (all.records, all.withoutTimestamp)
     val numbers = Seq("records" -> Whole(records), "withoutTimestamp" -> Whole(without))
     def note(code: String, level: Note.Level, text: String) =
       Some(Note(code, level, s"${Readable.name(node.id)}: $text", Some(node.id), numbers))
     if (without == 0) None
+    else if (without == records && hasMarkers)
+      note("no-timestamp", Note.Info, "no record has a timestamp, so ages are not known. Markers need none.")
     else if (without == records)
       note("no-timestamp", Note.Wrong, "no record has a timestamp. Mark it with another column.")
     else {

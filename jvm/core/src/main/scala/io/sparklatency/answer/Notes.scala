@@ -21,13 +21,13 @@ private[answer] object Notes {
       split: LatencySplit
   ): Seq[Note] =
     ofRecords(query).toSeq ++ quiet(query) ++ youngerDownstream(path) ++
-      NodeNotes.of(query.nodes) ++ folded(query) ++ ofParts(query, split) ++
+      NodeNotes.of(query.nodes, query.markers.nonEmpty) ++ folded(query) ++ ofParts(query, split) ++
       unnamed.filter(_ => query.id.contains(query.name))
 
   private def ofRecords(query: QuerySnapshot): Option[Note] =
     if (query.isUnmarked) Some(Note("no-node", Note.Info, "No node of this query has figures. Mark one."))
     else if (!hasRecords(query)) Some(Note("no-record", Note.Info, "No record has come yet."))
-    else Option.when(query.isSilent) {
+    else Option.when(query.isSilent && !query.goesByMarkers) {
       val span = Readable.duration(query.covers.ms.toDouble)
       Note(
         "silent",

@@ -33,10 +33,12 @@ final class QueryAnswer(
   lazy val parts: Parts = Parts.of(query, divided)
   lazy val cause: Option[Cause] = query.explained.flatMap(Cause.of(_, parts, divided, watermark))
   private lazy val watermark = WatermarkAdvice.of(query)
-  lazy val headline: Headline = Headline.of(path, cause, progress)
+  lazy val headline: Headline = Headline.of(path, cause, progress, work)
 
-  /** The step that is the cause, where one is; where no cause is known, the one at which records grow old most. */
-  def slowestStep: Option[String] = cause.fold(path.slowestStep.map(_.id))(_.nodes.headOption)
+  /** The step that is the cause, where one is; where no cause is known, the one at which records grow old most. Without timestamps, the one that is at work longest. */
+  def slowestStep: Option[String] =
+    if (query.goesByMarkers) headline.node
+    else cause.fold(path.slowestStep.map(_.id))(_.nodes.headOption)
 
   /** Of the last batch that had records; where no batch ends, of the last second that its tasks told of. */
   lazy val work: Option[Work] = query.times.map(Work.of)

@@ -19,13 +19,15 @@ import io.prometheus.metrics.model.snapshots.MetricSnapshot
 import io.prometheus.metrics.model.snapshots.MetricSnapshots
 import io.sparklatency.answer.Parts
 import io.sparklatency.figures.ExecutorClock
+import io.sparklatency.figures.MarkerKey
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.MeasureSnapshot
 import io.sparklatency.figures.Metric
 import io.sparklatency.figures.QuerySnapshot
 
 /**
- * Figures as text for Prometheus, in seconds, with the labels `app`, `query` and `node`; of clocks, `app` and `executor`. Latencies
+ * Figures as text for Prometheus, in seconds, with the labels `app`, `query` and `node`; of clocks, `app` and `executor`; of latency
+ * markers, Flink's names. Latencies
  * are classic histograms: they can be summed over nodes and applications, and never go down while a query runs. An unknown figure
  * has no line.
  */
@@ -64,6 +66,8 @@ object PrometheusText {
     val shown = queries.distinctBy(_.name)
     val nodes = for (query <- shown; node <- query.nodes; (measure, figures) <- node.measures.toSeq)
       yield Shown(Labels.of("app", app, "query", query.name, "node", node.id), measure, figures)
+    val markers = for (query <- shown; markers <- query.markers.toSeq; one <- markers.of)
+      yield Shown(labels(app, query.name, one.key), Measure.Marker, one.figures)
     val ofQueries = Metric.ofQueries.map { metric =>
       val points = for (query <- shown; ms <- metric.read(query))
         yield Labels.of("app", app, "query", query.name) -> ms.toDouble
@@ -85,11 +89,19 @@ object PrometheusText {
       gauge(metric.series, metric.help, points)
     }
     val all =
-      Measure.all.map(histogram(_, nodes)) ++ Metric.all.flatMap(single(
+      Measure.all.map(histogram(
+        _,
+        nodes
+      )) ++ Seq(histogram(Measure.Marker, markers)) ++ Metric.all.flatMap(single(
         _,
         nodes
       )) ++ ofOperators ++ ofQueries ++ ofClocks :+ gauge(PartSeries, PartHelp, ofParts)
     new MetricSnapshots(all.filterNot(_.getDataPoints.isEmpty).asJava)
+  }
+
+  private def labels(app: String, query: String, key: MarkerKey): Labels = {
+    val tags = key.tags.flatMap { case (name, value) => Seq(name, value) }
+    Labels.of((Seq("app", app, "query", query) ++ tags): _*)
   }
 
   private val PartSeries = "sparklatency_age_part_seconds"

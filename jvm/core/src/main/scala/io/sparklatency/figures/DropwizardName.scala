@@ -16,6 +16,16 @@ object DropwizardName {
   /** That of a query as a whole: `query.<query>.<metric>`. No such metric is called `node`. */
   def ofQuery(query: String, metric: QueryMetric): String = s"query.${escape(query)}.${metric.name}"
 
+  /**
+   * That of latency markers, with Flink's names in it:
+   * `query.<query>.latency.source_id.<node>.operator_id.<node>.operator_subtask_index.<partition>.<metric>`. No metric of a query is
+   * called `latency`.
+   */
+  def ofMarker(query: String, key: MarkerKey, metric: Metric): String = {
+    val tags = key.tags.map { case (name, value) => s"$name.${escape(value)}" }
+    (Seq("query", escape(query), "latency") ++ tags :+ metric.name).mkString(".")
+  }
+
   /** That of an executor's clock: `executor.<executor>.<metric>`, which no name of a node begins like. */
   def ofClock(executor: String, metric: ClockMetric): String =
     s"executor.${escape(executor)}.${metric.name}"

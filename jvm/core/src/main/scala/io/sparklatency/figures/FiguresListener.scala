@@ -17,6 +17,9 @@ trait FiguresListener {
    */
   def addedQuery(query: String, read: () => Option[QuerySnapshot]): Unit
 
+  /** How long the latency markers of a query take between two places. */
+  def addedMarker(query: String, key: MarkerKey, figures: LiveFigures): Unit = ()
+
   /** A query has stopped or was forgotten: all that it had shown goes, its tasks included. */
   def removed(query: String, nodes: Map[String, collection.Set[Measure]]): Unit
 }

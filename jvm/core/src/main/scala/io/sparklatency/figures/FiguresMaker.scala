@@ -11,6 +11,9 @@ trait FiguresMaker {
 
   def operator(node: String): OperatorLatency
 
+  def hasRoomForMarkers: Boolean
+  def marker(key: MarkerKey): LiveFigures
+
   /** @param node none for the task as a whole */
   def task(task: String, node: Option[String]): LiveFigures
 }

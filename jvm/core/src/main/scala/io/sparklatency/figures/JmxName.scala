@@ -18,6 +18,12 @@ object JmxName {
     })
   }
 
+  /** The name of the bean that has the figures of latency markers, with Flink's names as its keys. */
+  def ofMarker(query: String, key: MarkerKey): ObjectName = {
+    val tags = key.tags.map { case (name, tag) => s",$name=${value(tag)}" }.mkString
+    new ObjectName(s"sparklatency:type=latency-marker-metrics,query=${value(query)}$tags")
+  }
+
   /** The name of the bean that has the figures of an executor's clock. */
   def ofClock(executor: String): ObjectName =
     new ObjectName(s"sparklatency:type=clock-metrics,executor-id=${value(executor)}")

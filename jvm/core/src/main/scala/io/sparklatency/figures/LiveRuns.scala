@@ -162,6 +162,14 @@ final class LiveRuns(
       figures
     }
 
+    override def hasRoomForMarkers: Boolean = showing.map(_.markerCount).sum < settings.maxNodes
+
+    override def marker(key: MarkerKey): LiveFigures = {
+      val figures = new LiveFigures(clock, samples)
+      shown.addedMarker(query, key, figures)
+      figures
+    }
+
     override def operator(node: String): OperatorLatency = {
       val latency = new OperatorLatency
       shown.addedOperator(NodeKey(query, node), latency)

@@ -47,5 +47,12 @@ object Measure {
         "how far behind a system-time watermark the records were that the operator dropped"
       )
 
+  /** How long a latency marker took from its source to a node. No record is measured for it, so no node has it by itself. */
+  case object Marker
+      extends Measure("latency", "latency", "how long latency markers took from their source to a node") {
+    override def series: String = "sparklatency_marker_latency_seconds"
+  }
+
+  /** Those of records. */
   val all: Seq[Measure] = Seq(E2ELatency, Commit, Staleness, Lateness, SystemTimeLateness)
 }

@@ -43,6 +43,7 @@ object Metric {
   sealed abstract class Unit(val name: String)
   case object Milliseconds extends Unit("ms")
   case object Records extends Unit("records")
+  case object Markers extends Unit("markers")
 
   /** A gauge covers the window, a counter everything since the start. */
   sealed abstract class Kind(val name: String)
@@ -116,6 +117,20 @@ object Metric {
   val all: Seq[Metric] = ofLatency ++ ofCommit ++ ofStaleness ++
     ofLateness(Measure.Lateness, "records-dropped-late", "watermark of event time") ++
     ofLateness(Measure.SystemTimeLateness, "records-dropped-late-by-system-time", "system-time watermark")
+
+  /** Those of latency markers between two places. */
+  val ofMarkers: Seq[Metric] = {
+    val measure = Measure.Marker
+    val count = Metric(measure, "latency-count", "count", Markers, Counter, "markers that passed")(figures =>
+      Some(Figure.Whole(figures.total.count))
+    )
+    Seq(
+      count,
+      whole(measure, "min", "the shortest time from the source to the node")(_.min),
+      mean(measure, "the mean time from the source to the node")
+    ) ++ percentilesOf(measure, percentiles, "%s %% of the markers took at most this long") :+
+      whole(measure, "max", "the longest time from the source to the node")(_.max)
+  }
 
   /** Those of each executor's clock, which no record is measured for. */
   val ofClocks: Seq[ClockMetric] = Seq(

@@ -26,6 +26,9 @@ final class OpenBatch(val id: Long) {
   /** Who was at work. Of an execution whose end is told again nothing new is known. */
   var times: Option[BatchTimes] = None
 
+  /** Those that it carries; none where it carries none. */
+  private[figures] var markers: Option[MarkerPasses] = None
+
   /** The first of its executions holds the others. */
   def ran(execution: Long): Unit = executions = Some(executions.fold(execution)(_.min(execution)))
 

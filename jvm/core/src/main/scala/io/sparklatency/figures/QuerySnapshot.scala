@@ -19,6 +19,8 @@ import io.sparklatency.recording.LatencySummary
  * @param activity  what the run did then
  * @param soFar     who was at work for the batch in progress, up to now; none where no batch ends
  * @param outOfOrder how far all its records came behind the newest event time of the batches before theirs, where that is known
+ * @param markers   its latency markers; none where they are off, and of a run that is only stored
+ * @param markers   its latency markers; none where they are off
  */
 final case class QuerySnapshot(
     name: String,
@@ -36,7 +38,8 @@ final case class QuerySnapshot(
     atMs: Option[Long] = None,
     activity: Option[Activity] = None,
     soFar: Option[BatchTimes] = None,
-    outOfOrder: LatencySummary = LatencySummary.empty
+    outOfOrder: LatencySummary = LatencySummary.empty,
+    markers: Option[MarkersSnapshot] = None
 ) {
 
   /** How long ago the last batch was committed. */
@@ -88,6 +91,10 @@ final case class QuerySnapshot(
 
   /** Whether no record with a timestamp came within the window. */
   lazy val isSilent: Boolean = window.forall(_(Measure.E2ELatency).count == 0)
+
+  /** Whether no record has a timestamp, and markers tell how long records take all the same. */
+  def goesByMarkers: Boolean = markers.nonEmpty && nodes.nonEmpty &&
+    nodes.forall(_.measures.get(Measure.E2ELatency).forall(_.total.count == 0))
 
   /** The figures of the last batch that reached each node. A batch without data, as Spark runs them, reaches few. */
   def lastBatches: Seq[NodeLatencies] = nodes.map(_.last)

@@ -28,6 +28,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private var planned = Seq.empty[String]
   private var open: Option[OpenBatch] = None
   private val progress = new BatchInProgress
+  private val markers = new RunMarkers(make)
   private val windows = new WorkWindows(progress.mark)
   private var lastBatch: Option[Batch] = None
   private var times: Option[BatchTimes] = None
@@ -42,6 +43,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   def runId: Option[String] = owner.runId
   def figures: collection.Map[String, Map[Measure, LiveFigures]] = nodes
   def taskCount: Int = tasks.size
+  def markerCount: Int = markers.size
 
   /** What a task that has ended recorded, or one that goes on where nobody will tell the whole of it. */
   def add(node: String, measure: Measure, summary: LatencySummary, task: Option[TaskPlace] = None): Unit =
@@ -50,6 +52,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   /** A plan is about to run: the way of its records is known before the first of them comes. */
   def planned(nodes: Seq[PlannedNode]): Unit = {
     progress.planned(nodes)
+    markers.planned(nodes)
     passedOn ++= nodes.flatMap(_.upstream)
     planned = NodeLatencies.ordered(planned, nodes.map(_.id).distinct)
     nodes.foreach(node => linked(node.id, node.upstream))
@@ -93,6 +96,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
       .flatMap(mark => mark.timestamp.map(mark.node -> _))
     batch.seesReading ||= latencies.exists(_.subtopology == 0)
     batch.times = BatchTimes.of(batch.id, latencies, offset).orElse(batch.times)
+    batch.markers = batch.markers.orElse(markers.of(marks, offset))
   }
 
   /** @param same marks of one node and measure */
@@ -112,6 +116,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
       val latencies = batch.latencies.map(node => node.copy(timestamp = timestamps.get(node.id)))
       for (node <- latencies; ages <- node.measures.get(Measure.Commit)) of(node.id, Measure.Commit).add(ages)
       val at = batch.committedAt
+      batch.markers.foreach(markers.committed(_, at))
       open = None
       val told = complete(
         Batch(
@@ -208,11 +213,16 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
 
   /** What a running task has done so far. Where no batch ends, that is told in windows of a second. */
   def report(report: TaskReport, nowMs: Long): Unit =
-    if (report.hasBatches) progress.report(report) else windows.report(report, nowMs).foreach(worked)
+    if (report.hasBatches) progress.report(report)
+    else {
+      windows.report(report, nowMs).foreach(worked)
+      markers.report(report, nowMs, progress.mark(_).map(_.id))
+    }
 
   def taskEnded(task: Long): Unit = {
     progress.taskEnded(task)
     windows.taskEnded(task)
+    markers.taskEnded(task)
   }
 
   /** Asks what the operators of the batch in progress did so far: see [[BatchInProgress.asked]]. */
@@ -227,7 +237,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
 
   /** @param uncommittedMs the timestamp of the oldest record that ended tasks have read and that is not committed */
   def snapshot(nowMs: Long, uncommittedMs: Option[Long] = None): QuerySnapshot =
-    brief(nowMs, uncommittedMs).copy(nodes = nodes.toSeq.map { case (node, measures) =>
+    withMarkers(nowMs, uncommittedMs).copy(nodes = nodes.toSeq.map { case (node, measures) =>
       val figures = measures.map { case (measure, figures) => measure -> figures.snapshot() }
       NodeSnapshot(
         node,
@@ -239,6 +249,9 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
         timestamps.get(node)
       )
     })
+
+  private def withMarkers(nowMs: Long, uncommittedMs: Option[Long]): QuerySnapshot =
+    brief(nowMs, uncommittedMs).copy(markers = markers.snapshot(planned))
 
   /** The same without nodes: for figures of the query itself. */
   def brief(nowMs: Long, uncommittedMs: Option[Long] = None): QuerySnapshot = QuerySnapshot(
@@ -329,11 +342,4 @@ object RunFigures {
 
   /** How many commits tell how often there is one: ten times from one to the next. */
   private val Commits = 11
-
-  /** Counts different ids, up to a limit. */
-  private final class Distinct {
-    private val ids = mutable.Set.empty[String]
-    def add(id: String): Unit = if (ids.size < 10000) ids += id
-    def count: Int = ids.size
-  }
 }

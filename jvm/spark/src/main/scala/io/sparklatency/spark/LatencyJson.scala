@@ -93,6 +93,7 @@ object LatencyJson {
     AnswerJson.put(json, answer)
     WorkJson.put(json, "operators", answer.work)
     WorkJson.put(json, "operatorsSoFar", answer.workSoFar)
+    MarkersJson.put(json, query.markers)
     json.put("slowestStep", answer.slowestStep.orNull)
     put(json, path, answer.split)
     val nodes = json.putArray("nodes")
@@ -218,7 +219,10 @@ object LatencyJson {
     }
 
   private def putMeasure(json: ObjectNode, measure: Measure, figures: MeasureSnapshot): Unit =
-    Metric.of(measure).foreach { metric =>
+    putMetrics(json, Metric.of(measure), figures)
+
+  private[spark] def putMetrics(json: ObjectNode, metrics: Seq[Metric], figures: MeasureSnapshot): Unit =
+    metrics.foreach { metric =>
       metric.read(figures) match {
         case None => json.putNull(metric.field)
         case Some(value) => put(json, metric.field, value)
@@ -238,7 +242,7 @@ object LatencyJson {
     ()
   }
 
-  private def putLong(json: ObjectNode, field: String, value: Option[Long]): Unit = {
+  private[spark] def putLong(json: ObjectNode, field: String, value: Option[Long]): Unit = {
     json.put(field, value.map(Long.box).orNull)
     ()
   }

@@ -7,6 +7,7 @@ import scala.util.Try
 import io.sparklatency.answer.Readable
 import io.sparklatency.figures.FiguresSettings
 import io.sparklatency.figures.Granularity
+import io.sparklatency.figures.MarkerSettings
 import io.sparklatency.figures.WindowSettings
 import io.sparklatency.recording.RecordingLevel
 import org.apache.spark.SparkConf
@@ -46,6 +47,7 @@ final class LatencyConf(read: String => Option[String], all: => Iterable[(String
   def clockInterval: Option[Long] = get(ClockInterval)
   def watermarkInterval: Long = get(WatermarkInterval)
   def watermarkIdleTimeout: Option[Long] = get(WatermarkIdleTimeout)
+  def markers: MarkerSettings = MarkerSettings(get(MarkersInterval), get(MarkersGranularity))
   def historyBatches: Int = get(HistoryBatches)
   def figures: FiguresSettings =
     FiguresSettings(WindowSettings(get(NumSamples), get(SampleWindow)), get(GranularityKey), get(MaxNodes))
@@ -137,7 +139,7 @@ object LatencyConf extends Logging {
     Granularity.all.mkString(", "),
     "How much detail the driver keeps. `single`: only the nodes where a query ends (in continuous mode, where no batch " +
       "ends, every node). `operator`: every node. `subtask`: also an MBean for each node and task. Read once in an application."
-  )(value => Granularity.all.find(_.name.equalsIgnoreCase(value.trim)))
+  )(granularity)
 
   val MaxNodes: Key[Int] = new Key(
     s"${Prefix}nodes.max",
@@ -177,6 +179,22 @@ object LatencyConf extends Logging {
       "it has a record again. Read from the session when a query starts."
   )(value => durationOrNone(value))
 
+  val MarkersInterval: Key[Option[Long]] = new Key(
+    s"${Prefix}markers.interval",
+    "0",
+    "a duration such as 1s or 500ms; 0 for never",
+    "How often a batch of a streaming query carries latency markers, at most: see [markers](markers.md). Then nodes need no " +
+      "timestamp. Read from the session when a query starts, and by hand when a mark is made."
+  )(value => durationOrNone(value))
+
+  val MarkersGranularity: Key[Granularity] = new Key(
+    s"${Prefix}markers.granularity",
+    MarkerSettings.Off.granularity.name,
+    Granularity.all.mkString(", "),
+    "How finely the figures of markers are kept apart. `single`: by the partitions of each node. `operator`: also by sources. " +
+      s"`subtask`: also by the partitions of sources. At most `${Prefix}nodes.max` histograms. Read when a query starts."
+  )(granularity)
+
   val HistoryBatches: Key[Int] = new Key(
     s"${Prefix}history.batches",
     "1000",
@@ -211,6 +229,8 @@ object LatencyConf extends Logging {
       ClockInterval,
       WatermarkInterval,
       WatermarkIdleTimeout,
+      MarkersInterval,
+      MarkersGranularity,
       HistoryBatches,
       NumSamples,
       SampleWindow
@@ -221,6 +241,9 @@ object LatencyConf extends Logging {
     keys.flatMap(key => if (key == RecordingLevelKey) Seq(key, QueryLevelKey) else Seq(key))
 
   private def isOfQuery(key: String): Boolean = key.startsWith(QueryLevels) && key.length > QueryLevels.length
+
+  private def granularity(value: String): Option[Granularity] =
+    Granularity.all.find(_.name.equalsIgnoreCase(value.trim))
 
   private def whole(from: Int, to: Int)(value: String): Option[Int] =
     value.trim.toIntOption.filter(n => n >= from && n <= to)

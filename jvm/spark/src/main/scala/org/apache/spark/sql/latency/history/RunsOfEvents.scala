@@ -7,6 +7,7 @@ import io.sparklatency.figures.FiguresMaker
 import io.sparklatency.figures.Granularity
 import io.sparklatency.figures.LiveFigures
 import io.sparklatency.figures.MarkOwner
+import io.sparklatency.figures.MarkerKey
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeKey
 import io.sparklatency.figures.OperatorLatency
@@ -59,6 +60,8 @@ private object RunsOfEvents {
     override def hasRoomForTask: Boolean = true
     override def node(node: String, measure: Measure): LiveFigures = new LiveFigures(clock, samples)
     override def operator(node: String): OperatorLatency = new OperatorLatency
+    override def hasRoomForMarkers: Boolean = true
+    override def marker(key: MarkerKey): LiveFigures = new LiveFigures(clock, samples)
     override def task(task: String, node: Option[String]): LiveFigures = new LiveFigures(clock, samples)
   }
 }

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.latency.marking
 
+import io.sparklatency.figures.MarkerKey
 import io.sparklatency.figures.RunFigures
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
@@ -16,6 +17,10 @@ private[latency] object NodeIds {
     if (node == RunFigures.Other)
       throw new IllegalArgumentException(
         s"the node id '$node' is taken: it stands for nodes that are too many to show"
+      )
+    if (node == MarkerKey.Commit)
+      throw new IllegalArgumentException(
+        s"the node id '$node' is taken: it stands for the commit, where latency markers end"
       )
     if (node.length > Longest)
       throw new IllegalArgumentException(

@@ -60,6 +60,7 @@ private[latency] final class RecordTimestampResolution(
   private def watermarked: Expression =
     plan.output.filter(_.metadata.contains(EventTimeWatermark.delayKey)) match {
       case Seq(one) => one
+      case Seq() if withMarkers.nonEmpty => withMarkers.get
       case Seq() if !plan.isStreaming =>
         fail("no timestamp was given, and a batch query has no watermark", remedy())
       case Seq() =>
@@ -70,6 +71,9 @@ private[latency] final class RecordTimestampResolution(
           "name one of them"
         )
     }
+
+  /** Markers need no timestamp. */
+  private lazy val withMarkers = NoTimestamp.in(session).filter(_ => plan.isStreaming)
 
   private def named(column: UnresolvedAttribute): Expression = {
     val name = Readable.name(column.name)

@@ -10,6 +10,7 @@ import io.sparklatency.figures.DropwizardName
 import io.sparklatency.figures.FiguresListener
 import io.sparklatency.figures.JmxName
 import io.sparklatency.figures.LiveFigures
+import io.sparklatency.figures.MarkerKey
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.Metric
 import io.sparklatency.figures.NodeKey
@@ -31,6 +32,7 @@ import org.apache.spark.metrics.source.Source
 private[latency] final class DropwizardSource extends Source with FiguresListener {
   override val sourceName: String = "sparklatency"
   override val metricRegistry: MetricRegistry = new MetricRegistry
+  private val markers = mutable.Map.empty[String, Seq[String]]
   private val beans = mutable.Map.empty[String, List[ObjectName]]
 
   override def added(key: NodeKey, measure: Measure, figures: LiveFigures): Unit =
@@ -56,6 +58,19 @@ private[latency] final class DropwizardSource extends Source with FiguresListene
       metricRegistry.register(DropwizardName.ofQuery(query, metric), gauge)
     }
 
+  override def addedMarker(query: String, key: MarkerKey, figures: LiveFigures): Unit = {
+    val names = Metric.ofMarkers.map { metric =>
+      val (name, gauge) = (DropwizardName.ofMarker(query, key, metric), metric)
+      metricRegistry.register(name, (() => gauge.value(figures.snapshot())): Gauge[AnyRef])
+      name
+    }
+    val bean = LatencyBean.registerMarkers(JmxName.ofMarker(query, key), figures)
+    synchronized {
+      markers(query) = names ++ markers.getOrElse(query, Nil)
+      beans(query) = bean :: beans.getOrElse(query, Nil)
+    }
+  }
+
   /** @param offset none where it is unknown; asked when a gauge or bean is read */
   def addedClock(executor: String, offset: () => Option[ClockOffset]): Unit = {
     Metric.ofClocks.foreach { metric =>
@@ -77,6 +92,7 @@ private[latency] final class DropwizardSource extends Source with FiguresListene
     for (node <- nodes.keys; metric <- Metric.ofOperators)
       metricRegistry.remove(DropwizardName(NodeKey(query, node), metric))
     Metric.ofQueries.foreach(metric => metricRegistry.remove(DropwizardName.ofQuery(query, metric)))
+    synchronized(markers.remove(query)).toSeq.flatten.foreach(metricRegistry.remove)
     synchronized(beans.remove(query)).toSeq.flatten.foreach(LatencyBean.unregister)
   }
 }

@@ -48,15 +48,18 @@ private[latency] final class LatencyBean private (info: MBeanInfo, read: String 
 private[latency] object LatencyBean {
   private val metrics = Metric.of(Measure.E2ELatency)
 
-  private val ofNode = info(
-    "how old records are at a node of a query, in milliseconds",
-    metrics.map(metric => (metric.name, if (metric.kind == Metric.Counter) "Long" else "Double", metric.help))
-  )
+  private val ofNode = info("how old records are at a node of a query, in milliseconds", typed(metrics))
+
+  private val ofMarkers =
+    info("how long latency markers took from their source, in milliseconds", typed(Metric.ofMarkers))
 
   private val ofClock = info(
     "an executor's clock against the driver's, in milliseconds",
     Metric.ofClocks.map(metric => (metric.name, "Double", metric.help))
   )
+
+  private def typed(metrics: Seq[Metric]): Seq[(String, String, String)] =
+    metrics.map(metric => (metric.name, if (metric.kind == Metric.Counter) "Long" else "Double", metric.help))
 
   private def info(description: String, attributes: Seq[(String, String, String)]) = new MBeanInfo(
     classOf[LatencyBean].getName,
@@ -75,6 +78,15 @@ private[latency] object LatencyBean {
     register(
       name,
       new LatencyBean(ofNode, name => metrics.find(_.name == name).map(_.value(figures.snapshot())))
+    )
+
+  def registerMarkers(name: ObjectName, figures: LiveFigures): ObjectName =
+    register(
+      name,
+      new LatencyBean(
+        ofMarkers,
+        name => Metric.ofMarkers.find(_.name == name).map(_.value(figures.snapshot()))
+      )
     )
 
   /** @param offset none where it is unknown */

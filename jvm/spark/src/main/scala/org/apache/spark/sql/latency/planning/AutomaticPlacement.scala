@@ -18,6 +18,7 @@ import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.latency.compat.EventTimeWatermarkExec
 import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.compat.StateStoreWriter
+import org.apache.spark.sql.latency.marking.NoTimestamp
 import org.apache.spark.sql.latency.recording.MarkOperator
 import org.apache.spark.sql.latency.recording.OfPartition
 import org.apache.spark.sql.latency.recording.ReadingTime
@@ -51,6 +52,9 @@ private final class AutomaticPlacement(
   private val writtenByHand = collectWithSubqueries(plan)(Function.unlift(idByHand)).toSet
   private lazy val lateBySystemTime = CurrentQuery.running(session).exists(SystemTimeQueries.dropsLate)
   private var sourcesSeen = 0
+
+  /** What stands for a timestamp where there is none, and markers need none. */
+  private val withMarkers = NoTimestamp.in(session).filter(_ => CurrentQuery.id(session).nonEmpty)
 
   /** Operators whose output is marked by hand, with the id of that mark. */
   private val endsByHand = endingByHand(plan, Nil).toMap
@@ -163,6 +167,8 @@ private final class AutomaticPlacement(
     } else timestamps.of(node) match {
       case Some(timestamp) =>
         Some(RecordE2ELatency(timestamp, work, id)(accumulators.make(id)))
+      case None if withMarkers.nonEmpty =>
+        withMarkers.map(RecordE2ELatency(_, work, id)(accumulators.make(id)))
       case None =>
         val remedy =
           if (sources.of(node).nonEmpty) s"; ${AutomaticPlacement.Remedy}"

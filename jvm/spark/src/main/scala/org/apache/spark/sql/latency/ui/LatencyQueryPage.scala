@@ -47,7 +47,7 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
     ) ++
       (if (path.nodes.isEmpty) NodeSeq.Empty else nodes(query, path, link, answer.work)) ++
       OperatorsTable.soFar(query, answer.workSoFar, link) ++ OperatorsTable(query, answer.work, link) ++
-      PartitionsTable(answer.work, named(request, path)) ++
+      PartitionsTable(answer.work, named(request, path)) ++ MarkersTable(query.markers) ++
       <h4 id="history">History</h4> ++
       HistoryCharts(history(store, query, charted(request, path, answer.slowestStep))) ++
       HistoryCharts.phases(store.phases(query, PhasesChart.Most)) ++

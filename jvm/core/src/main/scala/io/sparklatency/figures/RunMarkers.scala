@@ -1,0 +1,118 @@
+package io.sparklatency.figures
+
+import scala.collection.mutable
+
+import io.sparklatency.recording.LatencySummary
+import io.sparklatency.time.ClockOffset
+
+/**
+ * The latency markers of one run of a query. A batch carries them when the interval has passed since the batch before that did, by
+ * the time at which their sources began to read. So a late batch is not followed by a burst. Not thread-safe.
+ *
+ * Where markers are off it keeps nothing, and does nothing but look at the setting.
+ */
+private final class RunMarkers(make: FiguresMaker) {
+  private var settings = MarkerSettings.Off
+  private var upstream = Map.empty[String, Set[String]]
+  private val figures = mutable.LinkedHashMap.empty[MarkerKey, Histogram]
+  private val folded = new Distinct
+  private val windows = new MarkerWindows
+  private var markedByTask = Map.empty[Long, Long]
+  private var markedMs = Option.empty[Long]
+  private var count = 0L
+
+  def size: Int = figures.size
+
+  /** A plan of the query is about to run. */
+  def planned(nodes: Seq[PlannedNode]): Unit = {
+    nodes.lastOption.foreach(node => settings = node.markers)
+    if (settings.isOn) nodes.foreach(node => linked(node.id, node.upstream))
+  }
+
+  /** The markers of a batch of which this stands; none where it carries none. */
+  def of(marks: Seq[MarkReadings], offset: String => Option[ClockOffset]): Option[MarkerPasses] =
+    settings.intervalMs.flatMap { interval =>
+      marks.filter(_.measure == Measure.E2ELatency).foreach(mark => linked(mark.node, mark.upstream))
+      val passes = new MarkerPasses(marks, upstream, offset)
+      passes.markedMs.filter(isDue(_, interval)).map { ms =>
+        markedMs = Some(ms)
+        passes
+      }
+    }
+
+  /** A clock that was set back makes a batch due. */
+  private def isDue(ms: Long, interval: Long): Boolean =
+    markedMs.forall(before => ms - before >= interval || ms < before)
+
+  /** Their batch is committed. */
+  def committed(passes: MarkerPasses, atMs: Long): Unit = {
+    count += passes.count
+    val passed = passes.latencies(settings.granularity, atMs).toSeq
+    for ((histogram, same) <- passed.map { case (key, one) => of(key) -> one }.groupMap(_._1)(_._2))
+      histogram.add(LatencySummary.merge(same), atMs)
+  }
+
+  /** A task tells what it did, where no batch ends. A second of it stands for a marker, when the interval has passed. */
+  def report(report: TaskReport, nowMs: Long, node: Long => Option[String]): Unit =
+    for (interval <- settings.intervalMs) {
+      val passes = windows.report(report, node, id => upstream.getOrElse(id, Set.empty).isEmpty)
+      val task = report.attempt.id
+      val isDue = markedByTask.get(task).forall(before => nowMs - before >= interval || nowMs < before)
+      if (isDue && passes.nonEmpty) {
+        markedByTask += task -> nowMs
+        markedMs = Some(nowMs)
+        count += passes.map(pass => pass.source -> pass.sourceSubtask).distinct.size
+        passes.foreach { pass =>
+          val place = Some(pass.operatorSubtask)
+          val key =
+            MarkerKey(settings.granularity, pass.source, pass.sourceSubtask, pass.operator, place)
+          of(key).add(MarkerPasses.summary(Seq(pass.ms)), nowMs)
+        }
+      }
+    }
+
+  def taskEnded(task: Long): Unit = {
+    windows.taskEnded(task)
+    markedByTask -= task
+  }
+
+  private def of(key: MarkerKey): Histogram = {
+    val shown =
+      if (figures.contains(key) || make.hasRoomForMarkers) key
+      else {
+        folded.add(key.toString)
+        MarkerKey.Other
+      }
+    figures.getOrElseUpdate(shown, new Histogram(make.marker(shown)))
+  }
+
+  private def linked(node: String, before: Set[String]): Unit =
+    upstream += node -> (upstream.getOrElse(node, Set.empty) ++ before)
+
+  /**
+   * None where they are off.
+   *
+   * @param order ids of nodes, upstream first
+   */
+  def snapshot(order: Seq[String]): Option[MarkersSnapshot] = Option.when(settings.isOn) {
+    val places = (order :+ MarkerKey.Commit :+ MarkerKey.Other.operator).zipWithIndex.toMap
+    val of = figures.toSeq.map { case (key, one) =>
+      MarkerSnapshot(key, one.figures.snapshot(), one.last, one.lastMs)
+    }
+    val sorted = of.sortBy { case MarkerSnapshot(key, _, _, _) =>
+      (places.getOrElse(key.operator, -1), key.source, key.sourceSubtask, key.operatorSubtask)
+    }
+    MarkersSnapshot(settings, count, markedMs, sorted, folded.count)
+  }
+
+  private final class Histogram(val figures: LiveFigures) {
+    var last: LatencySummary = LatencySummary.empty
+    var lastMs = 0L
+
+    def add(latencies: LatencySummary, atMs: Long): Unit = {
+      figures.add(latencies)
+      last = latencies
+      lastMs = atMs
+    }
+  }
+}
