@@ -60,7 +60,7 @@ class MarkersSuite extends AnyFunSuite {
           owner(node),
           edges.getOrElse(node, Set.empty),
           batches * 100 + nodes.indexOf(node),
-          markers
+          markers = markers
         )
       ))
       val marks = nodes.map { node =>
@@ -93,7 +93,7 @@ class MarkersSuite extends AnyFunSuite {
 
     private lazy val ids = edges.toSeq.flatMap { case (to, from) => from.toSeq :+ to }.distinct.sorted
     def endless(): Unit = live.planned(ids.zipWithIndex.map { case (node, planning) =>
-      PlannedNode(owner(node), edges.getOrElse(node, Set.empty), planning.toLong, markers)
+      PlannedNode(owner(node), edges.getOrElse(node, Set.empty), planning.toLong, markers = markers)
     })
 
     def restart(): Unit = {

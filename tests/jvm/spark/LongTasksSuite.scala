@@ -211,8 +211,12 @@ class LongTasksSuite extends StreamingTest with Eventually {
             val told = work("continuous_windows", "operators").get
             assert(told.get("of").asText === "window")
             assert(latencies(told)("sink").exists(_ > 100))
-            assert(told.get("criticalPath").elements.asScala.map(_.asText).toSeq === Seq("source-0-rate", "sink"))
-          } finally query.stop()
+            assert(told.get("criticalPath").elements.asScala.map(_.asText).toSeq === Seq(
+              "source-0-rate",
+              "sink"
+            ))
+          }
+        finally query.stop()
       }
     }
   }

@@ -40,7 +40,9 @@ private[latency] final case class PlannedPath(session: SparkSession, finder: Mar
   private def tell(marks: Seq[ExecutedMark]): Unit = if (marks.nonEmpty) {
     val markers = LatencyConf(session).markers
     finder.of(session.sparkContext).planned(
-      marks.map(mark => PlannedNode(mark.figures.owner, mark.upstream, mark.figures.id, mark.timestamp, markers))
+      marks.map(mark =>
+        PlannedNode(mark.figures.owner, mark.upstream, mark.figures.id, mark.timestamp, markers)
+      )
     )
     if (hasTasks) marks.foreach { mark =>
       val isPassedOn = marks.exists(m => m.subtopology == mark.subtopology && m.upstream(mark.node))
