@@ -7,14 +7,12 @@ SHELL := /bin/bash
 # The first line is the default one: it runs the demo and holds the tools. On an older line `make test` runs the suites that
 # depend on the line, and one pipeline from end to end. `make test-full` runs all but the rest of tests/e2e; so does SPARK=4.1.
 NEWEST_LINES := 4.2 4.3
-ALL_LINES := $(NEWEST_LINES) 4.1 4.0
+ALL_LINES := $(NEWEST_LINES)
 LINES := $(or $(SPARK),$(ALL_LINES))
 OLDER_LINES := $(filter-out $(NEWEST_LINES),$(LINES))
 WHOLE_LINES := $(if $(SPARK)$(TEST_FULL),$(LINES),$(NEWEST_LINES))
 RELEASE_4.2 := 4.2.0
 RELEASE_4.3 := 4.3.0
-RELEASE_4.1 := 4.1.4
-RELEASE_4.0 := 4.0.5
 HOME_LINE := $(firstword $(LINES))
 UNKNOWN := $(filter-out $(ALL_LINES),$(LINES))
 ifneq ($(UNKNOWN),)

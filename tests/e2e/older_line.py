@@ -9,15 +9,14 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import max as greatest
-from pyspark.sql.functions import timestamp_millis
 
 from sparklatency import with_e2e_latency
 
 
 def main(records: str, folder: str) -> None:
     spark = SparkSession.builder.appName("older_line").getOrCreate()
-    lines = spark.readStream.schema("key STRING, at LONG").csv(records)
-    read = lines.withColumn("at", timestamp_millis("at")).withWatermark("at", "1 hour")
+    lines = spark.readStream.schema("key STRING, at TIMESTAMP").csv(records)
+    read = lines.withWatermark("at", "1 hour")
 
     source = with_e2e_latency(read, "source")
     newest = source.groupBy("key").agg(greatest("at").alias("newest"))

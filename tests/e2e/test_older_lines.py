@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from subprocess import run
 from urllib.request import urlopen
@@ -59,7 +60,7 @@ def submitted(
         (folder / part).mkdir()
     now = time.time_ns() // 1_000_000
     for file in range(FILES):
-        lines = (f"{number % KEYS},{now - number}\n" for number in range(file, RECORDS, FILES))
+        lines = (f"{number % KEYS},{at(now - number)}\n" for number in range(file, RECORDS, FILES))
         (folder / "records" / f"{file}.csv").write_text("".join(lines))
     conf = {
         "spark.ui.port": "0",
@@ -67,6 +68,7 @@ def submitted(
         "spark.eventLog.enabled": "true",
         "spark.eventLog.dir": (folder / "events").as_uri(),
         "spark.plugins": "io.sparklatency.LatencyPlugin",
+        "spark.sparklatency.recording.level": "TRACE",  # for what stateful operators give out
         "spark.sparklatency.sample.window": "1h",  # longer than all of these tests
         "spark.sql.shuffle.partitions": "2",
     }
@@ -76,6 +78,10 @@ def submitted(
     with spark.start("older-line", folder, "spark-submit", *submit, SCRIPT, *arguments) as driver:
         [id_, ui] = driver.until(lambda: said(driver), "its queries end", within=120)
         yield Submitted(spark, driver, id_, ui, folder)
+
+
+def at(ms: int) -> str:
+    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds")
 
 
 def said(driver: Child) -> list[str]:
@@ -104,7 +110,7 @@ def test_a_query_marked_by_hand_counts_each_record(submitted: Submitted) -> None
 
 def test_a_query_without_a_mark_has_automatic_nodes(submitted: Submitted) -> None:
     found = {name.partition("[")[0]: count for name, count in records("automatic", submitted.ui).items()}
-    assert found == {"source-0-csv": RECORDS, "deduplicate-1": RECORDS, "sink": RECORDS}
+    assert found == {"source-0-file": RECORDS, "deduplicate-1": RECORDS, "sink": RECORDS}
 
 
 def test_the_tab_and_prometheus_show_it(submitted: Submitted) -> None:
