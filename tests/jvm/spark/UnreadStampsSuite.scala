@@ -17,6 +17,7 @@ import org.apache.spark.sql.latency.Plans
 import org.apache.spark.sql.streaming.GroupState
 import org.apache.spark.sql.streaming.GroupStateTimeout
 import org.apache.spark.sql.streaming.OutputMode
+import org.apache.spark.sql.streaming.StreamingQueryException
 
 /** What an ingestion stamp that nothing reads leaves in shuffles and state: nothing, unless the user wants it kept. */
 class UnreadStampsSuite extends StreamingTest {
@@ -145,25 +146,32 @@ class UnreadStampsSuite extends StreamingTest {
     }
   }
 
-  test("a node that is added behind a join goes on from the checkpoint where its timestamp was kept") {
+  /** Runs a join of two streams, and on from its checkpoint with a node behind the join that goes by the stamp. */
+  private def nodeAddedLater(query: String): Unit = {
     val checkpoint = Files.createTempDirectory("checkpoint").toString
     val input = stream
-    def joined: DataFrame = {
-      val left = watermarked(input).withIngestionTimestamp("at")
-      left.join(watermarked(input).select(col("value").as("r")), expr("value = r"))
-    }
+    def joined: DataFrame =
+      watermarked(input).withIngestionTimestamp("at")
+        .join(watermarked(input).select(col("value").as("r")), expr("value = r"))
     def ran(df: DataFrame, name: String): Unit = {
       val query = start(df, name, "append", Some(checkpoint))
       try processAll(query)
       finally query.stop()
     }
-    withSettings(force) {
-      input.addData(ago(1, 2, 3))
-      ran(joined.select("r"), "kept_before")
-      input.addData(ago(4, 5))
-      ran(joined.withE2ELatency("added", "at").select("r"), "kept_after")
-      assert(node("added", "kept_after").records === 2)
-    }
+    input.addData(ago(1, 2, 3))
+    ran(joined.select("r"), s"${query}_before")
+    input.addData(ago(4, 5))
+    ran(joined.withE2ELatency("added", "at").select("r"), query)
+  }
+
+  test("a node that is added behind a join goes on from the checkpoint where its timestamp was kept") {
+    withSettings(force)(nodeAddedLater("kept"))
+    assert(node("added", "kept").records === 2)
+  }
+
+  test("where it was not kept, Spark refuses the checkpoint") {
+    val refused = intercept[StreamingQueryException](nodeAddedLater("not_kept"))
+    assert(refused.getMessage.toLowerCase.contains("schema"), refused.getMessage)
   }
 
   test("with the setting a node that its level leaves out leaves its timestamp") {
