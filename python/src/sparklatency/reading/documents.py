@@ -187,7 +187,15 @@ def _partitions(partitions: Json) -> Partitions:
 def _markers(markers: Json | None) -> Markers | None:
     if markers is None:
         return None
-    return _value(Markers, markers, of=tuple(_marker(one) for one in markers["of"]))
+    return Markers(
+        markers["interval"],
+        markers["granularity"],
+        markers["count"],
+        marked=None if markers["marked"] is None else _time(markers["marked"]),
+        folded=markers["folded"],
+        text=markers["text"],
+        of=tuple(_marker(one) for one in markers["of"]),
+    )
 
 
 def _marker(one: Json) -> MarkerLatency:
