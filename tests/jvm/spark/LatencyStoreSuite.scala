@@ -12,6 +12,7 @@ import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.WindowSettings
 import io.sparklatency.recording.LatencySummary
 import io.sparklatency.spark.LatencyJson
+import io.sparklatency.spark.Lines
 import io.sparklatency.spark.StreamingTest
 import io.sparklatency.spark.syntax._
 import org.apache.spark.SparkConf
