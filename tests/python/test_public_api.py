@@ -50,7 +50,7 @@ def told(name: str, value: object) -> Iterator[str]:
         for member, of in vars(value).items():
             if member.startswith("_") or member in own:
                 continue
-            if isinstance(of, property):
+            if isinstance(of, property) and of.fget:
                 yield f"{name}.{member}: {inspect.signature(of.fget).return_annotation}"
             elif inspect.isfunction(of):
                 yield f"{name}.{member}{inspect.signature(of)}"

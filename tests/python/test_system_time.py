@@ -93,7 +93,7 @@ def test_the_log_says_what_keeps_it_from_closing_windows() -> None:
         """
     )
     assert "query stateless: it has a system-time watermark and keeps no state, so there is nothing" in log
-    assert re.search(r"the system-time watermark of query \S+ moves only while records arrive", log)
+    assert re.search(r"system-time watermarks of query \S+ move only while records arrive", log)
     assert "spark.sparklatency.watermark.interval" in log
 
 

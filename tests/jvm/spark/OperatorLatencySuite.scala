@@ -84,7 +84,7 @@ class OperatorLatencySuite extends StreamingTest {
       withSettings("spark.sql.codegen.wholeStage" -> codegen)(byTheWall {
         val (a, b, c) = (freshNode(), freshNode(), freshNode())
         val rows = timed(spark.range(0, 40, 1, 2).toDF()).withE2ELatency(a, "ts")
-        run(resting(resting(rows, "x", 1).withE2ELatency(b, "ts"), "y", 10).withE2ELatency(c, "ts"))
+        run(resting(resting(rows, "x", 1).withE2ELatency(b, "ts"), "y", 40).withE2ELatency(c, "ts"))
         val work = operators("__batch__")
         assert(longest(work) === (("node", Seq(c))) && addsUp(work), work.toPrettyString)
         assert(latency(work, a) === 0.0 && latency(work, b) > 0, work.toPrettyString)

@@ -11,6 +11,8 @@ from sparklatency.binding.gateway import check_connect_server, is_connect, sessi
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+_DAY = timedelta(days=1) // timedelta(microseconds=1)
+
 
 def with_system_time_watermark(df: DataFrame, column: str, lag: str | timedelta) -> DataFrame:
     """A watermark that trails the clock by ``lag``, whether records arrive or not.
@@ -87,9 +89,9 @@ def _interval(of: str | timedelta) -> str:
     """In words of Spark, where neither days nor microseconds overflow; both have the sign of the whole."""
     if isinstance(of, str):
         return of
-    days = int(of / timedelta(days=1))
-    rest = f"{(of - timedelta(days=days)) // timedelta(microseconds=1)} microseconds"
-    return f"{days} days {rest}" if days else rest
+    sign = "-" if of < timedelta(0) else ""
+    days, rest = divmod(abs(of // timedelta(microseconds=1)), _DAY)
+    return f"{sign}{days} days {sign}{rest} microseconds" if days else f"{sign}{rest} microseconds"
 
 
 def _check(df: object, column: object, lag: object) -> None:
