@@ -7,7 +7,7 @@ class SystemTimeHintSuite extends SystemTimeTest {
   test("an aggregation above it goes by the watermark") {
     val input = stream
     input.toDF().createOrReplaceTempView("whole")
-    val counts = spark.sql(s"SELECT window(value, '10 seconds').end, count(*) FROM $watermarked " +
+    val counts = spark.sql(s"SELECT window(value, '10 seconds').end AS end, count(*) FROM $watermarked " +
       "GROUP BY window(value, '10 seconds')")
     running(counts.select(seconds("end"), counts("count(1)"))) { it =>
       it.reads(input, 1)

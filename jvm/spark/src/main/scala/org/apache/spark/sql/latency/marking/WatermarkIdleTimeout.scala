@@ -2,6 +2,8 @@ package org.apache.spark.sql.latency.marking
 
 import java.util.UUID
 
+import scala.util.Try
+
 import io.sparklatency.answer.Readable
 import org.apache.spark.sql.catalyst.plans.logical.AnalysisHelper
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
@@ -56,7 +58,8 @@ private[latency] object WatermarkIdleTimeout {
     val interval =
       if (timeout == null) None
       else Option(IntervalUtils.safeStringToInterval(UTF8String.fromString(timeout)))
-    interval.map(EventTimeWatermark.getDelayMs).filter(_ > 0).getOrElse(
+    // Spark's arithmetic overflows where an interval is of millions of days.
+    interval.flatMap(of => Try(EventTimeWatermark.getDelayMs(of)).toOption).filter(_ > 0).getOrElse(
       fail(s"$named is not an interval longer than 0", "give one such as '5 minutes'")
     )
   }

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.latency.marking
 
+import scala.util.Try
+
 import io.sparklatency.answer.Readable
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.util.IntervalUtils
@@ -19,9 +21,11 @@ private[latency] object WatermarkLag {
     val interval =
       if (lag == null) None else Option(IntervalUtils.safeStringToInterval(UTF8String.fromString(lag)))
     interval.fold(fail(lag, "is not an interval")) { read =>
-      val ms = EventTimeWatermark.getDelayMs(read)
-      if (IntervalUtils.isNegative(read)) fail(lag, "is negative: a watermark cannot be ahead of the clock")
-      else if (ms < 0 || ms > LongestMs) fail(lag, "is longer than a year: no window would close before")
+      // Spark's arithmetic overflows where an interval is of millions of days.
+      val isNegative = Try(IntervalUtils.isNegative(read)).getOrElse(read.days < 0)
+      val ms = Try(EventTimeWatermark.getDelayMs(read)).filter(_ >= 0).getOrElse(Long.MaxValue)
+      if (isNegative) fail(lag, "is negative: a watermark cannot be ahead of the clock")
+      else if (ms > LongestMs) fail(lag, "is longer than a year: no window would close before")
       else WatermarkLag(read)
     }
   }

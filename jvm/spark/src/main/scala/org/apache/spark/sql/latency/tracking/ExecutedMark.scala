@@ -8,25 +8,21 @@ import org.apache.spark.sql.latency.recording.RecordE2ELatency
 import org.apache.spark.sql.latency.recording.RecordExpression
 
 /**
- * A mark in a plan that was run. It keeps a reference to the mark with its accumulator, and copies nothing until [[take]]. Used by
- * the listener's thread.
+ * A mark in a plan that was run. It keeps a reference to the mark's accumulator, and copies nothing until [[take]]. Marks of two actions
+ * differ by their accumulators, though all else of them is the same. Used by the listener's thread.
  *
  * @param subtopology the stretch of plan in which it stands, without a shuffle inside; numbered from the sources
  * @param upstream    ids of the nodes from which records come here directly
+ * @param timestamp   the column that says when a record happened
  */
 private[latency] final case class ExecutedMark(
-    mark: RecordExpression,
+    figures: LatencyAccumulator,
     subtopology: Int,
-    upstream: Set[String]
+    upstream: Set[String],
+    timestamp: Option[String]
 ) {
-  def figures: LatencyAccumulator = mark.figures
   def node: String = figures.owner.key.node
   def measure: Measure = figures.owner.measure
-
-  /** The column that says when a record happened. */
-  def timestamp: Option[String] = Some(mark).collect { case ages: RecordE2ELatency =>
-    TimestampColumn.nameOf(ages.timestamp)
-  }
 
   /** How many records have come in and were not given out. Looks at each partition. */
   def records: Long = figures.value.values.map(_.summary.records).sum
@@ -42,4 +38,11 @@ private[latency] final case class ExecutedMark(
       figures.comesIn,
       timestamp = timestamp
     )
+}
+
+private[tracking] object ExecutedMark {
+  def of(mark: RecordExpression, subtopology: Int, upstream: Set[String]): ExecutedMark = {
+    val timestamp = Some(mark).collect { case ages: RecordE2ELatency => TimestampColumn.nameOf(ages.timestamp) }
+    ExecutedMark(mark.figures, subtopology, upstream, timestamp)
+  }
 }

@@ -40,7 +40,7 @@ private[latency] object ExecutedMarks {
       if (!upstreamOf.containsKey(root)) {
         val marks = mutable.ArrayBuffer.empty[(RecordExpression, Set[String])]
         upstreamOf.put(root, walk(root, marks))
-        marks.foreach { case (mark, upstream) => found += ExecutedMark(mark, stretches, upstream) }
+        marks.foreach { case (mark, upstream) => found += ExecutedMark.of(mark, stretches, upstream) }
         stretches += 1
       }
       upstreamOf.get(root)
