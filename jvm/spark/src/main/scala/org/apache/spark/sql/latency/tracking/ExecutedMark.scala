@@ -42,7 +42,9 @@ private[latency] final case class ExecutedMark(
 
 private[tracking] object ExecutedMark {
   def of(mark: RecordExpression, subtopology: Int, upstream: Set[String]): ExecutedMark = {
-    val timestamp = Some(mark).collect { case ages: RecordE2ELatency => TimestampColumn.nameOf(ages.timestamp) }
+    val timestamp = Some(mark).collect { case ages: RecordE2ELatency =>
+      TimestampColumn.nameOf(ages.timestamp)
+    }
     ExecutedMark(mark.figures, subtopology, upstream, timestamp)
   }
 }
