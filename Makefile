@@ -74,22 +74,14 @@ demo: ## half a minute of a live pipeline, its figures and its slow step
 	.venv/$(HOME_LINE)/bin/sparklatency demo
 
 test: test-jvm lint-python ## lint and all suites, with a sample of cases; SAMPLE_SEED=7 runs a sample again
-	$(TEST_PARTS)
+	@$(MAKE) --no-print-directory test-parts
 
 test-full: export TEST_FULL := 1
 test-full: ## all cases of all suites, a thousand queries that come and go, the mutants: hours
 	@$(MAKE) --no-print-directory test-jvm lint-python
-	$(TEST_PARTS)
-	@$(MAKE) --no-print-directory mutants
+	@$(MAKE) --no-print-directory test-parts mutants
 
-# What is tested through Python waits more than it computes: two parts at a time. Each ends with the summary of pytest.
-define TEST_PARTS
-@$(MAKE) --no-print-directory build tests/e2e/target/classpaths
-@echo "The other suites run two at a time. Each shows what it has said when it ends: in some twenty minutes."
-@$(MAKE) --no-print-directory --jobs=2 --output-sync test-parts
-endef
-
-test-parts: test-e2e $(WHOLE_LINES:%=test-python-%) $(if $(filter $(SUITES_LINE),$(LINES)),test-spark-suites)
+test-parts: $(WHOLE_LINES:%=test-python-%) $(if $(filter $(SUITES_LINE),$(LINES)),test-spark-suites) test-e2e
 
 test-jvm: $(SBT_LAUNCHER) $(VENVS) $(SPARKS) # one session of sbt for all that the tests want of it; two lines' suites run side by side
 	$(SBT) $(SBT_LINT) core/test "all $(BRIDGE_TESTS)" $(BRIDGES:%=%/assembly) e2e/classpaths sparkSuites/classpath
