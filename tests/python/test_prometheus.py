@@ -13,7 +13,7 @@ import yaml
 from pyspark.sql import functions as F  # noqa: N812
 
 from scraping import Prometheus, scraping
-from sparklatency import with_e2e_latency
+from sparklatency import with_e2e_latency, with_system_time_watermark
 from support import eventually, exported
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 QUERY = "everything wrong"
+BY_CLOCK = "late by the clock"
+OTHERS = {"SparkRecordsDroppedLateBySystemTime": BY_CLOCK}
+"""Alerts of the other query."""
 NODES = {"source", "sink"}
 AUTOMATIC = {"spark.sparklatency.auto": "stateful", "spark.sparklatency.recording.level": "TRACE"}
 RATE_INTERVAL = "10s"
@@ -29,7 +32,10 @@ RATE_INTERVAL = "10s"
 
 @pytest.fixture(scope="module")
 def prometheus(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
-    """Of records one in five comes too late; of timestamps a third is missing, and a third in the future."""
+    """Of records one in five comes too late; of timestamps a third is missing, and a third in the future.
+
+    A second query goes by the clock, so that one in five is late for that.
+    """
     ui = spark.sparkContext.uiWebUrl
     assert ui is not None
     folder = tmp_path_factory.mktemp("prometheus")
@@ -46,12 +52,18 @@ def prometheus(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) ->
     source = with_e2e_latency(events, "source", timestamp="odd")
     counts = source.groupBy(F.window("at", "1 second")).agg(F.max("at").alias("newest"))
     sink = with_e2e_latency(counts, "sink", timestamp="newest")
-    query = sink.writeStream.queryName(QUERY).outputMode("update").format("noop").start()
+    clocked = with_system_time_watermark(rows.select(late.alias("at")), "at", "1 second")
+    by_clock = clocked.groupBy(F.window("at", "1 second")).count()
+    queries = [
+        counted.writeStream.queryName(name).outputMode("update").format("noop").start()
+        for name, counted in {QUERY: sink, BY_CLOCK: by_clock}.items()
+    ]
     try:
         with scraping(ui, folder, exported("prometheus-rules", *limits)) as prometheus:
             yield prometheus
     finally:
-        query.stop()
+        for query in queries:
+            query.stop()
         for setting in AUTOMATIC:
             spark.conf.unset(setting)
 
@@ -98,12 +110,13 @@ def test_every_alert_is_taken_and_raised(prometheus: Prometheus) -> None:
 
     def raised() -> dict[str, dict[str, Any]] | None:
         alerts = (prometheus.get("alerts") or {"alerts": []})["alerts"]
-        found = {one["labels"]["alertname"]: one for one in alerts if one["labels"]["query"] == QUERY}
+        named = ((one["labels"]["alertname"], one) for one in alerts)
+        found = {name: one for name, one in named if one["labels"]["query"] == OTHERS.get(name, QUERY)}
         return found if found.keys() == waiting.keys() else None
 
     for name, alert in eventually(raised).items():
         assert alert["state"] == ("pending" if waiting[name] else "firing"), name
-        assert QUERY in alert["annotations"]["summary"]
+        assert OTHERS.get(name, QUERY) in alert["annotations"]["summary"]
         assert not re.search(r"<|%!|\{\{", alert["annotations"]["summary"])
     [loaded] = prometheus.get("rules")["groups"]
     names = {rule["alert"] for rule in group["rules"]}
