@@ -30,6 +30,7 @@ ORDER = [
     "values.answer",
     "values.statistics",
     "values.operators",
+    "values.markers",
     "values.nodes",
     "values.batches",
     "values.history",
