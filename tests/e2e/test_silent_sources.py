@@ -39,8 +39,9 @@ SENT = {"orders": [(0, 6), (1, 2)], "payments": [(0, 2), (1, 2)]}
 INTERVAL = 1
 """Seconds between two moves of the watermark, as the setting has it."""
 
-STALL = 2
-"""Seconds that a busy machine may take between two neighbouring statements."""
+STALL = 20
+"""Seconds by which a watermark may be older: a busy machine stalls, and a restarted query goes on with its last batch
+by the watermark that the batch had. One that stood still would be further behind."""
 
 
 @dataclass(frozen=True)
