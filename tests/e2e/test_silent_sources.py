@@ -40,8 +40,8 @@ INTERVAL = 1
 """Seconds between two moves of the watermark, as the setting has it."""
 
 STALL = 20
-"""Seconds by which a watermark may be older: a busy machine stalls, and a restarted query goes on with its last batch
-by the watermark that the batch had. One that stood still would be further behind."""
+"""Seconds by which a watermark may be older: a busy machine stalls, and a restarted query goes on with its
+last batch by the watermark that the batch had. One that stood still would be further behind."""
 
 
 @dataclass(frozen=True)
