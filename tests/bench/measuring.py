@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -157,6 +158,12 @@ def over_plain(
     most = max(run.rows for run in runs if run.variant == variant)
     own = [run for run in runs if run.variant == variant and run.rows == most and run.round > 0]
     return estimate([compare(cost(run) / run.rows, plain[run.rows, run.round]) for run in own])
+
+
+def executed_plan(df: DataFrame) -> str:
+    """Returns the plan that Spark would run, without the numbers of its columns."""
+    executed = cast("Any", df)._jdf.queryExecution().executedPlan().toString()
+    return re.sub(r"#\d+L?", "#", executed)
 
 
 def arguments(description: str | None) -> argparse.ArgumentParser:

@@ -14,14 +14,14 @@ import os
 import random
 import re
 import subprocess
-import sys
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, cast
 
-from measuring import HERE, PLAIN, TimedRun, arguments, estimate, in_windows, local_session, timed
+from measuring import HERE, PLAIN, TimedRun, estimate, in_windows, local_session, timed
+from processes import arguments_of_processes, gathered, tell
 from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812  as all of Spark's documentation has it
@@ -237,39 +237,24 @@ def table(workload: Workload, runs: Sequence[MarkRun], processes: int) -> str:
     return "\n".join(lines)
 
 
-def measure(options: Any, process: int) -> None:
-    """Measures all in this process, and prints each run as a line of JSON."""
-    bench = Bench(options.jar, options.histogram, options.classes, options.rows)
-    print(json.dumps({"version": bench.spark.version}), flush=True)
+def runs_of(bench: Bench, process: int, rounds: int) -> Iterable[MarkRun]:
     for workload in WORKLOADS:
-        for run in bench.runs(workload, process, options.rounds):
-            print(json.dumps(asdict(run)), flush=True)
-    bench.spark.stop()
+        yield from bench.runs(workload, process, rounds)
 
 
 def main() -> None:
-    parser = arguments(__doc__)
-    parser.add_argument("--rows", type=int, default=12_000_000, help="records of a run")
+    parser = arguments_of_processes(__doc__, rows=12_000_000, processes=10)
     parser.add_argument("--histogram", type=Path, required=True, help="the jar of HdrHistogram")
-    parser.add_argument("--processes", type=int, default=10, help="how many measure, one after another")
-    parser.add_argument("--process", type=int, help="measure here, as the process of this number")
     parser.add_argument("--classes", type=Path, help="where Alternatives.scala is compiled already")
-    parser.set_defaults(rounds=4)
     options = parser.parse_args()
     if options.process is not None:
-        measure(options, options.process)
+        bench = Bench(options.jar, options.histogram, options.classes, options.rows)
+        tell(bench.spark.version, runs_of(bench, options.process, options.rounds))
+        bench.spark.stop()
         return
-    runs: list[MarkRun] = []
-    version = ""
     with tempfile.TemporaryDirectory() as classes:
         compile_scala(f"{options.jar}{os.pathsep}{options.histogram}", Path(classes))
-        for process in range(1, options.processes + 1):
-            print(f"process {process} of {options.processes}", file=sys.stderr, flush=True)
-            again = [sys.executable, *sys.argv, "--classes", classes, "--process", str(process)]
-            done = subprocess.run(again, check=True, stdout=subprocess.PIPE, text=True)
-            first, *rest = done.stdout.splitlines()
-            version = json.loads(first)["version"]
-            runs += [MarkRun(**json.loads(line)) for line in rest]
+        version, runs = gathered(options, MarkRun, ["--classes", classes])
     loads = [run.load for run in runs]
     header = f"Spark {version}, load average {min(loads):.1f} to {max(loads):.1f}"
     tables = [table(workload, runs, options.processes) for workload in WORKLOADS]

@@ -9,17 +9,14 @@ single run beside those of pipelines.py.
 
 from __future__ import annotations
 
-import json
 import os
 import random
-import re
-import subprocess
-import sys
 from dataclasses import asdict, dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
-from measuring import PLAIN, TimedRun, arguments, counter, estimate, local_session, timed, write_results
+from measuring import PLAIN, TimedRun, counter, estimate, executed_plan, timed, write_results
+from processes import arguments_of_processes, gathered, measure
 from pyspark.sql import functions as F  # noqa: N812  as all of Spark's documentation has it
 
 from sparklatency import with_ingestion_timestamp
@@ -73,8 +70,8 @@ VARIANTS: dict[str, Callable[[DataFrame], DataFrame]] = {
 def runs_of(spark: SparkSession, rows: int, process: int, rounds: int) -> Iterable[ShuffledRun]:
     records = spark.range(0, rows, 1, 1).select((F.col("id") % 100).cast("byte").alias("b"))
     for variant, stamps in ((UNREAD, 0), (KEPT, 1)):
-        if plan(VARIANTS[variant](records)).count("ingestion_time()") != stamps:
-            raise SystemExit(f"with {variant} the plan is {plan(VARIANTS[variant](records))}")
+        if executed_plan(VARIANTS[variant](records)).count("ingestion_time()") != stamps:
+            raise SystemExit(f"with {variant} the plan is {executed_plan(VARIANTS[variant](records))}")
     shuffled = counter(spark, "shuffleBytesWritten")
     order = random.Random(process)  # noqa: S311  not a secret
     for number in range(1 - WARM_UPS, rounds + 1):
@@ -86,11 +83,6 @@ def runs_of(spark: SparkSession, rows: int, process: int, rounds: int) -> Iterab
             load = os.getloadavg()[0]
             taken = {"process": process, "shuffled": written, **asdict(cost)}
             yield ShuffledRun("bytes", variant, number, rows, load=load, **taken)
-
-
-def plan(df: DataFrame) -> str:
-    executed = cast("Any", df)._jdf.queryExecution().executedPlan().toString()
-    return re.sub(r"#\d+L?", "#", executed)
 
 
 def table(runs: Sequence[ShuffledRun], processes: int) -> str:
@@ -118,34 +110,12 @@ def table(runs: Sequence[ShuffledRun], processes: int) -> str:
     return "\n".join(lines)
 
 
-def measure(options: Any, process: int) -> None:
-    """Measures all in this process, and prints each run as a line of JSON."""
-    spark = local_session(options.jar, {"spark.driver.extraClassPath": str(options.jar)})
-    print(json.dumps({"version": spark.version}), flush=True)
-    for run in runs_of(spark, options.rows, process, options.rounds):
-        print(json.dumps(asdict(run)), flush=True)
-    spark.stop()
-
-
 def main() -> None:
-    parser = arguments(__doc__)
-    parser.add_argument("--rows", type=int, default=4_000_000, help="records of a run")
-    parser.add_argument("--processes", type=int, default=5, help="how many measure, one after another")
-    parser.add_argument("--process", type=int, help="measure here, as the process of this number")
-    parser.set_defaults(rounds=4)
-    options = parser.parse_args()
+    options = arguments_of_processes(__doc__, rows=4_000_000, processes=5).parse_args()
     if options.process is not None:
-        measure(options, options.process)
+        measure(options, runs_of)
         return
-    runs: list[ShuffledRun] = []
-    version = ""
-    for process in range(1, options.processes + 1):
-        print(f"process {process} of {options.processes}", file=sys.stderr, flush=True)
-        again = [sys.executable, *sys.argv, "--process", str(process)]
-        done = subprocess.run(again, check=True, stdout=subprocess.PIPE, text=True)
-        first, *rest = done.stdout.splitlines()
-        version = json.loads(first)["version"]
-        runs += [ShuffledRun(**json.loads(line)) for line in rest]
+    version, runs = gathered(options, ShuffledRun)
     what = "an ingestion timestamp that nothing reads, CPU time of the task, "
     write_results(options, "unread", version, what, [table(runs, options.processes)], runs)
 
