@@ -61,11 +61,8 @@ object Headline {
    * @param work  who was at work, for a query whose records have no timestamp
    */
   def of(path: LatencyPath, cause: Option[Cause], status: Status, work: Option[Work] = None): Headline = {
-    lazy val ofAges =
-      work.filter(_ => status.query.goesByMarkers).map(of(_)).getOrElse(cause.fold(of(
-        path,
-        status.query
-      ))(of))
+    lazy val ofWork = work.filter(_ => status.query.goesByMarkers).map(of(_))
+    lazy val ofAges = ofWork.orElse(cause.map(of(_))).getOrElse(of(path, status.query))
     status.stalled.map(text => Headline(Stalled, None, None, None, None, Words(text)))
       .orElse(Option.when(status.failed.nonEmpty && ofAges.code == Unknown)(
         Headline(Failed, None, None, None, None, Words(status.failed.mkString))

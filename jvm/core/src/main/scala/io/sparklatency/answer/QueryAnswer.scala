@@ -10,9 +10,9 @@ import io.sparklatency.path.LatencySplit
  * judgement of their own, so two of them never disagree about one moment. Immutable; what nobody reads is not computed.
  *
  * @param status none where no event tells
+ * @param clocks those of the executors now; none of a run that has ended
  * @param error  the first line of what ended it
  * @param leftOut names of its ingestion timestamps that nothing reads
- * @param clocks those of the executors now; none of a run that has ended
  */
 final class QueryAnswer(
     val query: QuerySnapshot,
@@ -35,7 +35,10 @@ final class QueryAnswer(
   private lazy val watermark = WatermarkAdvice.of(query)
   lazy val headline: Headline = Headline.of(path, cause, progress, work)
 
-  /** The step that is the cause, where one is; where no cause is known, the one at which records grow old most. Without timestamps, the one that is at work longest. */
+  /**
+   * The step that is the cause, where one is; where no cause is known, the one at which records grow old most. Without timestamps,
+   * the one that is at work longest.
+   */
   def slowestStep: Option[String] =
     if (query.goesByMarkers) headline.node
     else cause.fold(path.slowestStep.map(_.id))(_.nodes.headOption)

@@ -27,9 +27,8 @@ import io.sparklatency.figures.QuerySnapshot
 
 /**
  * Figures as text for Prometheus, in seconds, with the labels `app`, `query` and `node`; of clocks, `app` and `executor`; of latency
- * markers, Flink's names. Latencies
- * are classic histograms: they can be summed over nodes and applications, and never go down while a query runs. An unknown figure
- * has no line.
+ * markers, Flink's names. Latencies are classic histograms: they can be summed over nodes and applications, and never go down while a
+ * query runs. An unknown figure has no line.
  */
 object PrometheusText {
 
@@ -88,14 +87,10 @@ object PrometheusText {
         clocks.map(clock => Labels.of("app", app, "executor", clock.executor) -> metric.ms(clock.offset))
       gauge(metric.series, metric.help, points)
     }
-    val all =
-      Measure.all.map(histogram(
-        _,
-        nodes
-      )) ++ Seq(histogram(Measure.Marker, markers)) ++ Metric.all.flatMap(single(
-        _,
-        nodes
-      )) ++ ofOperators ++ ofQueries ++ ofClocks :+ gauge(PartSeries, PartHelp, ofParts)
+    val ofRecords = Measure.all.map(histogram(_, nodes))
+    val counted = Metric.all.flatMap(single(_, nodes))
+    val all = (ofRecords :+ histogram(Measure.Marker, markers)) ++ counted ++ ofOperators ++ ofQueries ++
+      ofClocks :+ gauge(PartSeries, PartHelp, ofParts)
     new MetricSnapshots(all.filterNot(_.getDataPoints.isEmpty).asJava)
   }
 

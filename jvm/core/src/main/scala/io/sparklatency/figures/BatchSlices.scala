@@ -76,17 +76,16 @@ private final class BatchSlices(
   }
 
   private def part(node: String, attempt: TaskAttempt, partition: Int, slice: TaskSlice, rows: Long): Part = {
-    val opened = slice.openedMicros - offsets(slice.executor).fold(0L)(_.micros)
-    def after(ms: Float) = opened + math.round(ms * 1000.0)
+    val clock = offsets(slice.executor)
     Part(
       node,
       attempt.stage,
       attempt.id,
       partition,
       slice.executor,
-      opened,
-      after(slice.endedMs),
-      after(slice.overMs),
+      slice.opened(clock),
+      slice.ended(clock),
+      slice.over(clock),
       slice.watchedMs.toDouble,
       slice.waitedMs.toDouble,
       rows

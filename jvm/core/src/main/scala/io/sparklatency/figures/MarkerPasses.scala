@@ -25,24 +25,23 @@ import io.sparklatency.time.ClockOffset
  */
 private final class MarkerPasses(
     marks: Seq[MarkReadings],
-    upstream: Map[String, Set[String]],
+    upstream: Map[String, Seq[String]],
     offset: String => Option[ClockOffset]
 ) {
   import MarkerPasses._
 
-  private val offsets = mutable.Map.empty[String, Long]
-  private def aheadMicros(executor: String) =
-    offsets.getOrElseUpdate(executor, offset(executor).fold(0L)(_.micros))
+  private val offsets = mutable.Map.empty[String, Option[ClockOffset]]
+  private def offsetOf(executor: String) = offsets.getOrElseUpdate(executor, offset(executor))
 
   private def in(mark: MarkReadings): Iterable[Stop] = for {
     reading <- mark.readings.values if mark.measure == Measure.E2ELatency && reading.slice.isWatched
     slice = reading.slice
     attempt = reading.attempt
-    opened = slice.openedMicros - aheadMicros(slice.executor)
-    ended = opened + math.round(slice.endedMs * 1000.0)
-  } yield Stop(mark.node, reading.partition, attempt.stage, attempt.id, millis(opened), millis(ended))
+    clock = offsetOf(slice.executor)
+    (opened, ended) = (millis(slice.opened(clock)), millis(slice.ended(clock)))
+  } yield Stop(mark.node, reading.partition, attempt.stage, attempt.id, opened, ended)
 
-  private def isSource(node: String) = upstream.getOrElse(node, Set.empty).isEmpty
+  private def isSource(node: String) = upstream.getOrElse(node, Nil).isEmpty
 
   // Of a batch that carries no markers no more is looked at than these.
   private val starts: Seq[Stop] = inTasks(marks.filter(mark => isSource(mark.node)).flatMap(in))
@@ -114,7 +113,7 @@ private final class MarkerPasses(
 
   @tailrec
   private def allBefore(front: Set[String], seen: Set[String]): Set[String] = {
-    val next = front.flatMap(upstream.getOrElse(_, Set.empty[String])) -- seen
+    val next = front.flatMap(upstream.getOrElse(_, Nil)) -- seen
     if (next.isEmpty) seen else allBefore(next, seen ++ next)
   }
 }

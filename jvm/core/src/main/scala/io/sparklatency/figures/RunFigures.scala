@@ -91,12 +91,13 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
       }
       shown.groupBy(mark => mark.node -> mark.measure).values.foreach(add(_, batch, latencies))
     }
-    latencies.foreach(mark => linked(mark.node, mark.upstream))
+    // Markers pass nodes that are not shown, too.
+    marks.filter(_.measure == Measure.E2ELatency).foreach(mark => linked(mark.node, mark.upstream))
     timestamps ++= latencies.filter(mark => nodes.contains(mark.node))
       .flatMap(mark => mark.timestamp.map(mark.node -> _))
     batch.seesReading ||= latencies.exists(_.subtopology == 0)
     batch.times = BatchTimes.of(batch.id, latencies, offset).orElse(batch.times)
-    batch.markers = batch.markers.orElse(markers.of(marks, offset))
+    batch.markers = batch.markers.orElse(markers.of(marks, upstream, offset))
   }
 
   /** @param same marks of one node and measure */
@@ -216,7 +217,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     if (report.hasBatches) progress.report(report)
     else {
       windows.report(report, nowMs).foreach(worked)
-      markers.report(report, nowMs, progress.mark(_).map(_.id))
+      markers.report(report, nowMs, progress.mark(_).map(_.id), upstream.getOrElse(_, Nil).isEmpty)
     }
 
   def taskEnded(task: Long): Unit = {

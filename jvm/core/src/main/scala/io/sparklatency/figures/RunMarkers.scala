@@ -13,7 +13,6 @@ import io.sparklatency.time.ClockOffset
  */
 private final class RunMarkers(make: FiguresMaker) {
   private var settings = MarkerSettings.Off
-  private var upstream = Map.empty[String, Set[String]]
   private val figures = mutable.LinkedHashMap.empty[MarkerKey, Histogram]
   private val folded = new Distinct
   private val windows = new MarkerWindows
@@ -24,24 +23,28 @@ private final class RunMarkers(make: FiguresMaker) {
   def size: Int = figures.size
 
   /** A plan of the query is about to run. */
-  def planned(nodes: Seq[PlannedNode]): Unit = {
-    nodes.lastOption.foreach(node => settings = node.markers)
-    if (settings.isOn) nodes.foreach(node => linked(node.id, node.upstream))
-  }
+  def planned(nodes: Seq[PlannedNode]): Unit = nodes.lastOption.foreach(node => settings = node.markers)
 
-  /** The markers of a batch of which this stands; none where it carries none. */
-  def of(marks: Seq[MarkReadings], offset: String => Option[ClockOffset]): Option[MarkerPasses] =
+  /**
+   * The markers of a batch of which this stands; none where it carries none.
+   *
+   * @param upstream ids of the nodes whose records come to a node next
+   */
+  def of(
+      marks: Seq[MarkReadings],
+      upstream: Map[String, Seq[String]],
+      offset: String => Option[ClockOffset]
+  ): Option[MarkerPasses] =
     settings.intervalMs.flatMap { interval =>
-      marks.filter(_.measure == Measure.E2ELatency).foreach(mark => linked(mark.node, mark.upstream))
       val passes = new MarkerPasses(marks, upstream, offset)
-      passes.markedMs.filter(isDue(_, interval)).map { ms =>
+      passes.markedMs.filter(isDue(_, markedMs, interval)).map { ms =>
         markedMs = Some(ms)
         passes
       }
     }
 
-  /** A clock that was set back makes a batch due. */
-  private def isDue(ms: Long, interval: Long): Boolean =
+  /** A clock that was set back makes one due. */
+  private def isDue(ms: Long, markedMs: Option[Long], interval: Long): Boolean =
     markedMs.forall(before => ms - before >= interval || ms < before)
 
   /** Their batch is committed. */
@@ -52,13 +55,22 @@ private final class RunMarkers(make: FiguresMaker) {
       histogram.add(LatencySummary.merge(same), atMs)
   }
 
-  /** A task tells what it did, where no batch ends. A second of it stands for a marker, when the interval has passed. */
-  def report(report: TaskReport, nowMs: Long, node: Long => Option[String]): Unit =
+  /**
+   * A task tells what it did, where no batch ends. A second of it stands for a marker, when the interval has passed.
+   *
+   * @param node     the id of a planned node
+   * @param isSource whether no node is before one
+   */
+  def report(
+      report: TaskReport,
+      nowMs: Long,
+      node: Long => Option[String],
+      isSource: String => Boolean
+  ): Unit =
     for (interval <- settings.intervalMs) {
-      val passes = windows.report(report, node, id => upstream.getOrElse(id, Set.empty).isEmpty)
+      val passes = windows.report(report, node, isSource)
       val task = report.attempt.id
-      val isDue = markedByTask.get(task).forall(before => nowMs - before >= interval || nowMs < before)
-      if (isDue && passes.nonEmpty) {
+      if (passes.nonEmpty && isDue(nowMs, markedByTask.get(task), interval)) {
         markedByTask += task -> nowMs
         markedMs = Some(nowMs)
         count += passes.map(pass => pass.source -> pass.sourceSubtask).distinct.size
@@ -85,9 +97,6 @@ private final class RunMarkers(make: FiguresMaker) {
       }
     figures.getOrElseUpdate(shown, new Histogram(make.marker(shown)))
   }
-
-  private def linked(node: String, before: Set[String]): Unit =
-    upstream += node -> (upstream.getOrElse(node, Set.empty) ++ before)
 
   /**
    * None where they are off.

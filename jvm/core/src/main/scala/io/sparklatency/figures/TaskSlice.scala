@@ -1,5 +1,7 @@
 package io.sparklatency.figures
 
+import io.sparklatency.time.ClockOffset
+
 /**
  * When a node of a task was at work on one partition, by the clock of its executor. A driver keeps many of these.
  *
@@ -19,6 +21,11 @@ final case class TaskSlice(
 ) {
 
   def isWatched: Boolean = this ne TaskSlice.Unwatched
+
+  // By the driver's clock as far as it is known, in microseconds since the epoch.
+  def opened(offset: Option[ClockOffset]): Long = openedMicros - offset.fold(0L)(_.micros)
+  def ended(offset: Option[ClockOffset]): Long = opened(offset) + math.round(endedMs * 1000.0)
+  def over(offset: Option[ClockOffset]): Long = opened(offset) + math.round(overMs * 1000.0)
 
   /** All that come from one executor share its name. */
   private def readResolve(): AnyRef =

@@ -11,8 +11,8 @@ import org.apache.spark.sql.latency.planning.SystemTimeWatermarkStrategy
 import org.apache.spark.sql.{Dataset => AnyDataset}
 
 /**
- * Gives Datasets a system-time watermark, or an idle timeout to the one that they have, for the façades. The jar alone is enough: the first call in a session adds what
- * plans and moves it. A user's mistake fails here, with an IllegalArgumentException that names the remedy.
+ * Gives Datasets a system-time watermark, or an idle timeout to the one that they have, for the façades. The jar alone is enough:
+ * the first call in a session adds what plans and moves it. A user's mistake fails here, with an IllegalArgumentException that names the remedy.
  *
  * Costs one analysis of the Dataset, and nothing per record. Called in the user's thread.
  */

@@ -2,15 +2,11 @@ package org.apache.spark.sql.latency.marking
 
 import java.util.UUID
 
-import scala.util.Try
-
 import io.sparklatency.answer.Readable
 import org.apache.spark.sql.catalyst.plans.logical.AnalysisHelper
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
-import org.apache.spark.sql.catalyst.util.IntervalUtils
-import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * How long the source of one watermark may be silent before it holds the others back no longer. It is a tag on Spark's own node, so no
@@ -55,11 +51,7 @@ private[latency] object WatermarkIdleTimeout {
 
   private def read(timeout: String): Long = {
     def named = s"'${Readable.cut(String.valueOf(timeout))}'"
-    val interval =
-      if (timeout == null) None
-      else Option(IntervalUtils.safeStringToInterval(UTF8String.fromString(timeout)))
-    // Spark's arithmetic overflows where an interval is of millions of days.
-    interval.flatMap(of => Try(EventTimeWatermark.getDelayMs(of)).toOption).filter(_ > 0).getOrElse(
+    IntervalText.read(timeout).flatMap(IntervalText.millis).filter(_ > 0).getOrElse(
       fail(s"$named is not an interval longer than 0", "give one such as '5 minutes'")
     )
   }

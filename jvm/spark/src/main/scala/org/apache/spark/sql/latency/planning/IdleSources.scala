@@ -10,8 +10,6 @@ import org.apache.spark.sql.connector.read.streaming.SparkDataStream
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.latency.compat.EventTimeWatermarkExec
 import org.apache.spark.sql.latency.compat.MicroBatchExecutionContext
-import org.apache.spark.sql.latency.compat.StreamingDataSourceV2ScanRelation
-import org.apache.spark.sql.latency.compat.StreamingExecutionRelation
 import org.apache.spark.sql.latency.compat.WatermarkTracker
 
 /**
@@ -34,7 +32,9 @@ private[planning] final class IdleSources(watermarks: Seq[EventTimeWatermark], t
 
   /** A self-join has the same watermark twice. */
   private val sources: Map[UUID, Seq[SparkDataStream]] =
-    watermarks.groupMap(_.nodeId)(IdleSources.below).map { case (id, streams) => id -> streams.flatten }
+    watermarks.groupMap(_.nodeId)(StreamingQuerySources.relationsIn(_)).map { case (id, relations) =>
+      id -> relations.flatten.map { case (stream, _) => stream }
+    }
 
   /** For the last batches: who asks does so on another thread, and later. */
   @volatile private var idle = Map.empty[Long, Map[UUID, Long]]
@@ -82,11 +82,6 @@ private[planning] object IdleSources {
 
   /** So many batches of a query end, at most, before the listener hears of the first. */
   private val Kept = 100L
-
-  private def below(watermark: EventTimeWatermark): Seq[SparkDataStream] = watermark.collect {
-    case relation: StreamingExecutionRelation => relation.source
-    case relation: StreamingDataSourceV2ScanRelation => relation.stream
-  }
 
   /** Whether all that the source had is in the batch, or in one before. Not every source tells how much it has. */
   private def isReadUp(source: SparkDataStream, context: MicroBatchExecutionContext): Boolean = {

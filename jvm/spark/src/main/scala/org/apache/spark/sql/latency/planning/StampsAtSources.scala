@@ -16,8 +16,8 @@ import org.apache.spark.sql.latency.recording.ReadingTime
 import org.apache.spark.sql.latency.recording.RecordExpression
 
 /**
- * Plans a stamp as a projection, which every mode and every check of Spark's knows, and a reader that does nothing as nothing. Runs in the planning thread, for each batch
- * anew.
+ * Plans a stamp as a projection, which every mode and every check of Spark's knows, and a reader that does nothing as nothing. Runs in
+ * the planning thread, for each batch anew.
  */
 private[latency] object IngestionStampStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {

@@ -23,16 +23,12 @@ import org.apache.spark.sql.latency.compat.plansStatelessAdaptively
  */
 private[latency] final class StreamingQuerySources(query: Option[StreamExecution]) extends RecordSources {
 
-  private lazy val relations = query.toSeq.flatMap(query => relationsIn(query.logicalPlan))
-
-  private def relationsIn(plan: LogicalPlan): Seq[(SparkDataStream, Seq[Attribute])] = plan.collect {
-    case relation: StreamingExecutionRelation => relation.source -> relation.output
-    case relation: StreamingDataSourceV2ScanRelation => relation.stream -> relation.output
-  }
+  private lazy val relations =
+    query.toSeq.flatMap(query => StreamingQuerySources.relationsIn(query.logicalPlan))
 
   /** The ordinals of the sources that this part of the query's logical plan reads. */
   def ordinalsIn(part: LogicalPlan): Set[Int] =
-    relationsIn(part).flatMap { case (stream, _) => ordinal(stream) }.toSet
+    StreamingQuerySources.relationsIn(part).flatMap { case (stream, _) => ordinal(stream) }.toSet
 
   override def of(leaf: SparkPlan): Option[RecordSource] =
     stream(leaf).map(stream => RecordSource(RecordSource.name(stream), ordinal(stream)))
@@ -57,4 +53,13 @@ private[latency] final class StreamingQuerySources(query: Option[StreamExecution
   /** Its place in the query's logical plan, which is the same after a restart. */
   private def ordinal(stream: SparkDataStream): Option[Int] =
     Some(relations.map(_._1).distinct.indexWhere(_ eq stream)).filter(_ >= 0)
+}
+
+private[planning] object StreamingQuerySources {
+
+  /** The streams that this part of a query's logical plan reads, with the columns of each. */
+  def relationsIn(part: LogicalPlan): Seq[(SparkDataStream, Seq[Attribute])] = part.collect {
+    case relation: StreamingExecutionRelation => relation.source -> relation.output
+    case relation: StreamingDataSourceV2ScanRelation => relation.stream -> relation.output
+  }
 }

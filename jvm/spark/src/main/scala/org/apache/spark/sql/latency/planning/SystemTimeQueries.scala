@@ -17,8 +17,8 @@ import org.apache.spark.sql.latency.marking.WatermarkIdleTimeout
 import org.apache.spark.sql.streaming.StreamingQueryListener
 
 /**
- * Gets between a query and its trigger when it starts, if it has system-time watermarks, or several of which some may be idle. Spark calls this in the query's own thread,
- * before the query does anything, and the query then finds its plan and trigger made.
+ * Gets between a query and its trigger when it starts, if it has system-time watermarks, or several of which some may be idle. Spark
+ * calls this in the query's own thread, before the query does anything, and the query then finds its plan and trigger made.
  *
  * Costs a look at the plan of each query that starts in the session.
  */
@@ -87,10 +87,8 @@ private[latency] object SystemTimeQueries {
    */
   def dropsLate(query: StreamExecution): Boolean = {
     val systemTime = watermarks(query.logicalPlan)
-    systemTime.nonEmpty && (ordinary(
-      query.logicalPlan,
-      systemTime
-    ).isEmpty || trigger(query).exists(_.heldBefore))
+    def isOnly = ordinary(query.logicalPlan, systemTime).isEmpty
+    systemTime.nonEmpty && (isOnly || trigger(query).exists(_.heldBefore))
   }
 
   private def trigger(query: StreamExecution): Option[SystemTimeTrigger] = query match {

@@ -17,11 +17,11 @@ import org.apache.spark.sql.streaming.OutputMode
 
 /**
  * Moves on the system-time watermarks of a query, and those of idle sources, before Spark decides whether there is a batch to run.
- * Spark then logs the new watermark with the batch and runs it, also without data, where an operator goes by the watermark, be its state empty or not. So a
- * batch that is replayed has the watermark that it had.
+ * Spark then logs the new watermark with the batch and runs it, also without data, where an operator goes by the watermark, be its
+ * state empty or not. So a batch that is replayed has the watermark that it had.
  *
- * Everything here but [[idleSince]] runs in the query's own thread, between two batches. A trigger costs one reading of the clock; a move costs
- * a walk over the last plan, and the batch that Spark then runs.
+ * Everything here but [[idleSince]] runs in the query's own thread, between two batches. A trigger costs one reading of the clock; a
+ * move costs a walk over the last plan, and the batch that Spark then runs.
  *
  * @param pace       the query's own trigger
  * @param watermarks those that go by the clock

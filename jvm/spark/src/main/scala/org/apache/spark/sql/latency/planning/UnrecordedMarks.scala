@@ -8,8 +8,9 @@ import org.apache.spark.sql.latency.marking.KeptTimestamps
 import org.apache.spark.sql.latency.marking.LatencyMark
 
 /**
- * Takes out the marks that the level of their query excludes, and leaves their timestamps only where the user has asked for that. A mark does not know its query when it is made. It goes in the
- * optimizer's own batch of rules, which then run again without the fence: the plan is that of the query without the mark.
+ * Takes out the marks that the level of their query excludes, and leaves their timestamps only where the user has asked for that. A
+ * mark does not know its query when it is made. It goes in the optimizer's own batch of rules, which then run again without the
+ * fence: the plan is that of the query without the mark.
  *
  * Runs with the optimizer, in the thread that plans the query. A plan without a mark costs one walk.
  */
