@@ -4,8 +4,10 @@
 .DELETE_ON_ERROR:
 SHELL := /bin/bash
 
-# The first line is the default one: it runs the demo and holds the tools. On an older line `make test` runs the suites that
-# depend on the line, and one pipeline from end to end. `make test-full` runs all but the rest of tests/e2e; so does SPARK=4.1.
+# The first line is the default one: it runs the demo and holds the tools, and all suites of the JVM. On the others `make test`
+# runs those that depend on the line. On the newest lines it runs the tests in Python and from end to end, on an older line one
+# pipeline from end to end. `make test-full` runs all on the newest lines, and on an older line all but the rest of tests/e2e;
+# so does SPARK=4.3.
 NEWEST_LINES := 4.2 4.3
 ALL_LINES := $(NEWEST_LINES)
 LINES := $(or $(SPARK),$(ALL_LINES))
@@ -14,6 +16,7 @@ WHOLE_LINES := $(if $(SPARK)$(TEST_FULL),$(LINES),$(NEWEST_LINES))
 RELEASE_4.2 := 4.2.0
 RELEASE_4.3 := 4.3.0
 HOME_LINE := $(firstword $(LINES))
+WHOLE_BRIDGES := $(if $(SPARK)$(TEST_FULL),$(LINES),$(HOME_LINE))
 UNKNOWN := $(filter-out $(ALL_LINES),$(LINES))
 ifneq ($(UNKNOWN),)
 $(error SPARK=$(UNKNOWN): no such Spark line; there are $(ALL_LINES))
@@ -43,8 +46,7 @@ SBT_LINT = scalafmtCheckAll e2e/scalafmtCheckAll sparkSuites/scalafmtCheckAll sc
 jar = dist/sparklatency-spark_$(1)_2.13-$(VERSION).jar
 bridge = bridge$(subst .,,$(1))
 BRIDGES := $(foreach line,$(LINES),$(call bridge,$(line)))
-BRIDGE_TESTS := $(foreach line,$(WHOLE_LINES),$(call bridge,$(line))/test) \
-	$(foreach line,$(filter-out $(WHOLE_LINES),$(LINES)),$(call bridge,$(line))/testLine)
+BRIDGE_TESTS := $(foreach line,$(LINES),$(call bridge,$(line))/$(if $(filter $(line),$(WHOLE_BRIDGES)),test,testLine))
 JARS := $(foreach line,$(LINES),$(call jar,$(line)))
 SPARKS := $(LINES:%=.venv/%/spark)
 VENVS := $(WHOLE_LINES:%=.venv/%/ready)
@@ -81,7 +83,10 @@ test-full: ## all cases of all suites, a thousand queries that come and go, the 
 	@$(MAKE) --no-print-directory test-jvm lint-python
 	@$(MAKE) --no-print-directory test-parts mutants
 
-test-parts: $(WHOLE_LINES:%=test-python-%) $(if $(filter $(SUITES_LINE),$(LINES)),test-spark-suites) test-e2e
+# The tests in Python of two lines run side by side: each waits for its own Spark half of the time.
+test-parts: build $(VENVS)
+	@$(MAKE) --no-print-directory -j2 -Oline $(WHOLE_LINES:%=test-python-%)
+	@$(MAKE) --no-print-directory $(if $(filter $(SUITES_LINE),$(LINES)),test-spark-suites) test-e2e
 
 test-jvm: $(SBT_LAUNCHER) $(VENVS) $(SPARKS) # one session of sbt for all that the tests want of it; two lines' suites run side by side
 	$(SBT) $(SBT_LINT) core/test "all $(BRIDGE_TESTS)" $(BRIDGES:%=%/assembly) e2e/classpaths sparkSuites/classpath

@@ -40,6 +40,9 @@ val sparkJvm = Seq(
   "-Djdk.reflect.useDirectMethodHandle=false"
 )
 
+/** Tests run most of their code a few times: the optimising compiler would take a third of the processors for nothing. */
+val shortLived = Seq("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+
 /** Two forked JVMs at a time: the suites of two Spark lines run side by side. */
 Global / concurrentRestrictions := Seq(
   Tags.limitAll(java.lang.Runtime.getRuntime.availableProcessors),
@@ -85,7 +88,7 @@ def bridge(spark: SparkLine): Project =
       Compile / unmanagedSourceDirectories ++= spark.shims(baseDirectory.value / "src" / "shims"),
       Test / unmanagedSourceDirectories ++=
         spark.shims((LocalRootProject / baseDirectory).value / "tests" / "jvm" / "shims"),
-      Test / javaOptions ++= sparkJvm,
+      Test / javaOptions ++= sparkJvm ++ shortLived,
       testLine := (Test / testOnly).toTask(SparkLine.suites.map("*." + _).mkString(" ", " ", "")).value,
       libraryDependencies += "com.tngtech.archunit" % "archunit" % "1.3.0" % Test,
       assembly / assemblyJarName := s"sparklatency-spark_${spark.name}_${scalaBinaryVersion.value}-${version.value}.jar",

@@ -16,13 +16,13 @@ object SparkLine {
   /** Every line that a jar is built for; the first is the home line. */
   def all: Seq[SparkLine] = newest ++ older
 
-  /** Lines of which `make test` runs all suites. */
+  /** Lines of which `make test` runs the tests in Python and from end to end; of the home line also all suites. */
   val newest: Seq[SparkLine] = Seq(FromMaven("4.2", "4.2.0"), FromPyspark("4.3", "4.3.0"))
 
-  /** Lines of which it runs the `suites` that depend on the line. */
+  /** Lines of which it runs one pipeline from end to end, beside the `suites`. */
   val older: Seq[SparkLine] = Seq(FromPyspark("4.1", "4.1.4"), FromPyspark("4.0", "4.0.5"))
 
-  /** What goes through each name in the room `compat`, and the laws of the house. */
+  /** What depends on the line: what goes through each name in the room `compat`, and the laws of the house. */
   val suites: Seq[String] = Seq(
     "RoomsSuite",
     "ReferenceSuite",

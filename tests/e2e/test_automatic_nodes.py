@@ -9,6 +9,8 @@ import pytest
 from broker import Broker, resolved
 from cluster import Cluster
 
+pytestmark = pytest.mark.one_line
+
 RECORDS = 300
 RATE = 300
 

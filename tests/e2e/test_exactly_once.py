@@ -191,6 +191,7 @@ def test_an_executor_had_been_lost(run: Run) -> None:
     assert "ExecutorLostFailure" in run.reasons("killed_executor")
 
 
+@pytest.mark.one_line
 def test_a_batch_that_a_killed_driver_left_counts_in_the_run_that_commits_it(
     cluster: Cluster, records: Input, figures: list[str], tmp_path: Path
 ) -> None:

@@ -25,6 +25,7 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from shop import BATCHES, ORDERS
 
+from sampling import by_turns
 from sparklatency import latency
 from sparklatency.cli import main
 
@@ -81,7 +82,7 @@ def said(driver: Child) -> list[list[str]]:
     return [line.split()[1:] for line in driver.lines() if line.startswith("shop: ")]
 
 
-@pytest.fixture(scope="module", params=LINES)
+@pytest.fixture(scope="module", params=by_turns(LINES))
 def shop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     """The tests that end it come last."""
     folder = tmp_path_factory.mktemp("shop")

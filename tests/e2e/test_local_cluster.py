@@ -7,6 +7,8 @@ import pytest
 from cluster import LINES, WORKERS, cluster_in_driver
 from submitted import CONF, gauge, gauges, probing
 
+from sampling import by_turns
+
 SCRIPT = Path(__file__).parent / "local_cluster.py"
 FILES = 4
 RECORDS = 1000
@@ -18,7 +20,7 @@ PLUGIN = {
 }
 
 
-@pytest.fixture(scope="module", params=LINES)
+@pytest.fixture(scope="module", params=by_turns(LINES))
 def counted(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
     """What JMX shows of the only batch: the query finds all files when it starts."""
     folder, home = tmp_path_factory.mktemp("local-cluster"), tmp_path_factory.mktemp("home")

@@ -16,6 +16,7 @@ from children import Child
 from cluster import LINES, cluster_in_driver
 from submitted import CONF
 
+from sampling import by_turns
 from scraping import required
 
 HERE = Path(__file__).parent
@@ -70,7 +71,7 @@ class Driver:
         return micros / 1e3 + (now - self.since) * ppm / 1e12
 
 
-@pytest.fixture(scope="module", params=LINES)
+@pytest.fixture(scope="module", params=by_turns(LINES))
 def driver(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
     folder, home = tmp_path_factory.mktemp("skewed"), tmp_path_factory.mktemp("home")
     library = folder / "skewed_clock.so"

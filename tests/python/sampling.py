@@ -4,7 +4,8 @@ A product is that of two parameters. Its test says so: ``@pytest.mark.sampled(of
 sample has each shape in one mode, and each mode at least once. Seeds that follow one another have other
 samples, and as many of them as there are modes have the whole product.
 
-What hardly depends on the line of Spark, ``@pytest.mark.one_line``, runs on the line whose turn it is.
+What hardly depends on the line of Spark, ``@pytest.mark.one_line``, runs on the line whose turn it is: that
+of its parameter ``cluster``, or of the pyspark that is installed.
 
 ``TEST_FULL`` runs all. ``SAMPLE_SEED`` runs a sample again; without it the day is the seed.
 """
@@ -74,7 +75,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _is_run(item: pytest.Item, values: Mapping[tuple[object, str], list[object]]) -> bool:
-    if item.get_closest_marker("one_line") and not _is_our_turn():
+    if item.get_closest_marker("one_line") and not _is_our_turn(item):
         return False
     own = _parameters(item)
     for of, by in _products(item):
@@ -84,9 +85,9 @@ def _is_run(item: pytest.Item, values: Mapping[tuple[object, str], list[object]]
     return True
 
 
-def _is_our_turn() -> bool:
-    own = ".".join(version("pyspark").split(".")[:2])
-    return own not in LINES or own in by_turns(LINES)
+def _is_our_turn(item: pytest.Item) -> bool:
+    line = _parameters(item).get("cluster") or ".".join(version("pyspark").split(".")[:2])
+    return line not in LINES or line in by_turns(LINES)
 
 
 def _values(items: Iterable[pytest.Item]) -> dict[tuple[object, str], list[object]]:

@@ -38,8 +38,17 @@ TESTS = """
     @pytest.mark.one_line
     def test_any_line():
         pass
+
+    @pytest.fixture(params=["8.8", "9.9"])
+    def cluster(request):
+        return request.param
+
+    @pytest.mark.one_line
+    def test_any_cluster(cluster):
+        pass
 """
-ONE_SIDE = ["any_line", "one_side[a]", "one_side[b]"]
+CLUSTERS = ["any_cluster[8.8]", "any_cluster[9.9]"]
+ONE_SIDE = [*CLUSTERS, "any_line", "one_side[a]", "one_side[b]"]
 OWN_LINE = spark_line(pyspark_version())
 Tests = tuple[list[str], str]
 
@@ -97,3 +106,9 @@ def test_what_hardly_depends_on_the_line_runs_on_the_line_whose_turn_it_is(ran: 
     assert turns == [True, False, True]
     assert "any_line" in ran(SPARK_LINES=OWN_LINE, SAMPLE_SEED="1")[0]
     assert "any_line" in ran(SPARK_LINES=lines, SAMPLE_SEED="1", TEST_FULL="1")[0]
+
+
+def test_a_cluster_of_the_line_whose_turn_it_is_is_enough(ran: Callable[..., Tests]) -> None:
+    for seed, cluster in enumerate(CLUSTERS):
+        tests, _ = ran(SPARK_LINES="8.8 9.9", SAMPLE_SEED=str(seed))
+        assert [test for test in tests if test in CLUSTERS] == [cluster]
