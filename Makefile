@@ -9,13 +9,14 @@ SHELL := /bin/bash
 # pipeline from end to end. `make test-full` runs all on the newest lines, and on an older line all but the rest of tests/e2e;
 # so does SPARK=4.3.
 NEWEST_LINES := 4.2 4.3
-ALL_LINES := $(NEWEST_LINES) 4.1
+ALL_LINES := $(NEWEST_LINES) 4.1 4.0
 LINES := $(or $(SPARK),$(ALL_LINES))
 OLDER_LINES := $(filter-out $(NEWEST_LINES),$(LINES))
 WHOLE_LINES := $(if $(SPARK)$(TEST_FULL),$(LINES),$(NEWEST_LINES))
 RELEASE_4.2 := 4.2.0
 RELEASE_4.3 := 4.3.0
 RELEASE_4.1 := 4.1.4
+RELEASE_4.0 := 4.0.5
 HOME_LINE := $(firstword $(LINES))
 WHOLE_BRIDGES := $(if $(SPARK)$(TEST_FULL),$(LINES),$(HOME_LINE))
 UNKNOWN := $(filter-out $(ALL_LINES),$(LINES))

@@ -11,7 +11,7 @@ from broker import free_port
 from children import Child
 
 LINES = os.environ.get("SPARK_LINES", "4.2 4.3").split()
-OLDER_LINES = os.environ.get("OLDER_LINES", "4.1").split()
+OLDER_LINES = os.environ.get("OLDER_LINES", "4.1 4.0").split()
 """Those that have one pipeline instead of all."""
 
 HOSTS = ["127.0.0.1", "localhost"]

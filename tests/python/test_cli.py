@@ -23,7 +23,7 @@ def test_jar_prints_the_path_for_the_installed_pyspark() -> None:
     assert (printed.exit_code, printed.output) == (0, f"{jar_path()}\n")
 
 
-@pytest.mark.parametrize("line", ["4.1", "4.2", "4.3"])
+@pytest.mark.parametrize("line", ["4.0", "4.1", "4.2", "4.3"])
 def test_jar_prints_the_path_for_a_line(line: str) -> None:
     for version in (line, f"{line}.0", f"{line}.1-vendor2"):
         printed = sparklatency("jar", "--spark", version)
@@ -34,7 +34,10 @@ def test_jar_prints_the_path_for_a_line(line: str) -> None:
 def test_jar_names_the_lines_there_are_when_none_fits() -> None:
     failed = sparklatency("jar", "--spark", "3.5.8")
     assert (failed.exit_code, failed.stdout) == (1, "")
-    assert "has no jar for Spark 3.5 (asked for 3.5.8). It has one for Spark 4.1, 4.2, 4.3." in failed.stderr
+    assert (
+        "has no jar for Spark 3.5 (asked for 3.5.8). It has one for Spark 4.0, 4.1, 4.2, 4.3."
+        in failed.stderr
+    )
     assert "has no jar for Spark 4.20 (asked for 4.20.1)." in sparklatency("jar", "--spark", "4.20.1").stderr
 
 
@@ -53,7 +56,10 @@ def test_jar_without_pyspark_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_version_names_the_package_and_its_lines() -> None:
-    assert sparklatency("--version").output == f"sparklatency {__version__}, jars for Spark: 4.1, 4.2, 4.3\n"
+    assert (
+        sparklatency("--version").output
+        == f"sparklatency {__version__}, jars for Spark: 4.0, 4.1, 4.2, 4.3\n"
+    )
 
 
 def test_help_names_the_exit_codes() -> None:
