@@ -11,7 +11,6 @@ import org.apache.spark.sql.latency.history.BatchArchive
 import org.apache.spark.sql.latency.history.StoredBatch
 import org.apache.spark.sql.latency.history.StoredEnd
 import org.apache.spark.sql.latency.history.StoredRun
-import org.apache.spark.sql.streaming.StreamingQueryListener.QueryStartedEvent
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
 import org.apache.spark.util.kvstore.InMemoryStore
 import org.scalatest.funsuite.AnyFunSuite
@@ -88,7 +87,7 @@ class ForgottenRunsSuite extends AnyFunSuite with ArchivedBatches {
     val stored = new BatchArchive(kv, kept = 50, used = true)
     def fails(query: UUID, name: String) = {
       val run = UUID.randomUUID
-      stored.onOtherEvent(new QueryStartedEvent(query, run, name, "", Set.empty))
+      stored.onOtherEvent(QueryEvents.started(query, run, name))
       stored.onOtherEvent(new QueryTerminatedEvent(query, run, Some(s"$name failed"), None))
     }
     fails(UUID.randomUUID, "once")

@@ -6,10 +6,10 @@ import java.sql.Timestamp
 
 import scala.io.Source
 
+import io.sparklatency.spark.Lines.MemoryStream
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions._
 
 /** Sources that fall silent under an idle timeout of a minute. Delays and windows have 10 s. */

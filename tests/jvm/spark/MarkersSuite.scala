@@ -11,17 +11,17 @@ import scala.jdk.CollectionConverters._
 import scala.util.Using
 
 import com.fasterxml.jackson.databind.JsonNode
+import io.sparklatency.spark.Lines.LowLatencyMemoryStream
+import io.sparklatency.spark.Lines.MemoryStream
+import io.sparklatency.spark.Lines.realTime
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.Encoders
 import org.apache.spark.sql.ForeachWriter
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
-import org.apache.spark.sql.execution.streaming.sources.LowLatencyMemoryStream
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.Plans
 import org.apache.spark.sql.streaming.StreamingQuery
-import org.apache.spark.sql.streaming.Trigger
 import org.scalatest.concurrent.Eventually
 import org.scalatest.time.Millis
 import org.scalatest.time.Seconds
@@ -270,7 +270,7 @@ class MarkersSuite extends StreamingTest with Eventually {
       val step = udf { (_: Int) => Thread.sleep(50); true }.asNondeterministic()
       val found = input.toDF().withE2ELatency("read").filter(step(col("value"))).withE2ELatency("found")
       val query = found.writeStream.queryName("markers_real_time").outputMode("update").foreach(Drop)
-        .trigger(Trigger.RealTime("10 minutes")).start()
+        .trigger(realTime("10 minutes")).start()
       try {
         eventually {
           input.addData(1)

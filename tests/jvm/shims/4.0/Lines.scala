@@ -19,8 +19,11 @@ object Lines {
   /** In the place of a source that real-time mode reads: a test that asks for one is cancelled. */
   object LowLatencyMemoryStream {
     def apply[A](spark: SparkSession, partitions: Int)(implicit encoder: Encoder[A]): MemoryStream[A] =
-      cancel(s"Spark ${spark.version} has no real-time mode, so no $partitions partitions of ${encoder.clsTag}")
+      cancel(
+        s"Spark ${spark.version} has no real-time mode, so no $partitions partitions of ${encoder.clsTag}"
+      )
   }
 
-  def realTime(duration: String): Trigger = cancel(s"Spark 4.0 has no real-time mode, so no trigger of $duration")
+  def realTime(duration: String): Trigger =
+    cancel(s"Spark 4.0 has no real-time mode, so no trigger of $duration")
 }
