@@ -159,7 +159,7 @@ def test_a_batch_is_committed_when_the_broker_has_its_records(
 
 
 def test_the_driver_median_is_most_of_the_observer_median(run: Run) -> None:
-    """By how many milliseconds they differ is a figure, not a claim: it grows with all else that the machine does."""
+    """By how many milliseconds they differ is a figure, not a claim: it grows with the load of the host."""
     driver, observer = run.driver("sink", "record-e2e-latency-p50"), median_low(run.observed)
     assert observer / 2 <= driver <= observer * (1 + HISTOGRAM_ERROR)
 
