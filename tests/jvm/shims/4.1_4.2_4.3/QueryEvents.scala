@@ -6,5 +6,6 @@ import org.apache.spark.sql.streaming.StreamingQueryListener.QueryStartedEvent
 
 /** What Spark tells of a query, made by hand. */
 object QueryEvents {
-  def started(id: UUID, run: UUID, name: String): QueryStartedEvent = new QueryStartedEvent(id, run, name, "", Set.empty)
+  def started(id: UUID, run: UUID, name: String): QueryStartedEvent =
+    new QueryStartedEvent(id, run, name, "", Set.empty)
 }
