@@ -1,6 +1,7 @@
 ThisBuild / organization := "io.sparklatency"
 ThisBuild / version := Wheel.version
 ThisBuild / scalaVersion := "2.13.18"
+ThisBuild / versionScheme := Some("early-semver")
 ThisBuild / scalacOptions ++= Seq("-deprecation", "-feature", "-Xlint", "-Wunused", "-Werror", "-release:17")
 ThisBuild / semanticdbEnabled := true
 
@@ -63,6 +64,7 @@ lazy val core = project
   .settings(testsIn("core"))
   .settings(
     name := "sparklatency-core",
+    publish / skip := true, // each bridge's jar holds it
     libraryDependencies ++= Seq(
       "org.hdrhistogram" % "HdrHistogram" % histogram % Test, // says what percentiles must be
       "io.prometheus" % "prometheus-metrics-exposition-textformats" % "1.8.0"
@@ -81,7 +83,7 @@ def bridgeOf(spark: SparkLine): String = s"bridge${spark.name.replace(".", "")}"
 def bridge(spark: SparkLine): Project =
   Project(bridgeOf(spark), file("jvm/spark"))
     .dependsOn(core)
-    .settings(testsIn("spark"), spark.settings)
+    .settings(testsIn("spark"), spark.settings, Publication.settings(core))
     .settings(
       name := s"sparklatency-spark_${spark.name}",
       target := baseDirectory.value / "target" / spark.name,
