@@ -112,7 +112,7 @@ publish-local: build ## what a release uploads: a Maven repository, wheel, sdist
 	.venv/$(HOME_LINE)/bin/pip install --disable-pip-version-check --quiet --editable 'python[release]'
 	.venv/$(HOME_LINE)/bin/python -m build --outdir $(RELEASE)/python python
 	.venv/$(HOME_LINE)/bin/twine check --strict $(RELEASE)/python/*
-	cd $(RELEASE) && find . -type f | LC_ALL=C sort | xargs sha256sum > SHA256SUMS.new && mv SHA256SUMS.new SHA256SUMS
+	cd $(RELEASE) && find maven python -type f | LC_ALL=C sort | xargs sha256sum > SHA256SUMS
 
 test-release: ## install what `make publish-local` left, as users do, in empty homes: a quarter of an hour
 	RELEASE=$(RELEASE) SPARK_LINES="$(LINES)" OLDER_LINES= .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml tests/e2e/test_release.py
