@@ -1,13 +1,14 @@
 """What a release uploads, installed as users do: by Spark from a repository, by pip into a new environment.
 
-`make test-release` builds it and says where it is. Each line starts with an empty home: nothing of this
-checkout, and nothing that was installed before, can stand in for what is missing.
+`make publish-local` builds it, `make test-release` says where it is. Each test starts with an empty home:
+nothing of this checkout, and nothing that was installed before, can stand in for what is missing.
 """
 
 import hashlib
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from xml.etree import ElementTree as Xml
@@ -85,7 +86,8 @@ def test_what_maven_gets_is_complete_and_wants_nothing(line: str) -> None:
 
 
 def test_each_file_is_in_the_list_of_checksums() -> None:
-    listed = dict(reversed(one.split("  ")) for one in (RELEASE / "SHA256SUMS").read_text().splitlines())
+    lines = (RELEASE / "SHA256SUMS").read_text().splitlines()
+    listed = {name: checksum for checksum, name in (line.split("  ") for line in lines)}
     found = {str(file.relative_to(RELEASE)): file for file in RELEASE.rglob("*") if file.is_file()}
     del found["SHA256SUMS"]
     assert listed == {name: hashlib.sha256(file.read_bytes()).hexdigest() for name, file in found.items()}
@@ -119,13 +121,18 @@ def submit(line: str, folder: Path) -> list[str | Path]:
 
 def test_pip_installs_it_beside_any_pyspark(line: str, home: dict[str, str], tmp_path: Path) -> None:
     ran([sys.executable, "-m", "venv", "new"], tmp_path, home)
-    wanted = [f"pyspark=={line}.*", "sparklatency[pandas,plot]", "--find-links", RELEASE / "python"]
+    wanted: list[str | Path] = [
+        f"pyspark=={line}.*",
+        "sparklatency[pandas,plot]",
+        "--find-links",
+        RELEASE / "python",
+    ]
     ran(["new/bin/pip", "install", "--quiet", *wanted], tmp_path, home)
     assert f"spark_{line}_2.13" in ran(["new/bin/sparklatency", "jar"], tmp_path, home)
     assert "records: 3 1" in ran(["new/bin/python", "-c", PYTHON], tmp_path, home)
 
 
-def ran(command: list[str | Path], folder: Path, env: dict[str, str], said: str = "") -> str:
+def ran(command: Sequence[str | Path], folder: Path, env: dict[str, str], said: str = "") -> str:
     words = [str(part) for part in command]
     done = subprocess.run(words, cwd=folder, env=env, input=said, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
