@@ -18,13 +18,14 @@ Test = TypeVar("Test", bound="Callable[..., None]")
 CLIENT = """
     import json, sys, time, traceback
     from pyspark.errors import IllegalArgumentException, PySparkException
-    from pyspark.sql import SparkSession, functions as F
+    from pyspark.sql import DataFrame, SparkSession, functions as F
     from sparklatency import SparkLatencyError, configure, latency
     from sparklatency import with_e2e_latency, with_ingestion_timestamp, with_system_time_watermark
 
     def say(call):
         try:
-            print(call())
+            said = call()
+            print("a DataFrame" if isinstance(said, DataFrame) else said)  # showing one would analyse it
         except (SparkLatencyError, IllegalArgumentException) as error:
             print(type(error).__name__, error)
         print("--")
