@@ -41,7 +41,7 @@ SBT_LAUNCHER := .tools/sbt-launch-$(SBT_VERSION).jar
 HISTOGRAM := .tools/HdrHistogram-$(shell sed -n 's/^val histogram = "\(.*\)"/\1/p' build.sbt).jar
 SBT := java -Xmx3g -XX:+UseParallelGC -jar $(SBT_LAUNCHER) -Dsbt.color=false -Dsbt.supershell=false
 RESULTS := $(CURDIR)/tests/bench/results
-RELEASE := $(CURDIR)/dist/release
+UPLOADS := $(CURDIR)/dist/release
 SBT_LINT = scalafmtCheckAll e2e/scalafmtCheckAll sparkSuites/scalafmtCheckAll scalafmtSbtCheck \
 	"scalafixAll --check" "e2e/scalafixAll --check" "sparkSuites/scalafixAll --check" \
 	$(foreach line,$(OLDER_LINES),$(call bridge,$(line))/scalafmtCheckAll "$(call bridge,$(line))/scalafix --check")
@@ -106,16 +106,16 @@ test-e2e: build tests/e2e/target/classpaths
 mutants: build ## break the code in known ways, and see that tests fail; ONLY="core python/slo" picks some
 	.venv/$(HOME_LINE)/bin/python tests/mutants/run.py --line $(HOME_LINE) $(ONLY)
 
-publish-local: build ## what a release uploads: a Maven repository, wheel, sdist and checksums, in dist/release
-	rm -rf $(RELEASE)
+publish-local: $(JARS) .venv/$(HOME_LINE)/ready ## what a release uploads: a Maven repository, wheel, sdist and checksums, in dist/release
+	rm -rf $(UPLOADS)
 	$(SBT) $(BRIDGES:%=%/publish)
 	.venv/$(HOME_LINE)/bin/pip install --disable-pip-version-check --quiet --editable 'python[release]'
-	.venv/$(HOME_LINE)/bin/python -m build --outdir $(RELEASE)/python python
-	.venv/$(HOME_LINE)/bin/twine check --strict $(RELEASE)/python/*
-	cd $(RELEASE) && find maven python -type f | LC_ALL=C sort | xargs sha256sum > SHA256SUMS
+	.venv/$(HOME_LINE)/bin/python -m build --outdir $(UPLOADS)/python python
+	.venv/$(HOME_LINE)/bin/twine check --strict $(UPLOADS)/python/*
+	cd $(UPLOADS) && find maven python -type f | LC_ALL=C sort | xargs sha256sum > SHA256SUMS
 
 test-release: ## install what `make publish-local` left, as users do, in empty homes: a quarter of an hour
-	RELEASE=$(RELEASE) SPARK_LINES="$(LINES)" OLDER_LINES= .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml tests/e2e/test_release.py
+	UPLOADS=$(UPLOADS) SPARK_LINES="$(LINES)" OLDER_LINES= .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml tests/e2e/test_release.py
 
 tests/e2e/target/classpaths: $(BUILD_SOURCES) $(wildcard tests/e2e/jvm/*) | $(SBT_LAUNCHER) $(VENVS)
 	$(SBT) e2e/classpaths

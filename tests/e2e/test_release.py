@@ -17,10 +17,10 @@ from zipfile import ZipFile
 import pytest
 from cluster import LINES, OLDER_LINES, Spark, settings
 
-RELEASE = Path(os.environ.get("RELEASE", "absent")).resolve()
+UPLOADS = Path(os.environ.get("UPLOADS", "absent")).resolve()
 VERSION = version("sparklatency")
 
-pytestmark = pytest.mark.skipif("RELEASE" not in os.environ, reason="make test-release runs these")
+pytestmark = pytest.mark.skipif("UPLOADS" not in os.environ, reason="make test-release runs these")
 
 SCALA = """
 import io.sparklatency.spark.syntax._
@@ -66,7 +66,7 @@ def home(tmp_path: Path) -> dict[str, str]:
 
 def artifact(line: str, ending: str) -> Path:
     name = f"sparklatency-spark_{line}_2.13"
-    return RELEASE / "maven/io/sparklatency" / name / VERSION / f"{name}-{VERSION}{ending}"
+    return UPLOADS / "maven/io/sparklatency" / name / VERSION / f"{name}-{VERSION}{ending}"
 
 
 def test_what_maven_gets_is_complete_and_wants_nothing(line: str) -> None:
@@ -86,15 +86,15 @@ def test_what_maven_gets_is_complete_and_wants_nothing(line: str) -> None:
 
 
 def test_each_file_is_in_the_list_of_checksums() -> None:
-    lines = (RELEASE / "SHA256SUMS").read_text().splitlines()
+    lines = (UPLOADS / "SHA256SUMS").read_text().splitlines()
     listed = {name: checksum for checksum, name in (line.split("  ") for line in lines)}
-    found = {str(file.relative_to(RELEASE)): file for file in RELEASE.rglob("*") if file.is_file()}
+    found = {str(file.relative_to(UPLOADS)): file for file in UPLOADS.rglob("*") if file.is_file()}
     del found["SHA256SUMS"]
     assert listed == {name: hashlib.sha256(file.read_bytes()).hexdigest() for name, file in found.items()}
 
 
 def test_the_wheel_is_below_ten_megabytes() -> None:
-    [wheel] = (RELEASE / "python").glob("*.whl")
+    [wheel] = (UPLOADS / "python").glob("*.whl")
     assert wheel.stat().st_size < 10_000_000
 
 
@@ -115,7 +115,7 @@ def submit(line: str, folder: Path) -> list[str | Path]:
         "spark.jars.ivy": str(folder / "ivy"),
         "spark.ui.port": "0",
     }
-    repository = (RELEASE / "maven").as_uri()
+    repository = (UPLOADS / "maven").as_uri()
     return ["--master", "local[1]", "--packages", package, "--repositories", repository, *settings(conf)]
 
 
@@ -125,7 +125,7 @@ def test_pip_installs_it_beside_any_pyspark(line: str, home: dict[str, str], tmp
         f"pyspark=={line}.*",
         "sparklatency[pandas,plot]",
         "--find-links",
-        RELEASE / "python",
+        UPLOADS / "python",
     ]
     ran(["new/bin/pip", "install", "--quiet", *wanted], tmp_path, home)
     assert f"spark_{line}_2.13" in ran(["new/bin/sparklatency", "jar"], tmp_path, home)
