@@ -20,7 +20,8 @@ CLIENT = """
     from pyspark.errors import IllegalArgumentException, PySparkException
     from pyspark.sql import DataFrame, SparkSession, functions as F
     from sparklatency import SparkLatencyError, configure, latency
-    from sparklatency import with_e2e_latency, with_ingestion_timestamp, with_system_time_watermark
+    from sparklatency import with_e2e_latency, with_idle_timeout
+    from sparklatency import with_ingestion_timestamp, with_system_time_watermark
 
     def say(call):
         try:
@@ -241,6 +242,7 @@ def test_a_client_has_windows_that_close_by_themselves(said: list[str]) -> None:
     say(lambda: with_system_time_watermark(rate, "timestamp", "10000 days"))
     say(lambda: with_system_time_watermark(rate, "when", "1 second"))
     say(lambda: with_system_time_watermark(rate, "value", "1 second"))
+    say(lambda: with_idle_timeout(rate, "1 minute"))
     once = with_system_time_watermark(rate, "timestamp", "1 second")
     say(lambda: with_system_time_watermark(once, "timestamp", "1 second"))
     spark.conf.set("spark.sql.optimizer.disableHints", True)
@@ -248,7 +250,7 @@ def test_a_client_has_windows_that_close_by_themselves(said: list[str]) -> None:
     """
 )
 def test_a_client_is_told_at_the_call_what_is_wrong_with_a_system_time_watermark(said: list[str]) -> None:
-    batch, negative, absurd, missing, typed, second, dropped = said
+    batch, negative, absurd, missing, typed, idle, second, dropped = said
     assert batch == "3"
     lag = "IllegalArgumentException the lag '{}' of a system-time watermark is {}"
     assert negative.startswith(lag.format("-1 second", "negative"))
@@ -256,6 +258,7 @@ def test_a_client_is_told_at_the_call_what_is_wrong_with_a_system_time_watermark
     column = "IllegalArgumentException system-time watermark: the column '{}' {}"
     assert missing.startswith(column.format("when", "is not there; the columns are 'timestamp', 'value'"))
     assert typed.startswith(column.format("value", "is of type BIGINT; a watermark needs a TIMESTAMP"))
+    assert idle.startswith("IllegalArgumentException idle timeout: ")
     assert second.startswith(column.format("timestamp", "would be the second watermark on this path"))
     assert dropped == (
         "SparkLatencyError spark.sql.optimizer.disableHints is true in this session. Under Spark Connect "

@@ -13,7 +13,7 @@ from sparklatency.binding.jars import jar_path, pyspark_version, spark_line
 from sparklatency.errors import SparkLatencyError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 PLUGIN = "io.sparklatency.LatencyPlugin"
 _DISABLE_HINTS = "spark.sql.optimizer.disableHints"
@@ -82,16 +82,34 @@ def refuse_connect(thing: object) -> None:
         )
 
 
-def check_connect_server(session: SparkSession, *, by_hint: bool = True) -> None:
-    """Makes sure that a Spark Connect server knows the hint; one that does not would drop it in silence.
-
-    Args:
-        session: a client's.
-        by_hint: whether a hint is what it will get.
+def hinted(df: DataFrame, hint: str, *parameters: Any) -> DataFrame:
+    """Gives a Spark Connect client's ``df`` a hint of ours, and has the server analyse it at once.
 
     Raises:
+        pyspark.errors.IllegalArgumentException: what the server finds wrong with the parameters.
         SparkLatencyError: the server has no sparklatency, or another version of it; or it drops the hints of
             this session.
+    """
+    session = df.sparkSession
+    check_connect_server(session)
+    if session.conf.get(_DISABLE_HINTS, "false") == "true":
+        raise SparkLatencyError(
+            f"{_DISABLE_HINTS} is true in this session. Under Spark Connect marks and system-time watermarks "
+            "are hints, and the server would drop them. Allow hints first: "
+            f'spark.conf.set("{_DISABLE_HINTS}", False).'
+        )
+    analysed = df.hint(hint, *parameters)
+    # A question that only an analysed plan answers, so that a mistake shows here, not at the first action.
+    # (The schema would not do: the client takes it over from the DataFrame below a hint.)
+    analysed.isStreaming  # noqa: B018
+    return analysed
+
+
+def check_connect_server(session: SparkSession) -> None:
+    """Makes sure that a Spark Connect server knows our hints; one that does not drops them in silence.
+
+    Raises:
+        SparkLatencyError: the server has no sparklatency, or another version of it.
     """
     if not session.catalog.functionExists("e2e_latency_version"):
         raise SparkLatencyError(
@@ -102,12 +120,6 @@ def check_connect_server(session: SparkSession, *, by_hint: bool = True) -> None
     [[version]] = session.sql("SELECT e2e_latency_version()").collect()
     if version != __version__:
         raise SparkLatencyError(_other_version(version))
-    if by_hint and session.conf.get(_DISABLE_HINTS, "false") == "true":
-        raise SparkLatencyError(
-            f"{_DISABLE_HINTS} is true in this session. Under Spark Connect marks and system-time watermarks "
-            "are hints, and the server would drop them. Allow hints first: "
-            f'spark.conf.set("{_DISABLE_HINTS}", False).'
-        )
 
 
 def _check_fit(api: Any, spark_version: str) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sparklatency import words
 from sparklatency.arguments import check_text, check_type
-from sparklatency.binding.gateway import check_connect_server, is_connect, session_api
+from sparklatency.binding.gateway import check_connect_server, hinted, is_connect, session_api
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -53,12 +53,7 @@ def with_e2e_latency(
 def _by_hint(df: DataFrame, node_id: str, timestamp: str | Column | None, level: str) -> DataFrame:
     from pyspark.sql.connect.functions import lit
 
-    check_connect_server(df.sparkSession)
-    marked = df.hint("E2E_LATENCY", node_id, lit(None) if timestamp is None else timestamp, level)
-    # A question that only an analysed plan answers, so that a mistake shows here, not at the first action.
-    # (The schema would not do: the client takes it over from the DataFrame below a hint.)
-    marked.isStreaming  # noqa: B018
-    return marked
+    return hinted(df, "E2E_LATENCY", node_id, lit(None) if timestamp is None else timestamp, level)
 
 
 def _by_function(df: DataFrame, column: str) -> DataFrame:
@@ -66,7 +61,7 @@ def _by_function(df: DataFrame, column: str) -> DataFrame:
     from pyspark.sql.connect.functions import expr
 
     session = df.sparkSession
-    check_connect_server(session, by_hint=False)
+    check_connect_server(session)
     if not column.strip():
         raise IllegalArgumentException(
             "the column of an ingestion timestamp needs a name; the usual one is 'ingestion_time'"

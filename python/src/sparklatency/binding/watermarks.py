@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from sparklatency.arguments import check_text, check_type
-from sparklatency.binding.gateway import check_connect_server, is_connect, session_api
+from sparklatency.binding.gateway import hinted, is_connect, session_api
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -40,10 +40,7 @@ def with_system_time_watermark(df: DataFrame, column: str, lag: str | timedelta)
     _check(df, column, lag)
     interval = _interval(lag)
     if is_connect(df):
-        check_connect_server(df.sparkSession)
-        watermarked = df.hint("SYSTEM_TIME_WATERMARK", column, interval)
-        watermarked.isStreaming  # noqa: B018 (a mistake shows here, not when the query starts)
-        return watermarked
+        return hinted(df, "SYSTEM_TIME_WATERMARK", column, interval)
     from pyspark.sql import DataFrame
 
     session = df.sparkSession
@@ -77,10 +74,7 @@ def with_idle_timeout(df: DataFrame, timeout: str | timedelta) -> DataFrame:
     check_text("with_idle_timeout", "timeout", timeout)
     interval = _interval(timeout)
     if is_connect(df):
-        check_connect_server(df.sparkSession)
-        timed = df.hint("IDLE_TIMEOUT", interval)
-        timed.isStreaming  # noqa: B018 (a mistake shows here, not when the query starts)
-        return timed
+        return hinted(df, "IDLE_TIMEOUT", interval)
     session = df.sparkSession
     return DataFrame(session_api(session).withIdleTimeout(df._jdf, interval), session)
 
