@@ -78,7 +78,9 @@ demo: ## half a minute of a live pipeline, its figures and its slow step
 	@$(MAKE) --no-print-directory SPARK=$(HOME_LINE) $(HOME_JAR)
 	.venv/$(HOME_LINE)/bin/sparklatency demo
 
-test: test-jvm lint-python ## lint and all suites, with a sample of cases; SAMPLE_SEED=7 runs a sample again
+test: ## lint and all suites, with a sample of cases; SAMPLE_SEED=7 runs a sample again
+	@$(MAKE) --no-print-directory -j2 -Oline venv
+	@$(MAKE) --no-print-directory test-jvm lint-python
 	@$(MAKE) --no-print-directory test-parts
 
 test-full: export TEST_FULL := 1
@@ -86,10 +88,10 @@ test-full: ## all cases of all suites, a thousand queries that come and go, the 
 	@$(MAKE) --no-print-directory test-jvm lint-python
 	@$(MAKE) --no-print-directory test-parts mutants
 
-# The tests in Python of two lines run side by side: each waits for its own Spark half of the time.
+# Two parts run side by side: each waits for its own Spark half of the time.
 test-parts: build $(VENVS)
-	@$(MAKE) --no-print-directory -j2 -Oline $(WHOLE_LINES:%=test-python-%)
-	@$(MAKE) --no-print-directory $(if $(filter $(SUITES_LINE),$(LINES)),test-spark-suites) test-e2e
+	@$(MAKE) --no-print-directory -j2 -Oline $(WHOLE_LINES:%=test-python-%) $(if $(filter $(SUITES_LINE),$(LINES)),test-spark-suites)
+	@$(MAKE) --no-print-directory test-e2e
 
 test-jvm: $(SBT_LAUNCHER) $(VENVS) $(SPARKS) # one session of sbt for all that the tests want of it; two lines' suites run side by side
 	$(SBT) $(SBT_LINT) core/test "all $(BRIDGE_TESTS)" $(BRIDGES:%=%/assembly) e2e/classpaths sparkSuites/classpath
@@ -99,8 +101,10 @@ test-jvm: $(SBT_LAUNCHER) $(VENVS) $(SPARKS) # one session of sbt for all that t
 $(ALL_LINES:%=test-python-%): test-python-%: build .venv/%/ready
 	SPARK_LINES="$(WHOLE_LINES)" .venv/$*/bin/python -m pytest -c python/pyproject.toml --junitxml target/reports/python-$*.xml tests/python
 
+# Two modules at a time, each with a broker and clusters of its own.
 test-e2e: build tests/e2e/target/classpaths
 	SPARK_LINES="$(filter $(NEWEST_LINES),$(LINES))" OLDER_LINES="$(OLDER_LINES)" .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml \
+		--numprocesses 2 --dist loadfile \
 		$(if $(filter $(NEWEST_LINES),$(LINES)),tests/e2e,tests/e2e/test_older_lines.py)
 
 mutants: build ## break the code in known ways, and see that tests fail; ONLY="core python/slo" picks some
@@ -138,6 +142,7 @@ tests/spark_suites/target/classpath.txt: $(BUILD_SOURCES) $(wildcard tests/spark
 
 pages: build tests/e2e/target/classpaths ## outputs and pictures in README and python/docs, from pipelines that run; wants Chromium, pngquant, jq
 	.venv/$(HOME_LINE)/bin/sparklatency demo --seconds 20 --svg python/docs/demo.svg
+	.venv/$(HOME_LINE)/bin/python python/docs/silence.py python/docs/silence.svg
 	SPARK_LINES=$(HOME_LINE) CI=true PICTURES=$(CURDIR)/python/docs .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml tests/e2e/test_latency_tab.py -k drawn
 	SPARK_LINES=$(HOME_LINE) .venv/$(HOME_LINE)/bin/python -m cogapp -rc -I python/docs -I tests/e2e -p "import outputs" $(PAGES)
 	pngquant --force --ext .png 64 python/docs/*.png

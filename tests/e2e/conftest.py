@@ -1,8 +1,12 @@
-"""What every test of the suite stands on: one broker, a cluster for each Spark line, and room for figures."""
+"""What every test of the suite stands on: one broker, a cluster for each Spark line, and room for figures.
+
+Where pytest has several workers, each has a broker and clusters of its own.
+"""
 
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from broker import Broker, running_broker
@@ -33,6 +37,18 @@ def figures(pytestconfig: pytest.Config) -> list[str]:
 def pytest_configure() -> None:
     # A shell that starts the tests in the background has them ignore it, and so would all that they start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if (told := getattr(session.config, "workeroutput", None)) is not None:
+        told["figures"] = session.config.stash.get(_FIGURES, [])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Takes over the figures of a worker that has ended."""
+    told = getattr(node, "workeroutput", {})  # a worker that was killed has none
+    node.config.stash.setdefault(_FIGURES, []).extend(told.get("figures", []))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
