@@ -57,7 +57,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         for line in lines:
             terminalreporter.line(line)
     reports = [report for all_of in terminalreporter.stats.values() for report in all_of]
-    own = [(f"e2e {Path(r.fspath).stem}", r.duration) for r in reports if isinstance(r, pytest.TestReport)]
+    tests = [report for report in reports if isinstance(report, pytest.TestReport)]
+    own = [(f"e2e {Path(test.location[0]).stem}", test.duration) for test in tests]
     terminalreporter.section("slowest suites")
     for name, seconds in slowest(own):
         terminalreporter.line(f"{seconds:6.0f} s  {name}")

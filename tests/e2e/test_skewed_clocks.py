@@ -61,6 +61,11 @@ class Driver:
         batches: list[Mapping[str, Any]] = (self.get("/queries/orders/batches") or {"batches": []})["batches"]
         return batches
 
+    def stamps(self) -> dict[int, list[float]]:
+        """By batch, the ingestion timestamps of its records: milliseconds since the epoch."""
+        told = [json.loads(line) for line in self.process.lines() if line.startswith("{")]
+        return {one["batch"]: one["stamps"] for one in told}
+
     def read(self) -> int:
         """How many records its batches have read."""
         return sum(batch["inputRows"] for batch in self.batches())
@@ -132,7 +137,7 @@ def _said(text: str) -> list[tuple[str, float]]:
     ]
 
 
-def test_latencies_are_by_the_drivers_clock(driver: Driver) -> None:
+def test_latencies_and_ingestion_timestamps_are_by_the_drivers_clock(driver: Driver) -> None:
     driver.process.until(lambda: driver.read() >= 1, "the first record is read", within=90)
     # Executors have corrected their clocks by then.
     driver.process.until(lambda: driver.clocks().keys() == SKEWS.keys(), "all clocks are known", within=90)
@@ -149,6 +154,9 @@ def test_latencies_are_by_the_drivers_clock(driver: Driver) -> None:
             for node in batch["nodes"]:
                 assert node["min"] >= batch["start"] - made - SLACK, (batch, made)
                 assert node["max"] <= batch["committed"] - made + SLACK, (batch, made)
+            stamps = driver.stamps()[batch["batch"]]
+            assert len(stamps) == batch["inputRows"]
+            assert all(batch["start"] - SLACK <= at <= batch["committed"] + SLACK for at in stamps), stamps
             operators = batch["operators"]
             stages, bound = operators["stages"], operators["bound"]
             # Of times in whole milliseconds, so that one may be missing.
