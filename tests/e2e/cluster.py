@@ -48,10 +48,16 @@ class Spark:
         return _only(f"dist/sparklatency-spark_{self.line}_2.13-*.jar")
 
     def start(
-        self, name: str, folder: Path, script: str, *arguments: str | Path, jars: Sequence[Path] = ()
+        self,
+        name: str,
+        folder: Path,
+        script: str,
+        *arguments: str | Path,
+        jars: Sequence[Path] = (),
+        env: Mapping[str, str] | None = None,
     ) -> Child:
         """Runs one of Spark's scripts on loopback, with no settings but ours, and `jars` beside Spark's."""
-        env = {
+        own = {
             "SPARK_DAEMON_CLASSPATH": ":".join(map(str, jars)),
             "SPARK_HOME": self.home,
             "SPARK_CONF_DIR": folder,
@@ -60,7 +66,9 @@ class Spark:
             "PYSPARK_PYTHON": self.python,
         }
         command = [self.home / "bin" / script, *arguments]
-        return Child(name, command, folder, {name: str(value) for name, value in env.items()})
+        return Child(
+            name, command, folder, {name: str(value) for name, value in {**own, **(env or {})}.items()}
+        )
 
 
 @dataclass(frozen=True)

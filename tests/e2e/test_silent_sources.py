@@ -5,36 +5,13 @@ matter: the watermark of each batch is behind the batch's start by the lag, and 
 that its watermark has passed.
 """
 
-import json
-import time
-from contextlib import ExitStack
-from dataclasses import dataclass, field
-from datetime import datetime
-from pathlib import Path
-from statistics import median
-from typing import Any
-
 import pytest
-from broker import Broker, resolved
-from cluster import LINES, Spark, settings
+from broker import Broker
+from cluster import LINES, Spark
+from silences import Rows, Told, ends_of, run
 from silent import LAG, SITUATIONS
 
 from sampling import by_turns
-
-Rows = list[list[int | None]]
-
-SCRIPT = Path(__file__).parent / "silent.py"
-CONF = {
-    "spark.ui.enabled": "false",
-    "spark.sql.shuffle.partitions": "1",
-    "spark.sql.session.timeZone": "UTC",
-}
-RATE = 20
-WARM_UP = 40
-"""Records of each topic before any figure counts: classes load."""
-
-SENT = {"orders": [(0, 6), (1, 2)], "payments": [(0, 2), (1, 2)]}
-"""Of each topic, partitions and how many seconds they speak. The last one, refunds, never does."""
 
 INTERVAL = 1
 """Seconds between two moves of the watermark, as the setting has it."""
@@ -44,98 +21,6 @@ STALL = 20
 last batch by the watermark that the batch had. One that stood still would be further behind."""
 
 
-@dataclass(frozen=True)
-class Batch:
-    """Its start and its watermark, in milliseconds since the epoch, and how many milliseconds it took."""
-
-    start: int
-    watermark: int
-    took: int
-
-    @staticmethod
-    def of(start: str, watermark: str, took: int) -> "Batch":
-        start_ms, watermark_ms = (
-            round(datetime.fromisoformat(instant).timestamp() * 1000) for instant in (start, watermark)
-        )
-        return Batch(start_ms, watermark_ms, took)
-
-
-@dataclass
-class Told:
-    """What the application said."""
-
-    warm: int
-    """When it was warm, in milliseconds since the epoch."""
-    clock: dict[str, dict[int, tuple[int, Rows]]] = field(default_factory=lambda: {n: {} for n in SITUATIONS})
-    """By situation and batch: when windows were given out, and which."""
-    event: dict[str, Rows] = field(default_factory=lambda: {name: [] for name in SITUATIONS})
-    whole: dict[str, Rows] = field(default_factory=dict)
-    progress: dict[str, dict[int, Batch]] = field(default_factory=lambda: {n: {} for n in SITUATIONS})
-
-    def take(self, said: dict[str, Any]) -> None:
-        match said:
-            case {"clock": name, "batch": batch, "at": at, "rows": rows}:
-                self.clock[name][batch] = (at, rows)  # a batch that is replayed is given out once more
-            case {"event": name, "rows": rows}:
-                self.event[name] += rows
-            case {"whole": name, "rows": rows}:
-                self.whole[name] = rows
-            case {"progress": name, "batches": batches}:
-                self.progress[name] |= {int(batch): Batch.of(*facts) for batch, facts in batches.items()}
-
-    def given(self, name: str) -> Rows:
-        return [row for _, rows in self.clock[name].values() for row in rows]
-
-    def closed(self, name: str) -> list[tuple[int, int]]:
-        """Of each row that waited for the end of its window: the batch that gave it out, and that end."""
-        return [
-            (batch, end(row))
-            for batch, (_, rows) in self.clock[name].items()
-            for row in rows
-            if waits(name, row)
-        ]
-
-    def figure(self, name: str) -> str:
-        """How long after their end and the lag windows were given out, of those that closed when warm."""
-        given = [(self.clock[name][batch][0], end) for batch, end in self.closed(name)]
-        latest = max(at - end - LAG * 1000 for at, end in given if end > self.warm)
-        ends, by_event = (ends_of(name, rows) for rows in (self.whole[name], self.event[name]))
-        event = "" if name == "restarted" else f"; by event time {len(by_event)} of them, the others never"
-        took = median(batch.took for batch in self.progress[name].values())
-        soon = f"each at most {latest} ms after end + lag, where a batch took {took:.0f} ms"
-        return f"{name}: {len(ends)} windows, {soon}{event}"
-
-
-def waits(name: str, row: list[int | None]) -> bool:
-    """Whether a row is given out when its window closes: a match of two records need not wait for that."""
-    return name not in ("joined", "never") or row[2] is None
-
-
-def ends_of(name: str, rows: Rows) -> set[int]:
-    return {end(row) for row in rows if waits(name, row)}
-
-
-def end(row: list[int | None]) -> int:
-    assert row[0] is not None
-    return row[0]
-
-
-def ordered(rows: Rows) -> Rows:
-    return sorted(rows, key=str)
-
-
-def send(broker: Broker, folder: Path, records: list[tuple[str, int, int | None]]) -> None:
-    """Sends so many records to each topic, or to one partition of it, all at the same time."""
-    with ExitStack() as children:
-        for number, (topic, count, partition) in enumerate(records):
-            place = folder / f"{topic}-{count}-{number}"
-            place.mkdir()
-            only = [] if partition is None else [str(partition)]
-            producer = broker.program(place, "Producer", topic, str(count), str(RATE), *only)
-            children.callback(producer.kill)
-            children.callback(producer.finish, within=60)
-
-
 @pytest.fixture(scope="module", params=by_turns(LINES))
 def told(
     request: pytest.FixtureRequest,
@@ -143,24 +28,14 @@ def told(
     figures: list[str],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Told:
-    spark, folder = Spark(request.param), tmp_path_factory.mktemp("silent")
-    topics = {name: f"{folder.name}-{name}" for name in ("orders", "payments", "refunds")}
-    broker.create_topics(folder, dict.fromkeys(topics.values(), "CreateTime"))
-    jars = ",".join([str(spark.jar), *resolved("connector")])
-    submit = ["--master", "local[2]", "--jars", jars, "--driver-memory", "1g", *settings(CONF)]
-    arguments = [str(folder), broker.address, *topics.values()]
-    with spark.start("driver", folder, "spark-submit", *submit, SCRIPT, *arguments) as driver:
-        send(broker, folder, [(topics[name], WARM_UP, None) for name in SENT])
-        driver.until(lambda: "warm" in driver.lines(), "each query has read records", within=120)
-        found = Told(time.time_ns() // 1_000_000)
-        send(broker, folder, [(topics[name], RATE * s, p) for name, of in SENT.items() for p, s in of])
-        (folder / "sent").touch()
-        driver.until(lambda: "done" in driver.lines(), "all queries have run", within=240)
-        for line in driver.lines():
-            if line.startswith("{"):
-                found.take(json.loads(line))
+    spark = Spark(request.param)
+    found = run(spark, broker, tmp_path_factory.mktemp("silent"), SITUATIONS)
     figures += [f"Spark {spark.line}, {found.figure(name)}" for name in SITUATIONS]
     return found
+
+
+def ordered(rows: Rows) -> Rows:
+    return sorted(rows, key=str)
 
 
 @pytest.mark.parametrize("situation", SITUATIONS)
@@ -169,7 +44,7 @@ def test_every_window_is_given_out_once_and_whole(told: Told, situation: str) ->
     assert ordered(told.given(situation)) == ordered(told.whole[situation])
 
 
-@pytest.mark.parametrize("situation", SITUATIONS[:-1])
+@pytest.mark.parametrize("situation", [name for name in SITUATIONS if name != "restarted"])
 def test_by_event_time_the_last_window_never_is(told: Told, situation: str) -> None:
     whole, given = (ends_of(situation, rows) for rows in (told.whole[situation], told.event[situation]))
     assert given < whole

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import pytest
+from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from sparklatency import latency
@@ -23,8 +24,6 @@ from support import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "python" / "docs"
@@ -43,10 +42,19 @@ def blocks(page: Path, language: str) -> list[str]:
 
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reader waits half a minute, and sees more. Here an example goes on as soon as a batch has ended."""
+    """A reader waits half a minute, and sees more. Here an example goes on as soon as a batch has ended.
+
+    Of the query whose last window closes by itself it goes on when all twenty records have been given out.
+    """
+
+    def is_enough(query: StreamingQuery) -> bool:
+        if query.name != "closing":
+            return bool(latency(query).history().batches)
+        [[given_out]] = SparkSession.active().sql("SELECT sum(count) FROM closing").collect()
+        return bool(given_out == 20)
 
     def await_figures(query: StreamingQuery, _: int) -> bool:
-        eventually(lambda: latency(query).history().batches or None)
+        eventually(lambda: is_enough(query) or None)
         return False
 
     monkeypatch.setattr(StreamingQuery, "awaitTermination", await_figures)

@@ -1,0 +1,70 @@
+"""How soon windows close when a source has fallen silent, with a system-time watermark on real Kafka topics.
+
+Each situation of `tests/e2e/silent.py` runs alone, in a driver of its own. Of each run counts the window that
+came last after its end, the lag and the trigger's interval: of several runs the median and the worst. Also
+counts the windows that by event time are never given out. Wants a machine that does nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+
+from measuring import HERE
+
+sys.path.insert(0, str(HERE.parent / "e2e"))
+
+from broker import running_broker
+from cluster import Spark
+from silences import ends_of, run
+from silent import LAG, SITUATIONS, TRIGGER
+
+WHAT = {
+    "partition": "one of two partitions is silent",
+    "unhurried": "the same with the default trigger",
+    "joined": "one of two joined topics is silent",
+    "never": "one of two joined topics never had a record",
+    "filtered": "a filter drops all that comes",
+    "silent": "the only topic is silent",
+    "restarted": "the same, and the query restarts meanwhile",
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--line", default="4.2", help="the line of Spark")
+    parser.add_argument("--runs", type=int, default=3)
+    given = parser.parse_args()
+    spark = Spark(given.line)
+    rows = [
+        f"| Spark {given.line}, {given.runs} runs | windows | by event time never | median, ms | worst, ms |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    with tempfile.TemporaryDirectory() as scratch, running_broker(_folder(scratch, "broker")) as broker:
+        for name in SITUATIONS:
+            late, windows, never = [], 0, 0
+            for number in range(given.runs):
+                told = run(spark, broker, _folder(scratch, f"{name}-{number}"), [name], "-Xshare:auto")
+                late.append(told.latest(name) - TRIGGER * 1000)
+                ends = ends_of(name, told.whole[name])
+                windows += len(ends)
+                never += len(ends - ends_of(name, told.event[name]))
+            without = "as above" if name == "restarted" else str(never)
+            rows.append(f"| {WHAT[name]} | {windows} | {without} | {median(late):.0f} | {max(late)} |")
+            print(rows[-1], file=sys.stderr)
+    table = "\n".join(rows)
+    (HERE / "results" / f"silence-{given.line}.md").write_text(table + "\n")
+    print(f"Milliseconds after end + lag of {LAG} s + trigger of {TRIGGER} s:\n{table}")
+
+
+def _folder(scratch: str, name: str) -> Path:
+    folder = Path(scratch, name)
+    folder.mkdir()
+    return folder
+
+
+if __name__ == "__main__":
+    main()
