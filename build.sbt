@@ -51,6 +51,15 @@ Global / concurrentRestrictions := Seq(
   Tags.exclusiveGroup(Tags.Clean)
 )
 
+/** A project's suites in so many forks, so that those of one Spark line do not outlast all others. */
+def inForks(count: Int) = Test / testGrouping := {
+  val options = (Test / forkOptions).value
+  val suites = (Test / definedTests).value.sortBy(_.name).zipWithIndex
+  suites.groupBy { case (_, place) => place % count }.toSeq.sortBy(_._1).map { case (fork, of) =>
+    Tests.Group(s"fork $fork", of.map(_._1), Tests.SubProcess(options))
+  }
+}
+
 /** All but the bridges of older lines, whose sources are those of the others but for their shims. */
 lazy val root = project
   .in(file("."))
@@ -91,6 +100,7 @@ def bridge(spark: SparkLine): Project =
       Test / unmanagedSourceDirectories ++=
         spark.shims((LocalRootProject / baseDirectory).value / "tests" / "jvm" / "shims"),
       Test / javaOptions ++= sparkJvm ++ shortLived,
+      inForks(count = 3),
       testLine := (Test / testOnly).toTask(SparkLine.suites.map("*." + _).mkString(" ", " ", "")).value,
       libraryDependencies += "com.tngtech.archunit" % "archunit" % "1.3.0" % Test,
       assembly / assemblyJarName := s"sparklatency-spark_${spark.name}_${scalaBinaryVersion.value}-${version.value}.jar",
