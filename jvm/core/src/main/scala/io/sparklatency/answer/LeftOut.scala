@@ -1,5 +1,7 @@
 package io.sparklatency.answer
 
+import io.sparklatency.recording.RecordingLevel
+
 /** What is said of that which a query was planned without, in its log and in its notes. Without state, for any thread. */
 object LeftOut {
 
@@ -13,6 +15,13 @@ object LeftOut {
 
   /** The timestamp of a node that is there for latency markers. */
   def timestamp(id: String, reason: String): String = s"node '$id' has no timestamp: $reason"
+
+  /** A node by hand that the query's own level leaves out, and with it what read its timestamp. */
+  def ofLevel(id: String, level: RecordingLevel, timestamp: String): String = {
+    val column = Readable.name(timestamp)
+    s"node '$id' is left out: the query does not record its level, $level; '$column' stays only as far as others read it; " +
+      "spark.sparklatency.forceTimestampSupport=true keeps it"
+  }
 
   private[answer] def notes(texts: Seq[String]): Seq[Note] =
     texts.map(text => Note("left-out", Note.Info, s"${text.capitalize}."))
