@@ -29,6 +29,7 @@ object SparkLine {
     "HintSuite",
     "StreamingSuite",
     "AutomaticPlansSuite",
+    "MarkersOutputSuite",
     "SystemTimeWatermarkSuite",
     "SystemTimeMistakesSuite",
     "ContinuousModeSuite",

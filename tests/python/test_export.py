@@ -14,6 +14,7 @@ from scraping import required
 from sparklatency.assets.metrics import (
     COMMIT_LATENCY,
     E2E_LATENCY,
+    MARKER_LATENCY,
     clock_metrics,
     histogram,
     metrics,
@@ -38,6 +39,7 @@ APPLICATION = """
         "spark.sparklatency.auto": "stateful",
         "spark.sparklatency.granularity": "subtask",
         "spark.sparklatency.recording.level": "TRACE",
+        "spark.sparklatency.markers.interval": "1s",
         "spark.sql.shuffle.partitions": "1",
         "spark.ui.port": "0",
     })
@@ -144,6 +146,8 @@ def test_the_labels_of_jmx_exporter_are_the_ids(beans: list[Bean]) -> None:
     nodes = {"source", "the%20%22sink%22%2E1%2C%20%25"}
     assert labels("record_e2e_latency_p99") == {("shop.eu", "driver", "or%2Eders", node) for node in nodes}
     assert ("or.ders-driver", "0_0", "source") in labels("task_record_e2e_latency_p99")
+    places = {("source", "", node, "0") for node in nodes} | {("source", "", "__commit__", "")}
+    assert labels("marker_latency_p99") == {("shop.eu", "driver", "or%2Eders", *place) for place in places}
     assert labels("clock_offset") == labels("clock_offset_bound") == {("shop.eu", "driver", "driver")}
 
 
@@ -161,7 +165,11 @@ def test_milliseconds_become_seconds_everywhere() -> None:
     assert {rule.get("valueFactor") for rule in of_jmx if rule["name"].endswith("_seconds")} == {0.001}
     assert {rule.get("valueFactor") for rule in of_jmx if rule["name"].endswith("_total")} == {None}
     of_otel = [one for rule in yaml.safe_load(exported("otel"))["rules"] for one in rule["mapping"].values()]
-    assert {(one.get("sourceUnit"), one["unit"]) for one in of_otel} == {("ms", "s"), (None, "{record}")}
+    assert {(one.get("sourceUnit"), one["unit"]) for one in of_otel} == {
+        ("ms", "s"),
+        (None, "{record}"),
+        (None, "{marker}"),
+    }
 
 
 def names(expressions: list[str]) -> set[str]:
@@ -172,7 +180,9 @@ def test_what_the_endpoint_gives_is_called_as_the_table_says(series: set[str]) -
     assert {name for name in series if name.endswith("_total")} == {
         one.prometheus for one in metrics() if one.kind == "counter"
     }
-    assert {f"{histogram(measure)}_bucket" for measure in (E2E_LATENCY, COMMIT_LATENCY)} <= series
+    assert {
+        f"{histogram(measure)}_bucket" for measure in (E2E_LATENCY, COMMIT_LATENCY, MARKER_LATENCY)
+    } <= series
     assert {"sparklatency_commit_age_seconds", "sparklatency_age_part_seconds"} <= series
     assert series & {one.prometheus for one in query_metrics()}
     assert {one.prometheus for one in clock_metrics()} <= series
@@ -200,7 +210,7 @@ def test_a_dashboard_asks_for_what_the_endpoint_gives(series: set[str]) -> None:
     variables = [one["query"] for one in board["templating"]["list"]]
     asked = names([target["expr"] for target in targets] + variables)
     assert asked <= series
-    assert len(asked) == 11
+    assert len(asked) == 12
     assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
     assert {target["datasource"]["uid"] for target in targets} == {"${datasource}"}
     places = {(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in board["panels"]}

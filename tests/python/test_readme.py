@@ -67,8 +67,19 @@ def test_examples_run(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -
     assert examples
     for page, example in examples:
         exec(compile(example, f"an example of {page.name}", "exec"), namespace)
+        said = capsys.readouterr().out
         for query in spark.streams.active:
-            assert query.exception() is None, capsys.readouterr().out
+            assert query.exception() is None, said
+        if page.name == "markers.md":
+            assert_markers_find_the_step(said)
+
+
+def assert_markers_find_the_step(said: str) -> None:
+    """What the comments of the example promise: by operators, to the commit, and by the markers alone."""
+    headline, to_commit, _, named = said.splitlines()
+    assert headline.startswith("Slowest step: looked up, ")
+    assert re.match(r"Latency markers take .+ s from read to the commit, on average\.", to_commit)
+    assert named == "looked up"
 
 
 @each_page

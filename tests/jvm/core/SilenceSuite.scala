@@ -40,6 +40,47 @@ class SilenceSuite extends AnyFunSuite {
     assert(of(1L -> record, 7L -> nothing, 100L -> unknown, 104L -> nothing).idleSinceMs === Some(1001))
   }
 
+  test(
+    "Flink D3: with a timeout of 10 fresh, idle at 11 and still at 100, active with a record, idle again 22 later"
+  ) {
+    val silence = new Silence(10)
+    def look(at: Long, found: Boolean): Boolean = {
+      silence.look(at, at, Some(found))
+      silence.idleSinceMs.nonEmpty
+    }
+    val looks = Seq(0L -> false, 11L -> false, 100L -> false, 100L -> true, 122L -> false, 123L -> true)
+    assert(looks.map { case (at, found) => look(at, found) } === Seq(false, true, true, false, true, false))
+  }
+
+  test(
+    "Flink D3: with a timeout of 122 idle at 122, not at 121, active with a record, and idle 122 after it, at 245"
+  ) {
+    def idle(looks: (Long, Option[Boolean])*): Boolean = {
+      val silence = new Silence(122)
+      looks.foreach { case (at, found) => silence.look(at, at, found) }
+      silence.idleSinceMs.nonEmpty
+    }
+    assert(!idle(0L -> nothing, 121L -> nothing) && idle(0L -> nothing, 122L -> nothing))
+    assert(!idle(0L -> nothing, 122L -> nothing, 123L -> record))
+    assert(!idle(0L -> nothing, 122L -> nothing, 123L -> record, 244L -> nothing))
+    assert(idle(0L -> nothing, 122L -> nothing, 123L -> record, 245L -> nothing))
+  }
+
+  test(
+    "Flink D3: looked at each 5, with a record at 4, it is idle at 15: Flink, which first has to see it silent, says 25"
+  ) {
+    val looks = Seq(0L -> nothing, 5L -> record, 10L -> nothing, 15L -> nothing, 20L -> nothing)
+    assert((1 to looks.size).map(n => of(looks.take(n): _*).idleSinceMs) ===
+      Seq(None, None, None, Some(1005), Some(1005)))
+  }
+
+  test("Flink D3: a timeout that is not positive is refused") {
+    for (timeout <- Seq(0L, -1L)) {
+      val refused = intercept[IllegalArgumentException](new Silence(timeout))
+      assert(refused.getMessage.contains(s"a timeout is positive, not $timeout us"))
+    }
+  }
+
   test("an idle source has no say, unless all are idle: then the greatest counts") {
     def min(times: Long*)(idle: Boolean*) = WatermarkPolicy.chosen(times, idle, isMax = false)
     assert(min(7, 9)(false, false) === Some(7))

@@ -285,26 +285,6 @@ class AutomaticNodesSuite extends StreamingTest {
     }
   }
 
-  test("a place to which no timestamp survives is left out, and the log says so once") {
-    withSettings("spark.sparklatency.auto" -> "source,terminal") {
-      val input = stream
-      val query = start(watermarked(input).select(lit(1).as("one")).repartition(2), "auto_none")
-      try {
-        val log = Logged.during {
-          for (ms <- 1L to 3L) {
-            input.addData(ago(ms))
-            query.processAllAvailable()
-          }
-        }
-        assert(nodesOf("auto_none") === Seq("source-0-memory"))
-        assert(log.filter(_.contains("left out")) === Seq(
-          "query 'auto_none': node 'sink' is left out: no column there holds a record timestamp: 'one'; the projection to one " +
-            "drops 'value': keep it there"
-        ))
-      } finally query.stop()
-    }
-  }
-
   for ((how, codegen) <- Seq("compiled" -> "CODEGEN_ONLY", "interpreted" -> "NO_CODEGEN"))
     test(s"a timestamp that the query drops comes along to its end, and no column more comes out, $how") {
       withSettings(

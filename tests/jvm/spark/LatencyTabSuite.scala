@@ -2,13 +2,9 @@ package io.sparklatency.spark
 
 import java.net.InetSocketAddress
 import java.net.URI
-import java.net.http.HttpClient
 import java.net.http.HttpRequest
 import java.net.http.HttpResponse.BodyHandlers
 import java.sql.Timestamp
-
-import scala.xml.Node
-import scala.xml.XML
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import com.sun.net.httpserver.HttpServer
@@ -24,34 +20,8 @@ import org.scalatest.time.Seconds
 import org.scalatest.time.Span
 
 /** The tab "Latency" of a live UI, as a browser would ask for it. */
-class LatencyTabSuite extends StreamingTest with Eventually {
+class LatencyTabSuite extends PagesTest with Eventually {
   implicit override val patienceConfig: PatienceConfig = PatienceConfig(timeout = Span(60, Seconds))
-
-  private val http = HttpClient.newHttpClient
-
-  private def get(path: String, headers: (String, String)*): (Int, String) = {
-    val port = URI.create(spark.sparkContext.uiWebUrl.get).getPort
-    val request = headers.foldLeft(HttpRequest.newBuilder(URI.create(s"http://127.0.0.1:$port$path"))) {
-      case (request, (name, value)) => request.header(name, value)
-    }
-    val response = http.send(request.build, BodyHandlers.ofString)
-    (response.statusCode, response.body)
-  }
-
-  /** The elements of a page with an id or class, which are well-formed by themselves; not all of Spark's page is. */
-  private def table(page: String, id: String): Node = {
-    val start = page.indexOf(s"""<table id="$id"""")
-    assert(start >= 0, s"there is no table '$id' in $page")
-    XML.loadString(page.substring(
-      start,
-      page.indexOf("</table>", start) + "</table>".length
-    ).replace("&nbsp;", " "))
-  }
-
-  private def rows(table: Node): Seq[Map[String, String]] = {
-    val headings = (table \ "thead" \ "tr" \ "th").map(_.text)
-    (table \ "tbody" \ "tr").map(row => headings.zip((row \ "td").map(_.text.trim)).toMap)
-  }
 
   private def withShop(name: String, id: String = "source")(check: (String, String) => Unit): Unit = {
     val input = stream

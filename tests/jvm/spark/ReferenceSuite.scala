@@ -42,7 +42,8 @@ class ReferenceSuite extends AnyFunSuite {
     val ofClocks = Metric.ofClocks.map(of => row(of.name, "clock", "gauge", "ms", of.help))
     val ofQueries = Metric.ofQueries.map(of => row(of.name, "query", "gauge", "ms", of.help))
     val ofOperators = Metric.ofOperators.map(of => row(of.name, "operator-latency", "gauge", "ms", of.help))
-    (ofNodes ++ ofOperators ++ ofQueries ++ ofClocks).mkString("[\n", ",\n", "\n]\n")
+    val ofMarkers = Metric.ofMarkers.map(of => row(of.name, "marker", of.kind.name, of.unit.name, of.help))
+    (ofNodes ++ ofOperators ++ ofQueries ++ ofMarkers ++ ofClocks).mkString("[\n", ",\n", "\n]\n")
   }
 
   private def reference: String = (

@@ -8,34 +8,17 @@ import scala.jdk.CollectionConverters._
 import io.sparklatency.spark.Lines.MemoryStream
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.Encoder
-import org.apache.spark.sql.Encoders
 import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.Plans
-import org.apache.spark.sql.streaming.GroupState
 import org.apache.spark.sql.streaming.GroupStateTimeout
 import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.streaming.StreamingQueryException
 
 /** What an ingestion stamp that nothing reads leaves in shuffles and state: nothing, unless the user wants it kept. */
-class UnreadStampsSuite extends StreamingTest {
-  import UnreadStampsSuite._
-
-  private implicit val texts: Encoder[String] = Encoders.STRING
-  private implicit val counts: Encoder[Long] = Encoders.scalaLong
-  private implicit val events: Encoder[Event] = Encoders.product[Event]
-
-  /** What a query moves and keeps, by Spark's own metrics. */
-  private case class Cost(
-      rows: Seq[String],
-      bytes: Long,
-      written: Long,
-      records: Long,
-      stateRows: Long,
-      stateBytes: Long
-  )
+class UnreadStampsSuite extends StampCosts {
+  import StampCosts._
 
   /** Of a stream, and of a second one like it. */
   private val shapes = Seq[(String, String, (DataFrame, DataFrame) => DataFrame)](
@@ -59,33 +42,6 @@ class UnreadStampsSuite extends StreamingTest {
           )(counting).toDF()
     )
   )
-
-  private def run(df: DataFrame, mode: String): Cost = {
-    val query = start(df, s"unread_${freshNode()}", mode)
-    try {
-      val plans = Plans.batches(spark.sparkContext)(processAll(query))
-      val exchanges = Plans.collect(plans(0)) { case exchange: ShuffleExchangeExec => exchange }
-      def sum(metric: String): Long = exchanges.map(_.metrics(metric).value).sum
-      val states = query.recentProgress.head.stateOperators
-      Cost(
-        exchanges.map(_.schema.map(_.dataType.sql).sorted.mkString(", ")).sorted,
-        sum("dataSize"),
-        sum("shuffleBytesWritten"),
-        sum("shuffleRecordsWritten"),
-        states.map(_.numRowsTotal).sum,
-        states.map(_.memoryUsedBytes).sum
-      )
-    } finally query.stop()
-  }
-
-  private def cost(stamped: Boolean, mode: String, shape: (DataFrame, DataFrame) => DataFrame): Cost = {
-    def events(): DataFrame = {
-      val input = stream
-      input.addData(ago(1L to 40L: _*))
-      if (stamped) watermarked(input).withIngestionTimestamp() else watermarked(input)
-    }
-    run(shape(events(), events()), mode)
-  }
 
   for ((what, mode, shape) <- shapes) test(s"$what is as large with a stamp that nothing reads as without") {
     val plain = cost(stamped = false, mode, shape)
@@ -216,16 +172,5 @@ class UnreadStampsSuite extends StreamingTest {
         .filter(_.get("code").asText == "left-out").map(_.get("text").asText).toSeq
     assert(notes("stamp_unread") === Seq(s"${said.capitalize}."))
     assert(notes("stamp_read") === Nil)
-  }
-
-  private def force: (String, String) = "spark.sparklatency.forceTimestampSupport" -> "true"
-}
-
-object UnreadStampsSuite {
-  case class Event(value: Timestamp)
-
-  private def counting(key: String, rows: Iterator[Event], state: GroupState[Long]): Iterator[String] = {
-    state.update(state.getOption.getOrElse(0L) + rows.size)
-    Iterator(key)
   }
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sparklatency.assets.metrics import COMMIT_LATENCY, E2E_LATENCY, histogram, metric
+from sparklatency.assets.metrics import COMMIT_LATENCY, E2E_LATENCY, MARKER_LATENCY, histogram, metric
 from sparklatency.assets.prometheus import percentile
 
 if TYPE_CHECKING:
@@ -15,6 +15,10 @@ _QUERY = '{app=~"$app",query=~"$query"}'
 _NODE = '{app=~"$app",query=~"$query",node=~"$node"}'
 _WINDOW = "$__rate_interval"
 _LEGEND = "{{query}} {{node}}"
+_MARKERS_P99 = (
+    "histogram_quantile(0.99, sum by (query, source_id, operator_id, le) "
+    f"(rate({histogram(MARKER_LATENCY)}_bucket{_QUERY}[{_WINDOW}])))"
+)
 _WIDTH, _HEIGHT = 12, 8
 
 
@@ -25,6 +29,9 @@ def dashboard() -> Mapping[str, Any]:
         _percentile("Record latency by node, p99", E2E_LATENCY, 0.99),
         _heatmap("Record latency", histogram(E2E_LATENCY)),
         _percentile("Latency at the commit, p99", COMMIT_LATENCY, 0.99),
+        _series(
+            "Latency markers by operator, p99", "s", _MARKERS_P99, "{{query}} {{source_id}} {{operator_id}}"
+        ),
         _series(
             "Watermark behind the clock", "s", f"{metric('watermark-lag').prometheus}{_QUERY}", "{{query}}"
         ),

@@ -7,7 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sparklatency.assets.metrics import E2E_LATENCY, Metric, clock_metrics, metrics, query_metrics
+from sparklatency.assets.metrics import (
+    E2E_LATENCY,
+    Metric,
+    clock_metrics,
+    marker_metrics,
+    metrics,
+    query_metrics,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +24,7 @@ _ID = r"([\w%-]+)"
 
 
 def rules() -> Mapping[str, Any]:
-    """Returns the configuration: a rule for each metric of nodes, tasks, queries and clocks."""
+    """Returns the configuration: a rule for each metric of nodes, tasks, queries, markers and clocks."""
     nodes = [_rule(metric, _of_node(metric), metric.prometheus, _NODE) for metric in metrics()]
     tasks = [
         _rule(metric, _of_task(metric), metric.prometheus.replace("_", "_task_", 1), _TASK)
@@ -25,15 +32,26 @@ def rules() -> Mapping[str, Any]:
         if metric.measure == E2E_LATENCY
     ]
     queries = [_rule(metric, _of_query(metric), metric.prometheus, _QUERY) for metric in query_metrics()]
+    markers = [_rule(metric, _of_markers(metric), metric.prometheus, _MARKER) for metric in marker_metrics()]
     clocks = [_rule(metric, _of_clock(metric), metric.prometheus, _CLOCK) for metric in clock_metrics()]
     return {
         "includeObjectNames": ["metrics:name=*.sparklatency.*,type=gauges", "sparklatency:thread-id=*,*"],
-        "rules": nodes + tasks + queries + clocks,
+        "rules": nodes + tasks + queries + markers + clocks,
     }
 
 
 _NODE = {"app": "$1", "process": "$2", "query": "$3", "node": "$4"}
 _QUERY = {"app": "$1", "process": "$2", "query": "$3"}
+_MARKER = {
+    "app": "$1",
+    "process": "$2",
+    "query": "$3",
+    "source_id": "$4",
+    "source_subtask_index": "$5",
+    "operator_id": "$6",
+    "operator_subtask_index": "$7",
+}
+"""Those that a granularity does not know are empty, and so they are none to Prometheus."""
 _CLOCK = {"app": "$1", "process": "$2", "executor": "$3"}
 _TASK = {"thread": "$1", "task": "$2", "node": "$4"}
 
@@ -46,6 +64,14 @@ def _of_node(metric: Metric) -> str:
 
 def _of_query(metric: Metric) -> str:
     name = rf"([^>]+)\.([^.>]+)\.sparklatency\.query\.{_ID}\.{metric.name}"
+    return rf"^metrics<name={name}, type=gauges><>Value:"
+
+
+def _of_markers(metric: Metric) -> str:
+    """The beans of our own have the same, and are left out."""
+    source = rf"(?:\.source_id\.{_ID})?(?:\.source_subtask_index\.(\d+))?"
+    place = rf"{source}\.operator_id\.{_ID}(?:\.operator_subtask_index\.(\d+))?"
+    name = rf"([^>]+)\.([^.>]+)\.sparklatency\.query\.{_ID}\.latency{place}\.{metric.name}"
     return rf"^metrics<name={name}, type=gauges><>Value:"
 
 

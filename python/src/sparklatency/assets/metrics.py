@@ -13,11 +13,15 @@ CLOCK = "clock"
 """In place of a measure: a figure of an executor's clock, which no record is measured for."""
 QUERY = "query"
 """In place of a measure: a figure of a query as a whole."""
+MARKER = "marker"
+"""In place of a measure: a figure of the latency markers between a source and a place."""
+MARKER_LATENCY = "marker-latency"
+"""What the histogram of latency markers is called after."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One figure of a node, of a query, or of an executor's clock."""
+    """One figure of a node, of a query, of latency markers, or of an executor's clock."""
 
     name: str
     """As in JMX, in the style of Kafka's metrics."""
@@ -25,7 +29,7 @@ class Metric:
     kind: str
     """``gauge`` or ``counter``."""
     unit: str
-    """``ms`` or ``records``."""
+    """``ms``, ``records`` or ``markers``."""
     help: str
 
     @property
@@ -36,17 +40,23 @@ class Metric:
     @property
     def prometheus(self) -> str:
         """Its name in Prometheus. Durations end in ``_seconds``, counters in ``_total``."""
-        return f"sparklatency_{_snake(self.name)}" + ("_seconds" if self.is_duration else "_total")
+        name = f"marker-{self.name}" if self.measure == MARKER else self.name
+        return f"sparklatency_{_snake(name)}" + ("_seconds" if self.is_duration else "_total")
 
 
 def metrics() -> tuple[Metric, ...]:
     """Returns those of nodes."""
-    return tuple(one for one in _table() if one.measure not in (CLOCK, QUERY))
+    return tuple(one for one in _table() if one.measure not in (CLOCK, MARKER, QUERY))
 
 
 def query_metrics() -> tuple[Metric, ...]:
     """Returns those of queries as a whole."""
     return tuple(one for one in _table() if one.measure == QUERY)
+
+
+def marker_metrics() -> tuple[Metric, ...]:
+    """Returns those of latency markers."""
+    return tuple(one for one in _table() if one.measure == MARKER)
 
 
 def clock_metrics() -> tuple[Metric, ...]:

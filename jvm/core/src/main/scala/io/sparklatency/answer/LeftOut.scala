@@ -1,13 +1,28 @@
 package io.sparklatency.answer
 
-/** What is said of an ingestion timestamp that nothing reads. Without state, for any thread. */
+import io.sparklatency.recording.RecordingLevel
+
+/** What is said of that which a query was planned without, in its log and in its notes. Without state, for any thread. */
 object LeftOut {
 
-  /** In the log of the query, too. */
-  def text(column: String): String =
+  /** An ingestion timestamp that nothing reads. */
+  def stamp(column: String): String =
     s"the ingestion timestamp '${Readable.name(column)}' is left out of the plan: no step, node or sink reads it; " +
       "spark.sparklatency.forceTimestampSupport=true keeps it"
 
-  private[answer] def notes(columns: Seq[String]): Seq[Note] =
-    columns.map(column => Note("left-out", Note.Info, s"${text(column).capitalize}."))
+  /** A node that nobody wrote. */
+  def node(id: String, reason: String): String = s"node '$id' is left out: $reason"
+
+  /** The timestamp of a node that is there for latency markers. */
+  def timestamp(id: String, reason: String): String = s"node '$id' has no timestamp: $reason"
+
+  /** A node by hand that the query's own level leaves out, and with it what read its timestamp. */
+  def ofLevel(id: String, level: RecordingLevel, timestamp: String): String = {
+    val column = Readable.name(timestamp)
+    s"node '$id' is left out: the query does not record its level, $level; '$column' stays only as far as others read it; " +
+      "spark.sparklatency.forceTimestampSupport=true keeps it"
+  }
+
+  private[answer] def notes(texts: Seq[String]): Seq[Note] =
+    texts.map(text => Note("left-out", Note.Info, s"${text.capitalize}."))
 }

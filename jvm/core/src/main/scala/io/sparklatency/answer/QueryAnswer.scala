@@ -12,7 +12,7 @@ import io.sparklatency.path.LatencySplit
  * @param status none where no event tells
  * @param clocks those of the executors now; none of a run that has ended
  * @param error  the first line of what ended it
- * @param leftOut names of its ingestion timestamps that nothing reads
+ * @param leftOut what it was planned without, as [[LeftOut]] says it
  */
 final class QueryAnswer(
     val query: QuerySnapshot,

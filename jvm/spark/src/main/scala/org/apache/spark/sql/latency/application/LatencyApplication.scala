@@ -28,7 +28,7 @@ import org.apache.spark.sql.latency.recording.ReportMessage
 import org.apache.spark.sql.latency.recording.RunningTasks
 import org.apache.spark.sql.latency.recording.TaskFigures
 import org.apache.spark.sql.latency.tracking.LatencyTracker
-import org.apache.spark.sql.latency.tracking.LeftOutColumns
+import org.apache.spark.sql.latency.tracking.LeftOutOfRuns
 import org.apache.spark.sql.latency.tracking.Problems
 import org.apache.spark.sql.latency.tracking.QueryActivity
 import org.apache.spark.sql.latency.tracking.QueryNames
@@ -65,7 +65,7 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
     )(_.stopped)
   private val names = new QueryNames
   private val problems = new Problems
-  private val unread = new LeftOutColumns
+  private val leftOut = new LeftOutOfRuns
   private val archive =
     new BatchArchive(context.statusStore.store, settings.historyBatches, settings.figures.window, used = true)
   private val clocks = new ExecutorClocks(SystemTime, source, context.isLocal)
@@ -91,7 +91,7 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
 
   /** What every surface reads. */
   def store: LatencyStore =
-    new LatencyStore(context.statusStore.store, Some(runs), () => clocks.all, activity.of, unread.of)
+    new LatencyStore(context.statusStore.store, Some(runs), () => clocks.all, activity.of, leftOut.of)
 
   /**
    * The same with all executions that have ended. Their events arrive in a queue, so this waits for the queue, at most one
@@ -110,8 +110,12 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
   override def taskFigures: TaskFigures = ExecutorFigures
   override def planned(figures: LatencyAccumulator): Unit = uncommitted.opened(figures)
   override def planned(nodes: Seq[PlannedNode]): Unit = runs.planned(nodes)
-  override def leftOut(run: String, column: String): Unit = unread.add(run, column)
   override def tellOnce(query: String, problem: String): Unit = problems.tellOnce(query, problem)
+
+  override def leftOut(query: String, run: Option[String], text: String): Unit = {
+    run.foreach(leftOut.add(_, text))
+    tellOnce(query, text)
+  }
 
   /**
    * Takes all of ours away when the application ends, in the thread of our queue: gauges, MBeans, and the reference to the

@@ -33,7 +33,7 @@ import org.apache.spark.util.kvstore.KVStore
  * @param live      the running figures of this process, if it is the application's driver
  * @param executors their clocks, which only a driver knows
  * @param activity  what a run does now, of which no batch has told yet
- * @param leftOut   names of a run's ingestion timestamps that nothing reads, which only a driver knows
+ * @param leftOut   what a run was planned without, which only a driver knows
  */
 final class LatencyStore private[spark] (
     store: KVStore,
@@ -97,8 +97,8 @@ final class LatencyStore private[spark] (
   def answer(query: QuerySnapshot): QueryAnswer = {
     val status = query.runId.flatMap(this.status)
     val error = query.runId.flatMap(end).flatMap(end => Option(end.error))
-    val unread = query.runId.toSeq.flatMap(leftOut)
-    new QueryAnswer(query, status, if (status.forall(_ == RunStatus.Running)) clocks else Nil, error, unread)
+    val without = query.runId.toSeq.flatMap(leftOut)
+    new QueryAnswer(query, status, if (status.forall(_ == RunStatus.Running)) clocks else Nil, error, without)
   }
 
   /** The clocks of the executors that are there now. */

@@ -16,4 +16,10 @@ private[latency] object NoTimestamp {
   /** None where the query has no markers. */
   def in(session: SparkSession): Option[Expression] =
     Option.when(LatencyConf(session).markers.isOn)(Literal(null, TimestampType))
+
+  /** Whether it is one: no column, and so no name of a column. */
+  def is(timestamp: Expression): Boolean = timestamp match {
+    case Literal(null, _) => true
+    case _ => false
+  }
 }

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.latency.planning
 
+import io.sparklatency.answer.LeftOut
 import io.sparklatency.answer.Readable
 import io.sparklatency.figures.Measure
 import io.sparklatency.spark.base.LatencyConf
@@ -167,17 +168,15 @@ private final class AutomaticPlacement(
     } else timestamps.of(node) match {
       case Some(timestamp) =>
         Some(RecordE2ELatency(timestamp, work, id)(accumulators.make(id)))
-      case None if withMarkers.nonEmpty =>
-        withMarkers.map(RecordE2ELatency(_, work, id)(accumulators.make(id)))
       case None =>
-        val remedy =
-          if (sources.of(node).nonEmpty) s"; ${AutomaticPlacement.Remedy}"
-          else LostTimestamp.below(node, timestamps).fold("")("; " + _)
-        leaveOut(
-          id,
-          s"no column there holds a record timestamp: ${Readable.names(node.output.map(_.name))}$remedy"
-        )
-        None
+        val isSource = sources.of(node).nonEmpty
+        val lost = if (isSource) None else LostTimestamp.below(node, timestamps)
+        val remedy = if (isSource) Some(AutomaticPlacement.Remedy) else lost
+        val why = s"no column there holds a record timestamp: ${Readable.names(node.output.map(_.name))}" +
+          remedy.fold("")("; " + _)
+        if (withMarkers.isEmpty) leaveOut(id, why)
+        else if (lost.nonEmpty) tell(LeftOut.timestamp(id, why))
+        withMarkers.map(RecordE2ELatency(_, work, id)(accumulators.make(id)))
     }
 
   private def insert(
@@ -193,8 +192,10 @@ private final class AutomaticPlacement(
       CurrentQuery.hasCommits(session)
     )
 
-  private def leaveOut(id: String, reason: String): Unit =
-    application.tellOnce(query, s"node '$id' is left out: $reason")
+  private def leaveOut(id: String, reason: String): Unit = tell(LeftOut.node(id, reason))
+
+  private def tell(text: String): Unit =
+    application.leftOut(query, CurrentQuery.running(session).map(_.runId.toString), text)
 
   private def records(role: NodeRole): Boolean =
     settings.auto.contains(role) && level.records(role.level)

@@ -68,7 +68,7 @@ private[latency] final case class LeftOutStamps(session: SparkSession, applicati
 
   private def leftOut(query: StreamExecution, column: String): Unit = {
     val application = applications.of(session.sparkContext)
-    application.leftOut(query.runId.toString, column)
-    application.tellOnce(new MarkAccumulators(session, application).queryName, LeftOut.text(column))
+    val name = new MarkAccumulators(session, application).queryName
+    application.leftOut(name, Some(query.runId.toString), LeftOut.stamp(column))
   }
 }

@@ -26,8 +26,8 @@ trait MarkedApplication {
   /** A plan with these nodes, upstream first, is about to run. */
   def planned(nodes: Seq[PlannedNode]): Unit
 
-  /** Nothing reads this ingestion timestamp of a run. */
-  def leftOut(run: String, column: String): Unit
+  /** What a query is planned without, as `LeftOut` says it: warns once, and shows it as long as the run. */
+  def leftOut(query: String, run: Option[String], text: String): Unit
 
   /** Warns of a problem of a query once. Every batch is planned anew, and would say the same. */
   def tellOnce(query: String, problem: String): Unit

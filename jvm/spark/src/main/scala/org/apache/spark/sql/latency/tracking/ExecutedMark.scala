@@ -2,6 +2,7 @@ package org.apache.spark.sql.latency.tracking
 
 import io.sparklatency.figures.MarkReadings
 import io.sparklatency.figures.Measure
+import org.apache.spark.sql.latency.marking.NoTimestamp
 import org.apache.spark.sql.latency.marking.TimestampColumn
 import org.apache.spark.sql.latency.recording.LatencyAccumulator
 import org.apache.spark.sql.latency.recording.RecordE2ELatency
@@ -42,8 +43,9 @@ private[latency] final case class ExecutedMark(
 
 private[tracking] object ExecutedMark {
   def of(mark: RecordExpression, subtopology: Int, upstream: Set[String]): ExecutedMark = {
-    val timestamp = Some(mark).collect { case ages: RecordE2ELatency =>
-      TimestampColumn.nameOf(ages.timestamp)
+    val timestamp = Some(mark).collect {
+      case ages: RecordE2ELatency if !NoTimestamp.is(ages.timestamp) =>
+        TimestampColumn.nameOf(ages.timestamp)
     }
     ExecutedMark(mark.figures, subtopology, upstream, timestamp)
   }

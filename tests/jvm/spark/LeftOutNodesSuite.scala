@@ -1,0 +1,80 @@
+package io.sparklatency.spark
+
+import java.sql.Timestamp
+
+import scala.jdk.CollectionConverters._
+
+import io.sparklatency.spark.Lines.MemoryStream
+import io.sparklatency.spark.syntax._
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.streaming.StreamingQuery
+
+/** What the log and the notes say of nodes and timestamps that a query was planned without. */
+class LeftOutNodesSuite extends StreamingTest {
+
+  /** A query of which no timestamp comes to the end: what the log and the notes say of that, and which nodes there are. */
+  private def withoutTimestampAtItsEnd(name: String): (Seq[String], Seq[String], Seq[String]) = {
+    val input = stream
+    val (log, notes) = told(start(watermarked(input).select(lit(1).as("one")).repartition(2), name), input)
+    (log, notes, nodesOf(name))
+  }
+
+  /** What the log and the notes say of the nodes of a query, over three batches. */
+  private def told(query: StreamingQuery, input: MemoryStream[Timestamp]): (Seq[String], Seq[String]) =
+    try {
+      val log = Logged.during {
+        for (ms <- 1L to 3L) {
+          input.addData(ago(ms))
+          processAll(query)
+        }
+      }
+      val notes = latencyOf(query.name).get("queries").elements.asScala.next().get("notes").elements.asScala
+        .filter(_.get("code").asText == "left-out")
+        .map(note => s"${note.get("level").asText}: ${note.get("text").asText}")
+      (log.filter(_.contains(": node '")), notes.toSeq)
+    } finally query.stop()
+
+  private val lost =
+    "no column there holds a record timestamp: 'one'; the projection to one drops 'value': keep it there"
+
+  test("a place to which no timestamp survives is left out, and the log says so once, and a note") {
+    withSettings("spark.sparklatency.auto" -> "source,terminal") {
+      val (log, notes, nodes) = withoutTimestampAtItsEnd("auto_none")
+      assert(nodes === Seq("source-0-memory"))
+      assert(log === Seq(s"query 'auto_none': node 'sink' is left out: $lost"))
+      assert(notes === Seq(s"info: Node 'sink' is left out: $lost."))
+    }
+  }
+
+  test("with latency markers the place is there, and they say as well which step lost its timestamp") {
+    withSettings(
+      "spark.sparklatency.auto" -> "source,terminal",
+      "spark.sparklatency.markers.interval" -> "1s"
+    ) {
+      val (log, notes, nodes) = withoutTimestampAtItsEnd("auto_none_marked")
+      assert(nodes === Seq("source-0-memory", "sink"))
+      assert(log === Seq(s"query 'auto_none_marked': node 'sink' has no timestamp: $lost"))
+      assert(notes === Seq(s"info: Node 'sink' has no timestamp: $lost."))
+    }
+  }
+
+  test(
+    "of a node that the query's level leaves out the log and the notes say that its timestamp goes with it"
+  ) {
+    withSettings("spark.sparklatency.recording.level.left_by_level" -> "INFO") {
+      val input = stream
+      def marked(level: String) = watermarked(input).withIngestionTimestamp("read at")
+        .withE2ELatency("detail", "`read at`", level).withE2ELatency("end", "value").select("value")
+      withSettings("spark.sparklatency.recording.level" -> "TRACE") {
+        val (log, notes) = told(start(marked("TRACE"), "left_by_level"), input)
+        val said =
+          "node 'detail' is left out: the query does not record its level, TRACE; 'read at' stays only as far as others " +
+            "read it; spark.sparklatency.forceTimestampSupport=true keeps it"
+        assert(log === Seq(s"query 'left_by_level': $said"))
+        assert(notes.filter(_.contains("detail")) === Seq(s"info: ${said.capitalize}."))
+        assert(nodesOf("left_by_level") === Seq("end"))
+        assert(told(start(marked("TRACE"), "left_nothing"), input) === ((Nil, Nil)))
+      }
+    }
+  }
+}

@@ -1,0 +1,87 @@
+package io.sparklatency.spark
+
+import java.net.URI
+import java.nio.charset.StandardCharsets
+import java.nio.file.Files
+import java.nio.file.Path
+
+import scala.jdk.CollectionConverters._
+import scala.util.Using
+
+import com.fasterxml.jackson.databind.JsonNode
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.functions._
+import org.scalatest.concurrent.Eventually
+import org.scalatest.time.Millis
+import org.scalatest.time.Seconds
+import org.scalatest.time.Span
+
+/** Streaming queries with latency markers, most of them over files that have no timestamp, and their markers as a user reads them. */
+trait MarkersTest extends StreamingTest with Eventually {
+  implicit override val patienceConfig: PatienceConfig =
+    PatienceConfig(timeout = Span(60, Seconds), interval = Span(100, Millis))
+
+  protected def written(lines: Int, files: Int): String = {
+    val folder = Files.createTempDirectory("lines").toString
+    spark.range(
+      0,
+      lines.toLong,
+      1,
+      files
+    ).select(col("id").cast("string")).write.mode("overwrite").text(folder)
+    folder
+  }
+
+  protected lazy val texts = written(lines = 20, files = 2)
+  protected lazy val one = written(lines = 1, files = 1)
+  protected def files: DataFrame = files(spark)
+  protected def files(session: SparkSession): DataFrame = session.readStream.text(texts)
+  protected def line: DataFrame = spark.readStream.text(one)
+  protected def source = s"source-0-file[${Path.of(one).getFileName}]"
+
+  protected val interval = "spark.sparklatency.markers.interval"
+  protected val on = Seq(interval -> "1s")
+  protected val auto = Seq("spark.sparklatency.auto" -> "source,terminal")
+
+  /** Each file is a partition. */
+  protected val byFile =
+    Seq("spark.sql.files.maxPartitionBytes" -> "64", "spark.sql.files.openCostInBytes" -> "0")
+
+  protected def all(query: String): JsonNode = latencyOf(query).get("queries").elements.asScala.next()
+
+  /** Of each histogram: how many markers since the start, and the shortest and longest time of the window. */
+  protected def markers(query: String): Map[String, (Long, Option[Long], Option[Long])] =
+    all(query).get("markers").get("of").elements.asScala.map { one =>
+      def text(tag: String) = Option(one.get(tag)).filterNot(_.isNull).map(_.asText)
+      def figure(name: String) = Option(one.get("latency").get(name)).filterNot(_.isNull).map(_.asLong)
+      val place =
+        Seq("source_id", "source_subtask_index", "operator_id", "operator_subtask_index").flatMap(text)
+      place.mkString(" ") -> ((figure("count").get, figure("min"), figure("max")))
+    }.toMap
+
+  protected def ran[A](df: DataFrame, mode: String = "append")(read: String => A): A = {
+    val name = s"markers_${freshNode()}"
+    val query = start(df, name, mode)
+    try {
+      processAll(query)
+      read(name)
+    } finally query.stop()
+  }
+
+  /** What the UI answers. */
+  protected def get(path: String): String = {
+    val port = URI.create(spark.sparkContext.uiWebUrl.get).getPort
+    Using.resource(URI.create(s"http://127.0.0.1:$port/$path").toURL.openStream())(in =>
+      new String(in.readAllBytes(), StandardCharsets.UTF_8)
+    )
+  }
+
+  protected def blocking(ms: Long) = slow(ms)(lit(1L))
+
+  protected def withSettingsRead[A](settings: Seq[(String, String)])(read: => A): A = {
+    var found = Option.empty[A]
+    withSettings(settings: _*) { found = Some(read) }
+    found.get
+  }
+}
