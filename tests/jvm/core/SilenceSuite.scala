@@ -8,7 +8,14 @@ import org.scalatest.funsuite.AnyFunSuite
 class SilenceSuite extends AnyFunSuite {
   private def of(looks: (Long, Option[Boolean])*): Silence = {
     val silence = new Silence(10)
-    looks.foreach { case (at, found) => silence.look(at, at + 1000, found) }
+    looks.foreach { case (at, found) => silence.look(at, at + 1000, found, at) }
+    silence
+  }
+
+  /** Of looks of each of which so much time came. */
+  private def busy(looks: (Long, Option[Boolean], Long)*): Silence = {
+    val silence = new Silence(10)
+    looks.foreach { case (at, found, took) => silence.look(at, at + 1000, found, at + took) }
     silence
   }
   private val (record, nothing, unknown) = (Some(true), Some(false), None)
@@ -38,6 +45,19 @@ class SilenceSuite extends AnyFunSuite {
   test("time in which it could not be told counts for nothing, and what was counted stays") {
     assert(of(1L -> record, 100L -> unknown, 109L -> nothing).idleSinceMs === None)
     assert(of(1L -> record, 7L -> nothing, 100L -> unknown, 104L -> nothing).idleSinceMs === Some(1001))
+  }
+
+  test("of a busy time a tenth of the timeout counts, so one that is long makes nobody idle") {
+    assert(busy((1, record, 1000), (1001, nothing, 0)).idleSinceMs === None)
+    assert(busy((1, record, 1000), (1001, nothing, 0), (1009, nothing, 0)).idleSinceMs === None)
+    assert(busy((1, record, 1000), (1001, nothing, 0), (1010, nothing, 0)).idleSinceMs === Some(1001))
+  }
+
+  test("whoever is always busy finds silence after ten looks") {
+    def always(looks: Int) =
+      busy((1L, record, 100L) +: (1 to looks).map(i => (1L + i * 100, nothing, 100L)): _*)
+    assert(always(9).idleSinceMs === None)
+    assert(always(10).idleSinceMs === Some(1001))
   }
 
   test("an idle source has no say, unless all are idle: then the greatest counts") {
