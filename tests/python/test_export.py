@@ -18,6 +18,7 @@ from sparklatency.assets.metrics import (
     histogram,
     metrics,
     query_metrics,
+    watermark_metrics,
 )
 from support import exported, python
 
@@ -144,6 +145,9 @@ def test_the_labels_of_jmx_exporter_are_the_ids(beans: list[Bean]) -> None:
     nodes = {"source", "the%20%22sink%22%2E1%2C%20%25"}
     assert labels("record_e2e_latency_p99") == {("shop.eu", "driver", "or%2Eders", node) for node in nodes}
     assert ("or.ders-driver", "0_0", "source") in labels("task_record_e2e_latency_p99")
+    assert labels("source_watermark_lag") == {
+        ("shop.eu", "driver", "or%2Eders", "rate", "timestamp", "event-time")
+    }
     assert labels("clock_offset") == labels("clock_offset_bound") == {("shop.eu", "driver", "driver")}
 
 
@@ -161,7 +165,11 @@ def test_milliseconds_become_seconds_everywhere() -> None:
     assert {rule.get("valueFactor") for rule in of_jmx if rule["name"].endswith("_seconds")} == {0.001}
     assert {rule.get("valueFactor") for rule in of_jmx if rule["name"].endswith("_total")} == {None}
     of_otel = [one for rule in yaml.safe_load(exported("otel"))["rules"] for one in rule["mapping"].values()]
-    assert {(one.get("sourceUnit"), one["unit"]) for one in of_otel} == {("ms", "s"), (None, "{record}")}
+    assert {(one.get("sourceUnit"), one["unit"]) for one in of_otel} == {
+        ("ms", "s"),
+        (None, "{record}"),
+        (None, "1"),
+    }
 
 
 def names(expressions: list[str]) -> set[str]:
@@ -176,6 +184,8 @@ def test_what_the_endpoint_gives_is_called_as_the_table_says(series: set[str]) -
     assert {"sparklatency_commit_age_seconds", "sparklatency_age_part_seconds"} <= series
     assert series & {one.prometheus for one in query_metrics()}
     assert {one.prometheus for one in clock_metrics()} <= series
+    always = {one.prometheus for one in watermark_metrics()} - {"sparklatency_source_watermark_idle_seconds"}
+    assert always <= series
 
 
 def test_alerts_ask_for_what_the_endpoint_gives_and_take_limits(series: set[str]) -> None:
@@ -200,7 +210,7 @@ def test_a_dashboard_asks_for_what_the_endpoint_gives(series: set[str]) -> None:
     variables = [one["query"] for one in board["templating"]["list"]]
     asked = names([target["expr"] for target in targets] + variables)
     assert asked <= series
-    assert len(asked) == 11
+    assert len(asked) == 13
     assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
     assert {target["datasource"]["uid"] for target in targets} == {"${datasource}"}
     places = {(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in board["panels"]}

@@ -13,11 +13,13 @@ CLOCK = "clock"
 """In place of a measure: a figure of an executor's clock, which no record is measured for."""
 QUERY = "query"
 """In place of a measure: a figure of a query as a whole."""
+WATERMARK = "watermark"
+"""In place of a measure: a figure of one watermark of a query."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One figure of a node, of a query, or of an executor's clock."""
+    """One figure of a node, of a query, of one of its watermarks, or of an executor's clock."""
 
     name: str
     """As in JMX, in the style of Kafka's metrics."""
@@ -25,7 +27,7 @@ class Metric:
     kind: str
     """``gauge`` or ``counter``."""
     unit: str
-    """``ms`` or ``records``."""
+    """``ms``, ``records``, or ``0 or 1``."""
     help: str
 
     @property
@@ -36,17 +38,25 @@ class Metric:
     @property
     def prometheus(self) -> str:
         """Its name in Prometheus. Durations end in ``_seconds``, counters in ``_total``."""
-        return f"sparklatency_{_snake(self.name)}" + ("_seconds" if self.is_duration else "_total")
+        name = f"sparklatency_{_snake(self.name)}"
+        if self.is_duration:
+            return f"{name}_seconds"
+        return f"{name}_total" if self.kind == "counter" else name
 
 
 def metrics() -> tuple[Metric, ...]:
     """Returns those of nodes."""
-    return tuple(one for one in _table() if one.measure not in (CLOCK, QUERY))
+    return tuple(one for one in _table() if one.measure not in (CLOCK, QUERY, WATERMARK))
 
 
 def query_metrics() -> tuple[Metric, ...]:
     """Returns those of queries as a whole."""
     return tuple(one for one in _table() if one.measure == QUERY)
+
+
+def watermark_metrics() -> tuple[Metric, ...]:
+    """Returns those of each watermark of a query."""
+    return tuple(one for one in _table() if one.measure == WATERMARK)
 
 
 def clock_metrics() -> tuple[Metric, ...]:

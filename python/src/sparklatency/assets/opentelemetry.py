@@ -1,13 +1,21 @@
 """Rules for the JMX metrics of OpenTelemetry's Java agent and its JMX scraper.
 
-These rules cannot split a name. So the query and the node of a JmxSink metric stay together in one attribute.
+These rules cannot split a name. So the query and the node, or the source of a watermark, of a JmxSink
+metric stay together in one attribute.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sparklatency.assets.metrics import E2E_LATENCY, Metric, clock_metrics, metrics, query_metrics
+from sparklatency.assets.metrics import (
+    E2E_LATENCY,
+    Metric,
+    clock_metrics,
+    metrics,
+    query_metrics,
+    watermark_metrics,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,23 +24,10 @@ _TASK = {"sparklatency.thread": "param(thread-id)", "sparklatency.task": "param(
 
 
 def rules() -> Mapping[str, Any]:
-    """Returns the configuration: a rule for each metric of nodes and queries, for tasks, and for clocks."""
-    nodes = [
-        {
-            "bean": f"metrics:name=*.sparklatency.query.*.node.*.{metric.name},type=gauges",
-            "metricAttribute": {"sparklatency.name": "param(name)"},
-            "mapping": {"Value": _mapped(metric, "sparklatency")},
-        }
-        for metric in metrics()
-    ]
-    queries = [
-        {
-            "bean": f"metrics:name=*.sparklatency.query.*.{metric.name},type=gauges",
-            "metricAttribute": {"sparklatency.name": "param(name)"},
-            "mapping": {"Value": _mapped(metric, "sparklatency")},
-        }
-        for metric in query_metrics()
-    ]
+    """Returns the configuration: a rule for each metric of nodes, queries, watermarks, tasks and clocks."""
+    nodes = [_gauge(metric, "query.*.node.*") for metric in metrics()]
+    queries = [_gauge(metric, "query.*") for metric in query_metrics()]
+    watermarks = [_gauge(metric, "query.*.watermark.*") for metric in watermark_metrics()]
     of_task = {
         metric.name: _mapped(metric, "sparklatency.task")
         for metric in metrics()
@@ -48,10 +43,20 @@ def rules() -> Mapping[str, Any]:
         "metricAttribute": {"sparklatency.executor": "param(executor-id)"},
         "mapping": {metric.name: _mapped(metric, "sparklatency") for metric in clock_metrics()},
     }
-    return {"rules": [*nodes, *queries, tasks, clocks]}
+    return {"rules": [*nodes, *queries, *watermarks, tasks, clocks]}
+
+
+def _gauge(metric: Metric, of: str) -> dict[str, Any]:
+    return {
+        "bean": f"metrics:name=*.sparklatency.{of}.{metric.name},type=gauges",
+        "metricAttribute": {"sparklatency.name": "param(name)"},
+        "mapping": {"Value": _mapped(metric, "sparklatency")},
+    }
 
 
 def _mapped(metric: Metric, prefix: str) -> dict[str, str]:
-    unit = {"sourceUnit": "ms", "unit": "s"} if metric.is_duration else {"unit": "{record}"}
+    unit = {"ms": {"sourceUnit": "ms", "unit": "s"}, "records": {"unit": "{record}"}}.get(
+        metric.unit, {"unit": "1"}
+    )
     dotted = metric.name.replace("-", ".")
     return {"metric": f"{prefix}.{dotted}", "type": metric.kind, **unit, "desc": metric.help}
