@@ -31,6 +31,8 @@ object SparkLine {
     "AutomaticPlansSuite",
     "SystemTimeWatermarkSuite",
     "SystemTimeMistakesSuite",
+    "SystemTimeRestartSuite",
+    "IdleSourcesSuite",
     "ContinuousModeSuite",
     "LongTasksSuite",
     "LatencyTabSuite"
