@@ -13,13 +13,15 @@ import io.sparklatency.path.LatencySplit
  * @param clocks those of the executors now; none of a run that has ended
  * @param error  the first line of what ended it
  * @param leftOut names of its ingestion timestamps that nothing reads
+ * @param warnings of its system-time watermarks
  */
 final class QueryAnswer(
     val query: QuerySnapshot,
     val status: Option[RunStatus],
     clocks: Seq[ExecutorClock] = Nil,
     error: Option[String] = None,
-    leftOut: Seq[String] = Nil
+    leftOut: Seq[String] = Nil,
+    warnings: Seq[String] = Nil
 ) {
 
   /** Of the window; in silence of each node's last batch. */
@@ -56,5 +58,7 @@ final class QueryAnswer(
       query,
       path,
       split
-    ) ++ watermark.map(_.note) ++ Work.notes(work) ++ ClockNote.of(clocks) ++ LeftOut.notes(leftOut)
+    ) ++ watermark.map(_.note) ++ SystemTimeNotes.of(warnings) ++ Work.notes(work) ++ ClockNote.of(
+      clocks
+    ) ++ LeftOut.notes(leftOut)
 }

@@ -29,6 +29,9 @@ trait MarkedApplication {
   /** Nothing reads this ingestion timestamp of a run. */
   def leftOut(run: String, column: String): Unit
 
+  /** What keeps this run's system-time watermark from closing windows. */
+  def warned(run: String, problem: String): Unit
+
   /** Warns of a problem of a query once. Every batch is planned anew, and would say the same. */
   def tellOnce(query: String, problem: String): Unit
 }

@@ -19,7 +19,7 @@ private[planning] object SystemTimeWarnings {
         "it has a system-time watermark and keeps no state, so there is nothing that the watermark could close; leave it out"
       ),
       Option.when(!conf.getConf(SQLConf.STREAMING_NO_DATA_MICRO_BATCHES_ENABLED))(
-        s"${SQLConf.STREAMING_NO_DATA_MICRO_BATCHES_ENABLED.key} is false, so windows close only when a record arrives, in spite of " +
+        s"with ${SQLConf.STREAMING_NO_DATA_MICRO_BATCHES_ENABLED.key}=false windows close only when a record arrives, in spite of " +
           "the system-time watermark"
       ),
       endsByItself(query)
