@@ -32,6 +32,8 @@ object SparkLine {
     "MarkersOutputSuite",
     "SystemTimeWatermarkSuite",
     "SystemTimeMistakesSuite",
+    "SystemTimeRestartSuite",
+    "IdleSourcesSuite",
     "ContinuousModeSuite",
     "LongTasksSuite",
     "LatencyTabSuite"

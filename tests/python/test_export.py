@@ -19,6 +19,7 @@ from sparklatency.assets.metrics import (
     histogram,
     metrics,
     query_metrics,
+    watermark_metrics,
 )
 from support import exported, python
 
@@ -148,6 +149,9 @@ def test_the_labels_of_jmx_exporter_are_the_ids(beans: list[Bean]) -> None:
     assert ("or.ders-driver", "0_0", "source") in labels("task_record_e2e_latency_p99")
     places = {("source", "", node, "0") for node in nodes} | {("source", "", "__commit__", "")}
     assert labels("marker_latency_p99") == {("shop.eu", "driver", "or%2Eders", *place) for place in places}
+    assert labels("source_watermark_lag") == {
+        ("shop.eu", "driver", "or%2Eders", "rate", "timestamp", "event-time")
+    }
     assert labels("clock_offset") == labels("clock_offset_bound") == {("shop.eu", "driver", "driver")}
 
 
@@ -169,6 +173,7 @@ def test_milliseconds_become_seconds_everywhere() -> None:
         ("ms", "s"),
         (None, "{record}"),
         (None, "{marker}"),
+        (None, "1"),
     }
 
 
@@ -186,6 +191,8 @@ def test_what_the_endpoint_gives_is_called_as_the_table_says(series: set[str]) -
     assert {"sparklatency_commit_age_seconds", "sparklatency_age_part_seconds"} <= series
     assert series & {one.prometheus for one in query_metrics()}
     assert {one.prometheus for one in clock_metrics()} <= series
+    always = {one.prometheus for one in watermark_metrics()} - {"sparklatency_source_watermark_idle_seconds"}
+    assert always <= series
 
 
 def test_alerts_ask_for_what_the_endpoint_gives_and_take_limits(series: set[str]) -> None:
@@ -210,7 +217,7 @@ def test_a_dashboard_asks_for_what_the_endpoint_gives(series: set[str]) -> None:
     variables = [one["query"] for one in board["templating"]["list"]]
     asked = names([target["expr"] for target in targets] + variables)
     assert asked <= series
-    assert len(asked) == 12
+    assert len(asked) == 14
     assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
     assert {target["datasource"]["uid"] for target in targets} == {"${datasource}"}
     places = {(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in board["panels"]}

@@ -1,4 +1,4 @@
-"""Latency markers of a query over files, and what every surface says of them, by a clock that the test sets."""
+"""Latency markers of a query over files, and what every surface says of them; the test sets the clock."""
 
 from __future__ import annotations
 

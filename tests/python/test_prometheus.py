@@ -85,6 +85,19 @@ def test_every_panel_shows_something(prometheus: Prometheus, panel: dict[str, An
         assert eventually(shown)
 
 
+def test_each_watermark_says_its_source_its_column_and_its_kind(prometheus: Prometheus) -> None:
+    def held() -> set[tuple[str, ...]] | None:
+        of = prometheus.series("sparklatency_source_watermark_holds_back == 1") or []
+        names = ("query", "source", "column", "kind")
+        found = {tuple(labels[name] for name in names) for labels, _ in of}
+        return found if len(found) == len((QUERY, BY_CLOCK)) else None
+
+    assert eventually(held) == {
+        (QUERY, "rate", "at", "event-time"),
+        (BY_CLOCK, "rate", "at", "system-time"),
+    }
+
+
 @pytest.mark.parametrize(("label", "value"), [("app", None), ("query", {QUERY}), ("node", NODES)])
 def test_every_variable_of_the_dashboard_has_its_values(
     spark: SparkSession, prometheus: Prometheus, label: str, value: set[str] | None

@@ -21,6 +21,7 @@ import io.sparklatency.figures.ReadingPlace
 import io.sparklatency.figures.RunFigures
 import io.sparklatency.figures.SourceWatermark
 import io.sparklatency.figures.TaskAttempt
+import io.sparklatency.figures.WatermarkKey
 import io.sparklatency.figures.WindowSamples
 import io.sparklatency.figures.WindowSettings
 import io.sparklatency.recording.Ages
@@ -88,6 +89,7 @@ class OneFoldSuite extends AnyFunSuite {
         override def hasRoomForTask = true
         override def node(node: String, measure: Measure) = new LiveFigures(clock, samples)
         override def operator(node: String) = new OperatorLatency
+        override def watermark(key: WatermarkKey): Unit = ()
         override def task(task: String, node: Option[String]) = new LiveFigures(clock, samples)
       }
     )

@@ -8,7 +8,14 @@ import org.scalatest.funsuite.AnyFunSuite
 class SilenceSuite extends AnyFunSuite {
   private def of(looks: (Long, Option[Boolean])*): Silence = {
     val silence = new Silence(10)
-    looks.foreach { case (at, found) => silence.look(at, at + 1000, found) }
+    looks.foreach { case (at, found) => silence.look(at, at + 1000, found, at) }
+    silence
+  }
+
+  /** Of looks of each of which so much time came. */
+  private def busy(looks: (Long, Option[Boolean], Long)*): Silence = {
+    val silence = new Silence(10)
+    looks.foreach { case (at, found, took) => silence.look(at, at + 1000, found, at + took) }
     silence
   }
   private val (record, nothing, unknown) = (Some(true), Some(false), None)
@@ -45,7 +52,7 @@ class SilenceSuite extends AnyFunSuite {
   ) {
     val silence = new Silence(10)
     def look(at: Long, found: Boolean): Boolean = {
-      silence.look(at, at, Some(found))
+      silence.look(at, at, Some(found), at)
       silence.idleSinceMs.nonEmpty
     }
     val looks = Seq(0L -> false, 11L -> false, 100L -> false, 100L -> true, 122L -> false, 123L -> true)
@@ -57,7 +64,7 @@ class SilenceSuite extends AnyFunSuite {
   ) {
     def idle(looks: (Long, Option[Boolean])*): Boolean = {
       val silence = new Silence(122)
-      looks.foreach { case (at, found) => silence.look(at, at, found) }
+      looks.foreach { case (at, found) => silence.look(at, at, found, at) }
       silence.idleSinceMs.nonEmpty
     }
     assert(!idle(0L -> nothing, 121L -> nothing) && idle(0L -> nothing, 122L -> nothing))
@@ -79,6 +86,19 @@ class SilenceSuite extends AnyFunSuite {
       val refused = intercept[IllegalArgumentException](new Silence(timeout))
       assert(refused.getMessage.contains(s"a timeout is positive, not $timeout us"))
     }
+  }
+
+  test("of a busy time a tenth of the timeout counts, so one that is long makes nobody idle") {
+    assert(busy((1, record, 1000), (1001, nothing, 0)).idleSinceMs === None)
+    assert(busy((1, record, 1000), (1001, nothing, 0), (1009, nothing, 0)).idleSinceMs === None)
+    assert(busy((1, record, 1000), (1001, nothing, 0), (1010, nothing, 0)).idleSinceMs === Some(1001))
+  }
+
+  test("whoever is always busy finds silence after ten looks") {
+    def always(looks: Int) =
+      busy((1L, record, 100L) +: (1 to looks).map(i => (1L + i * 100, nothing, 100L)): _*)
+    assert(always(9).idleSinceMs === None)
+    assert(always(10).idleSinceMs === Some(1001))
   }
 
   test("an idle source has no say, unless all are idle: then the greatest counts") {

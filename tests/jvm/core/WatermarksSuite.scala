@@ -2,7 +2,9 @@ package io.sparklatency
 
 import io.sparklatency.answer.Watermarks
 import io.sparklatency.figures.Batch
+import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.SourceWatermark
+import io.sparklatency.figures.WatermarkKind
 import org.scalatest.funsuite.AnyFunSuite
 
 /** How far watermarks are behind the clock, and what is said of it. */
@@ -27,7 +29,62 @@ class WatermarksSuite extends AnyFunSuite {
       orders
     ))) === "At the last commit the watermark was 18 s behind the clock.")
     assert(said(Some(batch(None, orders))) === "The watermark has not moved yet.")
-    for (none <- Seq(None, Some(batch(None)))) assert(said(none) === "The query has no watermark.")
+    assert(said(Some(batch(None))) === "The query has no watermark.")
+    assert(said(None) === "No batch has been committed yet, so nothing is known of a watermark.")
+  }
+
+  private val sink = Aged.node("sink")(100)
+
+  /** At 200000, of a query that has figures at its end. */
+  private def silentSource(query: QuerySnapshot, watermarks: SourceWatermark*): Seq[(String, String)] =
+    Answered.notes(
+      query.copy(lastBatch = Some(batch(Some(75000), watermarks: _*)), atMs = Some(200000)),
+      "silent-source"
+    ).map(note => (note.level.name, note.text))
+
+  test("of a silent source that holds others back it is said, whatever the headline says") {
+    val remedy =
+      "A system-time watermark on it moves on while kafka[orders] is silent; an idle timeout lets the others go on."
+    assert(silentSource(Answered.query(sink), orders, clicks.copy(watermarkMs = Some(180000))) === Seq(
+      "warn" -> s"kafka[orders] holds the watermark back: 2 min behind the clock, with a delay of 10 s. $remedy"
+    ))
+    val never = orders.copy(watermarkMs = None)
+    assert(silentSource(Answered.query(sink), never, clicks.copy(watermarkMs = Some(180000))) ===
+      Seq("warn" -> s"The watermark has not moved: no record has come from kafka[orders]. $remedy"))
+  }
+
+  test("of the only source it is said when no record comes at all") {
+    assert(silentSource(Answered.silent(sink), orders) === Seq("warn" ->
+      ("kafka[orders] holds the watermark back: 2 min behind the clock, with a delay of 10 s. " +
+        "A system-time watermark on it moves on while kafka[orders] is silent.")))
+    assert(silentSource(Answered.query(sink), orders) === Nil) // its events are old, and come
+    assert(silentSource(
+      Answered.silent(sink),
+      orders.copy(watermarkMs = Some(130000))
+    ) === Nil) // 60 s beyond the delay
+    assert(silentSource(Answered.silent(sink), orders.copy(watermarkMs = Some(129999))).size === 1)
+  }
+
+  test("it is not said of the clock, of an idle source, of old events, and of a run that has ended") {
+    val ahead = clicks.copy(watermarkMs = Some(180000))
+    val query = Answered.query(sink)
+    assert(silentSource(query, orders.copy(kind = WatermarkKind.SystemTime), ahead) === Nil)
+    assert(silentSource(query, orders.copy(idleSinceMs = Some(1)), ahead) === Nil)
+    assert(silentSource(query, orders, ahead.copy(watermarkMs = Some(140000))) === Nil) // both are behind
+    assert(silentSource(query, orders, ahead.copy(watermarkMs = Some(140001))).size === 1)
+    val ended = Answered.silent(sink).copy(lastBatch = Some(batch(Some(75000), orders)))
+    assert(Answered.notes(ended, "silent-source") === Nil)
+  }
+
+  test("those of one source, column and kind are shown as the one that is furthest behind") {
+    val query = Answered.query().copy(
+      lastBatch =
+        Some(batch(Some(75000), orders.copy(watermarkMs = Some(85000), holdsBack = false), clicks, orders)),
+      atMs = Some(200000)
+    )
+    assert(query.watermarks === Seq(orders, clicks))
+    assert(query.watermarks.map(query.watermarkLagMs(_)) === Seq(Some(120000), None))
+    assert(query.idleMs(orders.copy(idleSinceMs = Some(150000))) === Some(50000))
   }
 
   test("while the query runs the clock goes on, and the watermark falls behind") {

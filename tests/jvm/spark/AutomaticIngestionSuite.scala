@@ -1,9 +1,12 @@
 package io.sparklatency.spark
 
+import java.net.InetAddress
+import java.net.ServerSocket
 import java.nio.file.Files
 import java.nio.file.Path
 
 import scala.jdk.CollectionConverters._
+import scala.util.Try
 
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
@@ -128,6 +131,36 @@ class AutomaticIngestionSuite extends StreamingTest {
       )) === Map(source -> ((20, Some(0), Some(0)))))
       assert(figures(ran(files.union(files))).keySet.count(_.startsWith("source-")) === 2)
     }
+  }
+
+  test("with the setting, records of a source that somebody wrote are stamped") {
+    withSettings(owned: _*) {
+      val words = spark.readStream.format(classOf[WordSource].getName).load()
+      assert(figures(ran(words.select(col("value"), work.as("x")))) ===
+        Map("source-0-word" -> ((2L, Some(0L), Some(0L))), "sink" -> ((2L, Some(50L), Some(50L)))))
+    }
+  }
+
+  test("with the setting, a line of a socket is stamped") {
+    val server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress)
+    try
+      withSettings(owned: _*) {
+        val lines = spark.readStream.format("socket").option("host", "127.0.0.1")
+          .option("port", server.getLocalPort.toString).load()
+        val query = start(lines.select(col("value"), work.as("x")), "auto_socket")
+        try {
+          val writer = server.accept()
+          writer.getOutputStream.write("one\n".getBytes)
+          writer.getOutputStream.flush()
+          def records = Try(node("sink", "auto_socket").records).getOrElse(0L)
+          while (records < 1 && query.isActive) processAll(query)
+          writer.close()
+          assert(nodesOf("auto_socket") === Seq("source-0-text-socket", "sink"))
+          assert(node("source-0-text-socket", "auto_socket").max === Some(0))
+          assert(node("sink", "auto_socket").min === Some(50))
+        } finally query.stop()
+      }
+    finally server.close()
   }
 
   test("the setting leaves queries alone that have a timestamp") {

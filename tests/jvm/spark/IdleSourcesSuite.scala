@@ -1,40 +1,13 @@
 package io.sparklatency.spark
 
-import java.net.URI
 import java.nio.file.Files
-import java.sql.Timestamp
 
-import scala.io.Source
-
-import io.sparklatency.spark.Lines.MemoryStream
-import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions._
 
 /** Sources that fall silent under an idle timeout of a minute. Delays and windows have 10 s. */
-class IdleSourcesSuite extends SystemTimeTest {
-  override protected def beforeAll(): Unit = {
-    super.beforeAll()
-    spark.conf.set("spark.sparklatency.watermark.idle.timeout", "1m")
-  }
-
-  override protected def afterAll(): Unit = {
-    spark.conf.unset("spark.sparklatency.watermark.idle.timeout")
-    super.afterAll()
-  }
-
-  private def ordinary(df: DataFrame): DataFrame = df.withWatermark("value", "10 seconds")
-
-  private def both(a: MemoryStream[Timestamp], b: MemoryStream[Timestamp]): DataFrame =
-    windows(ordinary(a.toDF()).union(ordinary(b.toDF())))
-
-  /** What was found silent has its consequences at the next trigger. */
-  private def waits(it: Running, second: Double): Unit = {
-    it.comesTo(second)
-    processAll(it.query)
-  }
-
+class IdleSourcesSuite extends IdleSourcesTest {
   test("a source that falls silent holds the other back for the timeout, and no longer") {
     val (a, b) = (stream, stream)
     running(both(a, b)) { it =>
@@ -48,19 +21,6 @@ class IdleSourcesSuite extends SystemTimeTest {
       processAll(it.query)
       assert(it.rows === Seq(Seq(10.0, 2), Seq(30.0, 1)))
     }
-  }
-
-  test("without the timeout it holds it back for ever") {
-    withSettings("spark.sparklatency.watermark.idle.timeout" -> "0") {
-      val (a, b) = (stream, stream)
-      running(both(a, b)) { it =>
-        b.addData(at(1))
-        it.reads(a, 1, 25)
-        waits(it, 100000)
-        assert(it.rows === Nil)
-      }
-    }
-    spark.conf.set("spark.sparklatency.watermark.idle.timeout", "1m")
   }
 
   test("a source that never had a record, and takes part when it has one") {
@@ -122,6 +82,28 @@ class IdleSourcesSuite extends SystemTimeTest {
       (1 to 2).foreach(_ => processAll(query))
       assert(rows.size === 0)
       clock.advance(60000)
+      (1 to 2).foreach(_ => processAll(query))
+      assert(rows.size === 1)
+    } finally query.stop()
+  }
+
+  test("a batch of an hour makes nobody idle though nothing came") {
+    val (a, b) = (stream, stream)
+    val df = ordinary(a.toDF()).union(ordinary(b.toDF())).groupBy(window(col("value"), "10 seconds")).count()
+    val rows = new java.util.concurrent.ConcurrentLinkedQueue[Row]
+    val query = df.writeStream.foreachBatch { (batch: DataFrame, id: Long) =>
+      if (id == 1) clock.advance(3600000)
+      batch.collect().foreach(rows.add)
+    }.start()
+    try {
+      b.addData(at(1))
+      processAll(query)
+      a.addData(at(1, 25))
+      (1 to 3).foreach(_ => processAll(query))
+      clock.advance(53999) // of the hour a tenth of the timeout counts
+      (1 to 2).foreach(_ => processAll(query))
+      assert(rows.size === 0)
+      clock.advance(1)
       (1 to 2).foreach(_ => processAll(query))
       assert(rows.size === 1)
     } finally query.stop()
@@ -231,88 +213,4 @@ class IdleSourcesSuite extends SystemTimeTest {
     }
   }
 
-  test("surfaces show since when a source is idle, and who holds back instead") {
-    val (a, b) = (stream, stream)
-    val df = windows(ordinary(a.toDF()).withE2ELatency("source").union(ordinary(b.toDF())))
-    running(df) { it =>
-      it.reads(a, 1, 25)
-      it.comesTo(5)
-      it.reads(b, 3)
-      waits(it, 65)
-      it.reads(a, 45)
-      val shown = latencyOf(it.query.name).get("queries").get(0).get("lastBatch").get("watermarks")
-      assert((0 to 1).map(shown.get(_).get("holdsBack").asBoolean) === Seq(true, false))
-      assert(shown.get(0).get("idleSince").isNull)
-      assert(shown.get(1).get("idleSince").asLong === Start + 5000)
-      val port = URI.create(spark.sparkContext.uiWebUrl.get).getPort
-      val page = Source.fromURL(s"http://127.0.0.1:$port/latency/query/?id=${it.query.runId}").mkString
-      assert(page.contains("event-time, idle since 1970"))
-    }
-  }
-
-  test("a source may have a timeout of its own") {
-    withSettings("spark.sparklatency.watermark.idle.timeout" -> "0") {
-      val (a, b, c) = (stream, stream, stream)
-      val timed = ordinary(a.toDF()).union(ordinary(b.toDF()).withIdleTimeout("5 seconds"))
-      running(windows(timed.union(ordinary(c.toDF())))) { it =>
-        c.addData(at(12))
-        it.reads(a, 1, 25)
-        waits(it, 4)
-        assert(it.watermark === -1000.0) // of the one that never spoke
-        waits(it, 5)
-        assert(it.watermark === 2.0)
-        waits(it, 100000)
-        assert(it.watermark === 2.0)
-      }
-    }
-    spark.conf.set("spark.sparklatency.watermark.idle.timeout", "1m")
-  }
-
-  test("a timeout as a hint, over a relation with a watermark") {
-    val (a, b) = (stream, stream)
-    ordinary(b.toDF()).createOrReplaceTempView("may_be_idle")
-    val hinted: DataFrame = spark.sql("SELECT /*+ IDLE_TIMEOUT('5 seconds') */ * FROM may_be_idle")
-    running(windows(ordinary(a.toDF()).union(hinted))) { it =>
-      it.reads(a, 1, 25)
-      waits(it, 5)
-      assert(it.rows === Seq(Seq(10.0, 1)))
-    }
-  }
-
-  test("a timeout where none can be, or that is none, is refused at the call") {
-    def refused(call: => Any): String = intercept[IllegalArgumentException](call).getMessage
-    val input = stream
-    for (bad <- Seq("soon", "-1 second", "0 seconds", null))
-      assert(refused(ordinary(input.toDF()).withIdleTimeout(bad)) ===
-        s"idle timeout: '$bad' is not an interval longer than 0; give one such as '5 minutes'")
-    assert(refused(input.toDF().withIdleTimeout("1 second")) ===
-      "idle timeout: there is no watermark here; call withWatermark before")
-    assert(
-      refused(lagging(input).withIdleTimeout("1 second")) ===
-        "idle timeout: the watermark on 'value' goes by the clock, so its source is never idle; leave the timeout out"
-    )
-    input.toDF().createOrReplaceTempView("bad_timeout")
-    assert(refused(spark.sql("SELECT /*+ IDLE_TIMEOUT(1, 2) */ * FROM bad_timeout")) ===
-      "IDLE_TIMEOUT(1, 2): a timeout is expected; use IDLE_TIMEOUT('5 minutes')")
-    val batch = spark.range(1).toDF()
-    assert(batch.withIdleTimeout("1 second") eq batch)
-  }
-
-  test("with one watermark there is nobody to hold back") {
-    val input = stream
-    running(windows(ordinary(input.toDF()))) { it =>
-      it.reads(input, 1, 25, 32)
-      waits(it, 1000)
-      assert(it.watermark === 22.0)
-    }
-  }
-
-  test("a timeout that is none fails when the query is started") {
-    withSettings("spark.sparklatency.watermark.idle.timeout" -> "-1s") {
-      val refused = intercept[IllegalArgumentException](running(both(stream, stream))(_ => ()))
-      assert(refused.getMessage === "spark.sparklatency.watermark.idle.timeout=-1s is not valid: a duration such as 5m or " +
-        "30s; 0 for never is allowed")
-    }
-    spark.conf.set("spark.sparklatency.watermark.idle.timeout", "1m")
-  }
 }

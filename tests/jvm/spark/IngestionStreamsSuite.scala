@@ -62,6 +62,24 @@ class IngestionStreamsSuite extends StreamingTest with Eventually {
     assert(seen.asScala.toSeq === Seq(0, 50, 10000))
   }
 
+  test("through SQL a stamp has the clock's microseconds") {
+    val input = stream
+    input.toDF().createOrReplaceTempView("read_by_micros")
+    val stamped = spark.sql("SELECT unix_micros(ingestion_time()) FROM read_by_micros")
+    val seen = new ConcurrentLinkedQueue[Long]
+    val query = stamped.writeStream.foreachBatch { (batch: DataFrame, _: Long) =>
+      batch.collect().foreach(row => seen.add(row.getLong(0) - Start * 1000))
+    }.start()
+    try
+      for (micros <- Seq(1L, 999L, 1000001L)) {
+        clock.setMicros(Start * 1000 + micros)
+        input.addData(ago(0))
+        processAll(query)
+      }
+    finally query.stop()
+    assert(seen.asScala.toSeq === Seq(1, 999, 1000001))
+  }
+
   test("with a watermark of no delay a window closes when a record comes that is read after its end") {
     val input = stream
     val counted = input.toDF().withIngestionTimestamp().withWatermark("ingestion_time", "0 seconds")

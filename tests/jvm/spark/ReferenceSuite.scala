@@ -41,9 +41,15 @@ class ReferenceSuite extends AnyFunSuite {
     val ofNodes = Metric.all.map(of => row(of.name, of.measure.name, of.kind.name, of.unit.name, of.help))
     val ofClocks = Metric.ofClocks.map(of => row(of.name, "clock", "gauge", "ms", of.help))
     val ofQueries = Metric.ofQueries.map(of => row(of.name, "query", "gauge", "ms", of.help))
+    val ofWatermarks =
+      Metric.ofWatermarks.map(of => row(of.name, "watermark", "gauge", of.unit.name, of.help))
     val ofOperators = Metric.ofOperators.map(of => row(of.name, "operator-latency", "gauge", "ms", of.help))
     val ofMarkers = Metric.ofMarkers.map(of => row(of.name, "marker", of.kind.name, of.unit.name, of.help))
-    (ofNodes ++ ofOperators ++ ofQueries ++ ofMarkers ++ ofClocks).mkString("[\n", ",\n", "\n]\n")
+    (ofNodes ++ ofOperators ++ ofQueries ++ ofWatermarks ++ ofMarkers ++ ofClocks).mkString(
+      "[\n",
+      ",\n",
+      "\n]\n"
+    )
   }
 
   private def reference: String = (
@@ -69,6 +75,17 @@ class ReferenceSuite extends AnyFunSuite {
       "| name | field | series | |",
       "|---|---|---|---|"
     ) ++ Metric.ofQueries.map(of => s"| `${of.name}` | `${of.field}` | `${of.series}` | ${of.help} |") ++ Seq(
+      "",
+      "### Of each watermark of a query",
+      "",
+      "Gauges on the driver. In SQL: the column `watermarks`. In Prometheus, milliseconds as seconds, with the labels `app`, `query`, " +
+        "`source`, `column` and `kind` (`event-time` or `system-time`). The last one is a number without a unit.",
+      "",
+      "| name | unit | field | series | |",
+      "|---|---|---|---|---|"
+    ) ++ Metric.ofWatermarks.map(of =>
+      s"| `${of.name}` | ${of.unit.name} | `${of.field}` | `${of.series}` | ${of.help} |"
+    ) ++ Seq(
       "",
       "### Of the operators at a node",
       "",

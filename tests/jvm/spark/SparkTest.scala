@@ -66,9 +66,13 @@ trait SparkTest extends AnyFunSuite with BeforeAndAfterAll with BeforeAndAfterEa
   }
 
   protected def withSettings(settings: (String, String)*)(body: => Unit): Unit = {
+    val before = settings.map { case (key, _) => key -> spark.conf.getOption(key) }
     settings.foreach { case (key, value) => spark.conf.set(key, value) }
     try body
-    finally settings.foreach { case (key, _) => spark.conf.unset(key) }
+    finally before.foreach {
+        case (key, Some(value)) => spark.conf.set(key, value)
+        case (key, None) => spark.conf.unset(key)
+      }
   }
 
   protected def node(id: String, query: String = "__batch__"): ShownNode =

@@ -2,9 +2,11 @@ package io.sparklatency.spark
 
 import java.sql.Timestamp
 
+import scala.jdk.CollectionConverters._
+
 import io.sparklatency.spark.Lines.LowLatencyMemoryStream
 import io.sparklatency.spark.syntax._
-import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.ForeachWriter
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.streaming.StreamingQueryException
@@ -79,7 +81,7 @@ class SystemTimeMistakesSuite extends SystemTimeTest {
     withSettings("spark.sql.streaming.noDataMicroBatches.enabled" -> "false") {
       val told = Logged.during(running(windows(lagging(input)))(_.reads(input, 1)))
       assert(told.exists(
-        _.contains("noDataMicroBatches.enabled is false, so windows close only when a record arrives")
+        _.contains("noDataMicroBatches.enabled=false windows close only when a record arrives")
       ))
     }
     val told = Logged.during(running(
@@ -93,12 +95,59 @@ class SystemTimeMistakesSuite extends SystemTimeTest {
     ))).exists(_.contains("system-time")))
   }
 
-  test("continuous mode refuses any watermark when the query is started") {
+  test(
+    "Hazelcast C7: an interval of 0 is none, so the watermark moves with batches only, and the log says so"
+  ) {
+    withSettings("spark.sparklatency.watermark.interval" -> "0") {
+      val input = stream
+      val told = Logged.during(running(windows(lagging(input))) { it =>
+        it.reads(input, 1)
+        it.comesTo(50)
+        assert(it.rows === Nil)
+        it.reads(input, 45)
+        assert(it.rows === Seq(Seq(10.0, 1)))
+      })
+      assert(told.exists(_.contains("move only while records arrive")))
+    }
+  }
+
+  test("what the log warns of is a note, too") {
+    def noted(df: DataFrame, trigger: Trigger = Trigger.ProcessingTime(0)): Seq[(String, String)] =
+      running(df.withE2ELatency("source"), trigger = trigger) { it =>
+        processAll(it.query)
+        val notes = latencyOf(it.query.name).get("queries").get(0).get("notes").elements.asScala.toSeq
+        notes.filter(_.get("code").asText == "system-time-watermark")
+          .map(note => note.get("level").asText -> note.get("text").asText)
+      }
+    assert(noted(lagging(stream)) === Seq(
+      "warn" ->
+        "It has a system-time watermark and keeps no state, so there is nothing that the watermark could close; leave it out."
+    ))
+    assert(noted(lagging(stream).dropDuplicates("value")) === Nil)
+    assert(noted(lagging(stream).dropDuplicates("value"), Trigger.AvailableNow()).map(_._2) === Seq(
+      "Its trigger ends when all is read, so its system-time watermark stands at the start of the run; what waits for a second batch " +
+        "of the run, and is older than the lag, is dropped as late."
+    ))
+    withSettings("spark.sql.streaming.noDataMicroBatches.enabled" -> "false") {
+      assert(noted(lagging(stream).dropDuplicates("value")).map(_._2) === Seq(
+        "With spark.sql.streaming.noDataMicroBatches.enabled=false windows close only when a record arrives, in spite of the " +
+          "system-time watermark."
+      ))
+    }
+  }
+
+  test("an ordinary watermark above one is Spark's to refuse, in the first batch") {
+    val input = stream
+    val twice = lagging(input).withWatermark("value", "1 second")
+    val refusal = intercept[Exception](running(windows(twice))(_.reads(input, 1)))
+    assert(refusal.getMessage.contains("Redefining watermark is disallowed"))
+  }
+
+  test("continuous mode refuses it when the query is started, and the message has a remedy") {
     val df = spark.readStream.format("rate").load().withSystemTimeWatermark("timestamp", "1 second")
-    val refusal = intercept[AnalysisException](
-      df.writeStream.format("noop").trigger(Trigger.Continuous("1 second")).start()
-    )
-    assert(refusal.getMessage.contains("Continuous processing does not support"))
+    assert(refused(df.writeStream.format("noop").trigger(Trigger.Continuous("1 second")).start()) ===
+      "a system-time watermark does not work in continuous mode, where Spark allows no watermark; use another trigger, such as " +
+      "processingTime, or leave the watermark out")
   }
 
   test("real-time mode ends the query, and says what to use instead") {

@@ -1,10 +1,18 @@
 package io.sparklatency.spark
 
+import java.sql.Timestamp
+
 import io.sparklatency.spark.syntax._
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
+import org.apache.spark.sql.streaming.ExpiredTimerInfo
 import org.apache.spark.sql.streaming.GroupState
 import org.apache.spark.sql.streaming.GroupStateTimeout
 import org.apache.spark.sql.streaming.OutputMode
+import org.apache.spark.sql.streaming.StatefulProcessor
+import org.apache.spark.sql.streaming.TimeMode
+import org.apache.spark.sql.streaming.TimerValues
 
 /** Every operator that keeps state goes by a system-time watermark, in every output mode. */
 class SystemTimeOperatorsSuite extends SystemTimeTest {
@@ -51,16 +59,28 @@ class SystemTimeOperatorsSuite extends SystemTimeTest {
     }
   }
 
-  test("dropDuplicates and dropDuplicatesWithinWatermark forget") {
-    for (within <- Seq(false, true)) {
+  test("session windows have no update mode in Spark, with a system-time watermark as without") {
+    def refused(df: DataFrame): String = {
+      val sessions =
+        df.groupBy(expr("unix_millis(value) % 1"), session_window(col("value"), "5 seconds")).count()
+      intercept[AnalysisException](running(sessions, "update")(_ => ())).getMessage
+    }
+    for (df <- Seq(lagging(stream), stream.toDF().withWatermark("value", "10 seconds")))
+      assert(refused(df).contains("session window"))
+  }
+
+  test("dropDuplicates and dropDuplicatesWithinWatermark forget, in append and update mode") {
+    for (within <- Seq(false, true); mode <- Seq("append", "update")) {
+      clock.set(Start)
       val input = stream
       val df = lagging(input)
-      running(if (within) df.dropDuplicatesWithinWatermark("value") else df.dropDuplicates("value")) { it =>
+      val once = if (within) df.dropDuplicatesWithinWatermark("value") else df.dropDuplicates("value")
+      running(once, mode) { it =>
         it.reads(input, 1, 1, 2)
         assert(it.rows.size === 2)
         assert(it.kept === 2)
         it.comesTo(if (within) 22 else 12)
-        assert(it.kept === 0, s"within = $within")
+        assert(it.kept === 0, s"within = $within, $mode")
       }
     }
   }
@@ -69,7 +89,7 @@ class SystemTimeOperatorsSuite extends SystemTimeTest {
     val input = stream
     val session = spark
     import session.implicits.{newLongEncoder, newStringEncoder}
-    val groups = lagging(input).as[java.sql.Timestamp].groupByKey(_ => "all").flatMapGroupsWithState(
+    val groups = lagging(input).as[Timestamp].groupByKey(_ => "all").flatMapGroupsWithState(
       OutputMode.Append,
       GroupStateTimeout.EventTimeTimeout
     )(SystemTimeOperatorsSuite.fiveSeconds _)
@@ -79,6 +99,28 @@ class SystemTimeOperatorsSuite extends SystemTimeTest {
       assert(it.rows === Nil)
       it.comesTo(17)
       assert(it.rows === Seq(Seq("all over")))
+    }
+  }
+
+  test("a timer of transformWithState expires, which Spark does not count among what it keeps") {
+    withSettings(SystemTimeOperatorsSuite.RocksDb) {
+      val input = stream
+      val session = spark
+      import session.implicits.newStringEncoder
+      val groups = lagging(input).as[Timestamp].groupByKey(_ => "all")
+        .transformWithState(
+          new SystemTimeOperatorsSuite.FiveSeconds,
+          TimeMode.EventTime(),
+          OutputMode.Append()
+        )
+      running(groups.toDF()) { it =>
+        it.reads(input, 1)
+        assert(it.kept === 0)
+        it.comesTo(15)
+        assert(it.rows === Nil)
+        it.comesTo(17)
+        assert(it.rows === Seq(Seq("all over")))
+      }
     }
   }
 
@@ -121,24 +163,35 @@ class SystemTimeOperatorsSuite extends SystemTimeTest {
       assert(it.rows === Seq(Seq(1)))
     }
   }
-
-  test("a self-join has it twice") {
-    val input = stream
-    val df = lagging(input)
-    val joined = df.select(col("value").as("l")).join(df.select(col("value").as("r")), expr("l = r"))
-    running(joined.select(seconds("l"))) { it =>
-      it.reads(input, 1)
-      assert(it.rows === Seq(Seq(1.0)))
-      it.comesTo(12)
-      assert(it.kept === 0)
-    }
-  }
 }
 
 object SystemTimeOperatorsSuite {
+  private val RocksDb = "spark.sql.streaming.stateStore.providerClass" ->
+    "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
+  /** Keeps a timer and nothing else. */
+  private final class FiveSeconds extends StatefulProcessor[String, Timestamp, String] {
+    override def init(mode: OutputMode, time: TimeMode): Unit = ()
+
+    override def handleInputRows(
+        key: String,
+        times: Iterator[Timestamp],
+        timers: TimerValues
+    ): Iterator[String] = {
+      getHandle.registerTimer(times.map(_.getTime).max + 5000)
+      Iterator.empty
+    }
+
+    override def handleExpiredTimer(
+        key: String,
+        timers: TimerValues,
+        expired: ExpiredTimerInfo
+    ): Iterator[String] = Iterator(s"$key over")
+  }
+
   def fiveSeconds(
       key: String,
-      times: Iterator[java.sql.Timestamp],
+      times: Iterator[Timestamp],
       state: GroupState[Long]
   ): Iterator[String] =
     if (state.hasTimedOut) {

@@ -1,5 +1,6 @@
 package io.sparklatency.spark
 
+import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.streaming.Trigger
 
 /** A system-time watermark from one run of a query to the next. */
@@ -22,6 +23,28 @@ class SystemTimeRestartSuite extends SystemTimeTest {
     running(windows(lagging(input)), checkpoint = folder) { it =>
       processAll(it.query)
       assert(it.rows === Nil)
+    }
+  }
+
+  test("after a restart in complete mode, or without state, no batch runs") {
+    val shapes = Seq[(String, DataFrame => DataFrame)](
+      "complete" -> windows,
+      "append" -> identity,
+      "append" -> (_.limit(5))
+    )
+    for ((mode, shape) <- shapes) {
+      val input = stream
+      val folder = checkpoint()
+      running(shape(lagging(input)), mode, folder)(_.reads(input, 1))
+      clock.advance(20000)
+      running(shape(lagging(input)), mode, folder) { it =>
+        processAll(it.query)
+        clock.advance(5000)
+        processAll(it.query)
+        assert(it.query.recentProgress.filter(_.durationMs.containsKey("addBatch")) === Nil, mode)
+        it.reads(input, 30)
+        assert(it.batches === 2, mode)
+      }
     }
   }
 

@@ -84,22 +84,6 @@ class SystemTimeWatermarkSuite extends SystemTimeTest {
     }
   }
 
-  test("the same by an ingestion timestamp, of which each record has its own") {
-    val input = stream
-    val df = input.toDF().withIngestionTimestamp("read").withSystemTimeWatermark("read", "0 seconds")
-    running(df.groupBy(window(col("read"), "1 second")).count().select(seconds("window.end"), col("count"))) {
-      it =>
-        for (second <- 1 to 4) {
-          it.comesTo(second)
-          it.reads(input, 0)
-        }
-        it.comesTo(5)
-        it.comesTo(6)
-        assert(it.rows === Seq(Seq(2.0, 1), Seq(3.0, 1), Seq(4.0, 1), Seq(5.0, 1)))
-        assert(it.query.recentProgress.flatMap(_.stateOperators).map(_.numRowsDroppedByWatermark).sum === 0)
-    }
-  }
-
   test("while the clock stands, no batch follows another") {
     val input = stream
     running(windows(lagging(input))) { it =>
@@ -126,20 +110,6 @@ class SystemTimeWatermarkSuite extends SystemTimeTest {
         assert(it.batches === before + 1)
         assert(it.watermark === -5.0)
       }
-    }
-  }
-
-  test("surfaces show its kind, its lag, and where it stands by the clock") {
-    val input = stream
-    val df = windows(lagging(input).withE2ELatency("source"))
-    running(df) { it =>
-      it.reads(input, -3)
-      it.comesTo(7)
-      val shown = latencyOf(it.query.name).get("queries").get(0).get("lastBatch").get("watermarks").get(0)
-      assert(shown.get("kind").asText === "system-time")
-      assert(shown.get("delay").asLong === 10000)
-      assert(shown.get("watermark").asLong === Start - 3000)
-      assert(shown.get("holdsBack").asBoolean)
     }
   }
 

@@ -35,6 +35,8 @@ def dashboard() -> Mapping[str, Any]:
         _series(
             "Watermark behind the clock", "s", f"{metric('watermark-lag').prometheus}{_QUERY}", "{{query}}"
         ),
+        _watermarks("Source's watermark behind the clock", "s", "source-watermark-lag"),
+        _watermarks("Source that holds the watermark back", "short", "source-watermark-holds-back"),
         _series(
             "Age at the commit, by part",
             "s",
@@ -68,6 +70,12 @@ def dashboard() -> Mapping[str, Any]:
 
 def _percentile(title: str, measure: str, quantile: float) -> dict[str, Any]:
     return _series(title, "s", percentile(measure, quantile, _NODE, _WINDOW), _LEGEND)
+
+
+def _watermarks(title: str, unit: str, name: str) -> dict[str, Any]:
+    found = metric(name)
+    legend = "{{query}} {{source}} {{column}}"
+    return {**_series(title, unit, f"{found.prometheus}{_QUERY}", legend), "description": found.help}
 
 
 def _counter(title: str, name: str) -> dict[str, Any]:

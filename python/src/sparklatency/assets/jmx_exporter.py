@@ -14,6 +14,7 @@ from sparklatency.assets.metrics import (
     marker_metrics,
     metrics,
     query_metrics,
+    watermark_metrics,
 )
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _ID = r"([\w%-]+)"
 
 
 def rules() -> Mapping[str, Any]:
-    """Returns the configuration: a rule for each metric of nodes, tasks, queries, markers and clocks."""
+    """Returns the configuration: a rule for each metric of whatever has beans."""
     nodes = [_rule(metric, _of_node(metric), metric.prometheus, _NODE) for metric in metrics()]
     tasks = [
         _rule(metric, _of_task(metric), metric.prometheus.replace("_", "_task_", 1), _TASK)
@@ -32,20 +33,22 @@ def rules() -> Mapping[str, Any]:
         if metric.measure == E2E_LATENCY
     ]
     queries = [_rule(metric, _of_query(metric), metric.prometheus, _QUERY) for metric in query_metrics()]
+    watermarks = [
+        _rule(metric, _of_watermark(metric), metric.prometheus, _WATERMARK) for metric in watermark_metrics()
+    ]
     markers = [_rule(metric, _of_markers(metric), metric.prometheus, _MARKER) for metric in marker_metrics()]
     clocks = [_rule(metric, _of_clock(metric), metric.prometheus, _CLOCK) for metric in clock_metrics()]
     return {
         "includeObjectNames": ["metrics:name=*.sparklatency.*,type=gauges", "sparklatency:thread-id=*,*"],
-        "rules": nodes + tasks + queries + markers + clocks,
+        "rules": nodes + tasks + queries + watermarks + markers + clocks,
     }
 
 
 _NODE = {"app": "$1", "process": "$2", "query": "$3", "node": "$4"}
 _QUERY = {"app": "$1", "process": "$2", "query": "$3"}
+_WATERMARK = {**_QUERY, "source": "$4", "column": "$5", "kind": "$6"}
 _MARKER = {
-    "app": "$1",
-    "process": "$2",
-    "query": "$3",
+    **_QUERY,
     "source_id": "$4",
     "source_subtask_index": "$5",
     "operator_id": "$6",
@@ -64,6 +67,12 @@ def _of_node(metric: Metric) -> str:
 
 def _of_query(metric: Metric) -> str:
     name = rf"([^>]+)\.([^.>]+)\.sparklatency\.query\.{_ID}\.{metric.name}"
+    return rf"^metrics<name={name}, type=gauges><>Value:"
+
+
+def _of_watermark(metric: Metric) -> str:
+    tags = rf"source\.{_ID}\.column\.{_ID}\.kind\.{_ID}"
+    name = rf"([^>]+)\.([^.>]+)\.sparklatency\.query\.{_ID}\.watermark\.{tags}\.{metric.name}"
     return rf"^metrics<name={name}, type=gauges><>Value:"
 
 

@@ -13,6 +13,8 @@ CLOCK = "clock"
 """In place of a measure: a figure of an executor's clock, which no record is measured for."""
 QUERY = "query"
 """In place of a measure: a figure of a query as a whole."""
+WATERMARK = "watermark"
+"""In place of a measure: a figure of one watermark of a query."""
 MARKER = "marker"
 """In place of a measure: a figure of the latency markers between a source and a place."""
 MARKER_LATENCY = "marker-latency"
@@ -21,7 +23,7 @@ MARKER_LATENCY = "marker-latency"
 
 @dataclass(frozen=True)
 class Metric:
-    """One figure of a node, of a query, of latency markers, or of an executor's clock."""
+    """One figure of a node, of a query, of its watermarks or markers, or of an executor's clock."""
 
     name: str
     """As in JMX, in the style of Kafka's metrics."""
@@ -29,7 +31,7 @@ class Metric:
     kind: str
     """``gauge`` or ``counter``."""
     unit: str
-    """``ms``, ``records`` or ``markers``."""
+    """``ms``, ``records``, ``markers``, or ``0 or 1``."""
     help: str
 
     @property
@@ -41,17 +43,24 @@ class Metric:
     def prometheus(self) -> str:
         """Its name in Prometheus. Durations end in ``_seconds``, counters in ``_total``."""
         name = f"marker-{self.name}" if self.measure == MARKER else self.name
-        return f"sparklatency_{_snake(name)}" + ("_seconds" if self.is_duration else "_total")
+        if self.is_duration:
+            return f"sparklatency_{_snake(name)}_seconds"
+        return f"sparklatency_{_snake(name)}" + ("_total" if self.kind == "counter" else "")
 
 
 def metrics() -> tuple[Metric, ...]:
     """Returns those of nodes."""
-    return tuple(one for one in _table() if one.measure not in (CLOCK, MARKER, QUERY))
+    return tuple(one for one in _table() if one.measure not in (CLOCK, MARKER, QUERY, WATERMARK))
 
 
 def query_metrics() -> tuple[Metric, ...]:
     """Returns those of queries as a whole."""
     return tuple(one for one in _table() if one.measure == QUERY)
+
+
+def watermark_metrics() -> tuple[Metric, ...]:
+    """Returns those of each watermark of a query."""
+    return tuple(one for one in _table() if one.measure == WATERMARK)
 
 
 def marker_metrics() -> tuple[Metric, ...]:

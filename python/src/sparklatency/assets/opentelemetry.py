@@ -1,6 +1,7 @@
 """Rules for the JMX metrics of OpenTelemetry's Java agent and its JMX scraper.
 
-These rules cannot split a name. So the query and the node of a JmxSink metric stay together in one attribute.
+These rules cannot split a name. So the query and the node, or the source of a watermark, of a JmxSink
+metric stay together in one attribute.
 """
 
 from __future__ import annotations
@@ -9,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from sparklatency.assets.metrics import (
     E2E_LATENCY,
-    MARKER,
     Metric,
     clock_metrics,
     marker_metrics,
     metrics,
     query_metrics,
+    watermark_metrics,
 )
 
 if TYPE_CHECKING:
@@ -26,23 +27,10 @@ _TASK = {"sparklatency.thread": "param(thread-id)", "sparklatency.task": "param(
 
 
 def rules() -> Mapping[str, Any]:
-    """Returns the configuration: a rule for each metric of nodes and queries, one for each other kind of bean."""
-    nodes = [
-        {
-            "bean": f"metrics:name=*.sparklatency.query.*.node.*.{metric.name},type=gauges",
-            "metricAttribute": {"sparklatency.name": "param(name)"},
-            "mapping": {"Value": _mapped(metric, "sparklatency")},
-        }
-        for metric in metrics()
-    ]
-    queries = [
-        {
-            "bean": f"metrics:name=*.sparklatency.query.*.{metric.name},type=gauges",
-            "metricAttribute": {"sparklatency.name": "param(name)"},
-            "mapping": {"Value": _mapped(metric, "sparklatency")},
-        }
-        for metric in query_metrics()
-    ]
+    """Returns the configuration: a rule for each gauge of JmxSink, and one for each kind of bean of our own."""
+    nodes = [_gauge(metric, "query.*.node.*") for metric in metrics()]
+    queries = [_gauge(metric, "query.*") for metric in query_metrics()]
+    watermarks = [_gauge(metric, "query.*.watermark.*") for metric in watermark_metrics()]
     of_task = {
         metric.name: _mapped(metric, "sparklatency.task")
         for metric in metrics()
@@ -63,11 +51,25 @@ def rules() -> Mapping[str, Any]:
         "metricAttribute": {"sparklatency.executor": "param(executor-id)"},
         "mapping": {metric.name: _mapped(metric, "sparklatency") for metric in clock_metrics()},
     }
-    return {"rules": [*nodes, *queries, tasks, markers, clocks]}
+    return {"rules": [*nodes, *queries, *watermarks, tasks, markers, clocks]}
+
+
+_UNITS = {
+    "ms": {"sourceUnit": "ms", "unit": "s"},
+    "records": {"unit": "{record}"},
+    "markers": {"unit": "{marker}"},
+    "0 or 1": {"unit": "1"},
+}
+
+
+def _gauge(metric: Metric, of: str) -> dict[str, Any]:
+    return {
+        "bean": f"metrics:name=*.sparklatency.{of}.{metric.name},type=gauges",
+        "metricAttribute": {"sparklatency.name": "param(name)"},
+        "mapping": {"Value": _mapped(metric, "sparklatency")},
+    }
 
 
 def _mapped(metric: Metric, prefix: str) -> dict[str, str]:
-    counted = "{marker}" if metric.measure == MARKER else "{record}"
-    unit = {"sourceUnit": "ms", "unit": "s"} if metric.is_duration else {"unit": counted}
     dotted = metric.name.replace("-", ".")
-    return {"metric": f"{prefix}.{dotted}", "type": metric.kind, **unit, "desc": metric.help}
+    return {"metric": f"{prefix}.{dotted}", "type": metric.kind, **_UNITS[metric.unit], "desc": metric.help}

@@ -21,7 +21,10 @@ private[answer] object Notes {
       split: LatencySplit
   ): Seq[Note] =
     ofRecords(query).toSeq ++ quiet(query) ++ youngerDownstream(path) ++
-      NodeNotes.of(query.nodes, query.markers.nonEmpty) ++ folded(query) ++ ofParts(query, split) ++
+      NodeNotes.of(query.nodes, query.markers.nonEmpty) ++ Watermarks.note(query) ++ folded(query) ++ ofParts(
+        query,
+        split
+      ) ++
       unnamed.filter(_ => query.id.contains(query.name))
 
   private def ofRecords(query: QuerySnapshot): Option[Note] =

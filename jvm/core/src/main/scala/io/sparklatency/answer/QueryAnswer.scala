@@ -13,13 +13,15 @@ import io.sparklatency.path.LatencySplit
  * @param clocks those of the executors now; none of a run that has ended
  * @param error  the first line of what ended it
  * @param leftOut what it was planned without, as [[LeftOut]] says it
+ * @param warnings of its system-time watermarks
  */
 final class QueryAnswer(
     val query: QuerySnapshot,
     val status: Option[RunStatus],
     clocks: Seq[ExecutorClock] = Nil,
     error: Option[String] = None,
-    leftOut: Seq[String] = Nil
+    leftOut: Seq[String] = Nil,
+    warnings: Seq[String] = Nil
 ) {
 
   /** Of the window; in silence of each node's last batch. */
@@ -52,9 +54,6 @@ final class QueryAnswer(
   /** How the run goes. */
   lazy val progress: Status = Status(query, status, error)
   lazy val notes: Seq[Note] =
-    Status.notes(progress) ++ Notes.of(
-      query,
-      path,
-      split
-    ) ++ watermark.map(_.note) ++ Work.notes(work) ++ ClockNote.of(clocks) ++ LeftOut.notes(leftOut)
+    Status.notes(progress) ++ Notes.of(query, path, split) ++ watermark.map(_.note) ++
+      SystemTimeNotes.of(warnings) ++ Work.notes(work) ++ ClockNote.of(clocks) ++ LeftOut.notes(leftOut)
 }

@@ -19,15 +19,14 @@ import io.prometheus.metrics.model.snapshots.MetricSnapshot
 import io.prometheus.metrics.model.snapshots.MetricSnapshots
 import io.sparklatency.answer.Parts
 import io.sparklatency.figures.ExecutorClock
-import io.sparklatency.figures.MarkerKey
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.MeasureSnapshot
 import io.sparklatency.figures.Metric
 import io.sparklatency.figures.QuerySnapshot
 
 /**
- * Figures as text for Prometheus, in seconds, with the labels `app`, `query` and `node`; of clocks, `app` and `executor`; of latency
- * markers, Flink's names. Latencies are classic histograms: they can be summed over nodes and applications, and never go down while a
+ * Figures as text for Prometheus, in seconds, with the labels `app`, `query` and `node`; of clocks, `app` and `executor`; of
+ * watermarks, `source`, `column` and `kind`; of latency markers, Flink's names. Latencies are classic histograms: they can be summed over nodes and applications, and never go down while a
  * query runs. An unknown figure has no line.
  */
 object PrometheusText {
@@ -66,11 +65,17 @@ object PrometheusText {
     val nodes = for (query <- shown; node <- query.nodes; (measure, figures) <- node.measures.toSeq)
       yield Shown(Labels.of("app", app, "query", query.name, "node", node.id), measure, figures)
     val markers = for (query <- shown; markers <- query.markers.toSeq; one <- markers.of)
-      yield Shown(labels(app, query.name, one.key), Measure.Marker, one.figures)
+      yield Shown(labels(app, query.name, one.key.tags), Measure.Marker, one.figures)
     val ofQueries = Metric.ofQueries.map { metric =>
       val points = for (query <- shown; ms <- metric.read(query))
         yield Labels.of("app", app, "query", query.name) -> ms.toDouble
       gauge(metric.series, metric.help, points)
+    }
+    val ofWatermarks = Metric.ofWatermarks.map { metric =>
+      val points =
+        for (query <- shown; watermark <- query.watermarks; value <- metric.read(query, watermark))
+          yield labels(app, query.name, watermark.key.tags) -> value.toDouble
+      gauge(metric.series, metric.help, points, metric.unit)
     }
     val ofParts = for {
       query <- shown
@@ -90,14 +95,14 @@ object PrometheusText {
     val ofRecords = Measure.all.map(histogram(_, nodes))
     val counted = Metric.all.flatMap(single(_, nodes))
     val all = (ofRecords :+ histogram(Measure.Marker, markers)) ++ counted ++ ofOperators ++ ofQueries ++
-      ofClocks :+ gauge(PartSeries, PartHelp, ofParts)
+      ofWatermarks ++ ofClocks :+ gauge(PartSeries, PartHelp, ofParts)
     new MetricSnapshots(all.filterNot(_.getDataPoints.isEmpty).asJava)
   }
 
-  private def labels(app: String, query: String, key: MarkerKey): Labels = {
-    val tags = key.tags.flatMap { case (name, value) => Seq(name, value) }
-    Labels.of((Seq("app", app, "query", query) ++ tags): _*)
-  }
+  private def labels(app: String, query: String, tags: Seq[(String, String)]): Labels =
+    Labels.of((Seq("app", app, "query", query) ++ tags.flatMap { case (name, value) =>
+      Seq(name, value)
+    }): _*)
 
   private val PartSeries = "sparklatency_age_part_seconds"
   private val PartHelp = "mean age of records at the commit of the last batch, by part"
@@ -149,10 +154,19 @@ object PrometheusText {
     counter.build()
   }
 
-  private def gauge(name: String, help: String, points: Seq[(Labels, Double)]): MetricSnapshot = {
+  /** @param unit what the points have; milliseconds become seconds */
+  private def gauge(
+      name: String,
+      help: String,
+      points: Seq[(Labels, Double)],
+      unit: Metric.Unit = Metric.Milliseconds
+  ): MetricSnapshot = {
     val gauge = GaugeSnapshot.builder.name(name).help(help)
-    points.foreach { case (labels, ms) =>
-      gauge.dataPoint(GaugeSnapshot.GaugeDataPointSnapshot.builder.labels(labels).value(ms / 1000).build())
+    val divisor = if (unit == Metric.Milliseconds) 1000 else 1
+    points.foreach { case (labels, value) =>
+      gauge.dataPoint(
+        GaugeSnapshot.GaugeDataPointSnapshot.builder.labels(labels).value(value / divisor).build()
+      )
     }
     gauge.build()
   }

@@ -21,14 +21,24 @@ object DropwizardName {
    * `query.<query>.latency.source_id.<node>.operator_id.<node>.operator_subtask_index.<partition>.<metric>`. No metric of a query is
    * called `latency`.
    */
-  def ofMarker(query: String, key: MarkerKey, metric: Metric): String = {
-    val tags = key.tags.map { case (name, value) => s"$name.${escape(value)}" }
-    (Seq("query", escape(query), "latency") ++ tags :+ metric.name).mkString(".")
-  }
+  def ofMarker(query: String, key: MarkerKey, metric: Metric): String =
+    tagged(query, "latency", key.tags, metric.name)
+
+  /**
+   * That of a watermark: `query.<query>.watermark.source.<source>.column.<column>.kind.<kind>.<metric>`. No metric of a query is called
+   * `watermark`.
+   */
+  def ofWatermark(query: String, key: WatermarkKey, metric: WatermarkMetric): String =
+    tagged(query, "watermark", key.tags, metric.name)
 
   /** That of an executor's clock: `executor.<executor>.<metric>`, which no name of a node begins like. */
   def ofClock(executor: String, metric: ClockMetric): String =
     s"executor.${escape(executor)}.${metric.name}"
+
+  private def tagged(query: String, what: String, tags: Seq[(String, String)], metric: String): String = {
+    val named = tags.map { case (name, value) => s"$name.${escape(value)}" }
+    (Seq("query", escape(query), what) ++ named :+ metric).mkString(".")
+  }
 
   private def of(key: NodeKey, metric: String): String =
     s"query.${escape(key.query)}.node.${escape(key.node)}.$metric"

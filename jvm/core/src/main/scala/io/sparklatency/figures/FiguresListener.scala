@@ -20,6 +20,13 @@ trait FiguresListener {
   /** How long the latency markers of a query take between two places. */
   def addedMarker(query: String, key: MarkerKey, figures: LiveFigures): Unit = ()
 
+  /**
+   * A watermark of a run.
+   *
+   * @param read how the query is now, without its nodes
+   */
+  def addedWatermark(query: String, key: WatermarkKey, read: () => Option[QuerySnapshot]): Unit = ()
+
   /** A query has stopped or was forgotten: all that it had shown goes, its tasks included. */
   def removed(query: String, nodes: Map[String, collection.Set[Measure]]): Unit
 }

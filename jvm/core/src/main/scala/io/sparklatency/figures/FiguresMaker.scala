@@ -14,6 +14,9 @@ trait FiguresMaker {
   def hasRoomForMarkers: Boolean
   def marker(key: MarkerKey): LiveFigures
 
+  /** The run has a watermark that it had not before. */
+  def watermark(key: WatermarkKey): Unit
+
   /** @param node none for the task as a whole */
   def task(task: String, node: Option[String]): LiveFigures
 }

@@ -176,6 +176,9 @@ final class LiveRuns(
       latency
     }
 
+    override def watermark(key: WatermarkKey): Unit =
+      shown.addedWatermark(query, key, () => LiveRuns.this.synchronized(queries.get(query)).flatMap(briefly))
+
     override def task(task: String, node: Option[String]): LiveFigures = {
       val figures = new LiveFigures(clock, samples)
       shown.addedTask(query, task, node, figures)

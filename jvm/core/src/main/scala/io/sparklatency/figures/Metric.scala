@@ -4,7 +4,8 @@ import io.sparklatency.recording.LatencySummary
 
 /**
  * One figure of a node's records. [[Metric.all]] is the only list of them; [[Metric.ofQueries]] has those of a query as a
- * whole, [[Metric.ofOperators]] those of the work on a batch, [[Metric.ofClocks]] those of executors. Gauges, JSON, Prometheus and the reference are made from it.
+ * whole, [[Metric.ofWatermarks]] those of its watermarks, [[Metric.ofOperators]] those of the work on a batch, [[Metric.ofClocks]]
+ * those of executors. Gauges, JSON, Prometheus and the reference are made from it.
  *
  * @param measure what it is a figure of
  * @param name    in the style of Kafka's metrics
@@ -44,6 +45,7 @@ object Metric {
   case object Milliseconds extends Unit("ms")
   case object Records extends Unit("records")
   case object Markers extends Unit("markers")
+  case object Flag extends Unit("0 or 1")
 
   /** A gauge covers the window, a counter everything since the start. */
   sealed abstract class Kind(val name: String)
@@ -173,6 +175,28 @@ object Metric {
       "watermarkLag",
       "how far the watermark is behind the clock"
     )(_.watermarkLagMs)
+  )
+
+  /** Those of each watermark of a query. */
+  val ofWatermarks: Seq[WatermarkMetric] = Seq(
+    WatermarkMetric(
+      "source-watermark-lag",
+      "lag",
+      Milliseconds,
+      "how far the source's own watermark is behind the clock"
+    )(_.watermarkLagMs(_)),
+    WatermarkMetric(
+      "source-watermark-idle",
+      "idle",
+      Milliseconds,
+      "for how long the source has been silent, if that is so long that nobody waits for it"
+    )(_.idleMs(_)),
+    WatermarkMetric(
+      "source-watermark-holds-back",
+      "holdsBack",
+      Flag,
+      "1 if the query's watermark waits for it, else 0"
+    )((_, watermark) => Some(if (watermark.holdsBack) 1 else 0))
   )
 
   def of(measure: Measure): Seq[Metric] = all.filter(_.measure == measure)

@@ -55,7 +55,23 @@ final case class QuerySnapshot(
 
   /** How far the watermark is behind the clock: now where the run goes on, else at the last commit. */
   def watermarkLagMs: Option[Long] = for (batch <- lastBatch; watermark <- batch.watermarkMs)
-    yield atMs.getOrElse(batch.committedMs) - watermark
+    yield seenMs(batch) - watermark
+
+  /** The query's watermarks after its last batch, those of one [[WatermarkKey]] as the one that is furthest behind. */
+  def watermarks: Seq[SourceWatermark] = {
+    val all = lastBatch.toSeq.flatMap(_.watermarks)
+    all.map(_.key).distinct.map(key => all.filter(_.key == key).minBy(_.watermarkMs.getOrElse(Long.MinValue)))
+  }
+
+  /** The same as [[watermarkLagMs]] of one of them. */
+  def watermarkLagMs(of: SourceWatermark): Option[Long] =
+    for (batch <- lastBatch; watermark <- of.watermarkMs) yield seenMs(batch) - watermark
+
+  /** For how long an idle source has been silent. */
+  def idleMs(of: SourceWatermark): Option[Long] =
+    for (batch <- lastBatch; since <- of.idleSinceMs) yield seenMs(batch) - since
+
+  private def seenMs(batch: Batch): Long = atMs.getOrElse(batch.committedMs)
 
   /**
    * The same of a run that goes on. What its batch is to read was there when the batch was triggered, so it is at least as old. Where

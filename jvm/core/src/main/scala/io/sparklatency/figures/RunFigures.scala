@@ -29,6 +29,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private var open: Option[OpenBatch] = None
   private val progress = new BatchInProgress
   private val markers = new RunMarkers(make)
+  private val watermarks = mutable.Set.empty[WatermarkKey]
   private val windows = new WorkWindows(progress.mark)
   private var lastBatch: Option[Batch] = None
   private var times: Option[BatchTimes] = None
@@ -169,6 +170,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     batches += 1
     latest ++= batch.nodes.filter(_.hasRecords).map(node => node.id -> (node.measures, batch.committedMs))
     lastBatch = Some(batch)
+    for (key <- batch.watermarks.map(_.key) if watermarks.add(key)) make.watermark(key)
     commits = (commits :+ batch.committedMs).takeRight(RunFigures.Commits)
     if (batch.parts.nonEmpty) explained = lastBatch
     batch.outOfOrder.foreach(outOfOrder += _)

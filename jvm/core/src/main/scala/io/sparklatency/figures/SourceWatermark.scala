@@ -23,6 +23,8 @@ final case class SourceWatermark(
 
   def isIdle: Boolean = idleSinceMs.nonEmpty
 
+  def key: WatermarkKey = WatermarkKey(source, column, kind)
+
   /** The greatest event time seen by this run, or the time of the clock. */
   def newestMs: Option[Long] = watermarkMs.map(_ + delayMs)
 

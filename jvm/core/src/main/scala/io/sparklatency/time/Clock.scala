@@ -34,11 +34,16 @@ object SystemClock extends Clock {
 /** A clock that stands still until it is told otherwise, in any direction, by any thread. */
 final class ManualClock(start: Long) extends Clock {
   private val now = new AtomicLong(start)
+  private val beyond = new AtomicLong // microseconds
 
   override def millis(): Long = now.get
   override def readEveryRow: Boolean = true
   override def at(systemMillis: Long): Long = now.get
-  def set(millis: Long): Unit = now.set(millis)
+  override def micros(): Long = now.get * 1000 + beyond.get
+  def set(millis: Long): Unit = { now.set(millis); beyond.set(0) }
+  def setMicros(micros: Long): Unit = {
+    set(Math.floorDiv(micros, 1000L)); beyond.set(Math.floorMod(micros, 1000L))
+  }
   def advance(millis: Long): Unit = now.addAndGet(millis): Unit
 }
 

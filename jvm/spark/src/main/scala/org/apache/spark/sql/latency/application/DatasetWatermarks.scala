@@ -23,7 +23,7 @@ object DatasetWatermarks {
     case classic: Dataset[T @unchecked] =>
       val child = classic.queryExecution.analyzed
       val timed = WatermarkIdleTimeout.on(child, timeout)
-      SystemTimeQueries.listenIn(classic.sparkSession)
+      SystemTimeQueries.listenIn(classic.sparkSession, LatencyApplication)
       if (timed eq child) dataset else Dataset.ofRows(classic.sparkSession, timed).as(classic.encoder)
     case _ => throw new IllegalArgumentException(
         s"${dataset.getClass.getName} has no plan to put a timeout in here; under Spark Connect use " +
@@ -41,7 +41,7 @@ object DatasetWatermarks {
         SystemTimeWatermark.on(child, WatermarkedColumn.of(child, column, session.sessionState.conf), read)
       if (!session.experimental.extraStrategies.contains(SystemTimeWatermarkStrategy))
         session.experimental.extraStrategies :+= SystemTimeWatermarkStrategy
-      SystemTimeQueries.listenIn(session)
+      SystemTimeQueries.listenIn(session, LatencyApplication)
       if (watermarked eq child) dataset else Dataset.ofRows(session, watermarked).as(classic.encoder)
     case _ => throw new IllegalArgumentException(
         s"${dataset.getClass.getName} has no plan to put a watermark in here; under Spark Connect use " +

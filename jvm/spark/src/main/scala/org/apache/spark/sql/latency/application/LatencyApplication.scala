@@ -28,11 +28,11 @@ import org.apache.spark.sql.latency.recording.ReportMessage
 import org.apache.spark.sql.latency.recording.RunningTasks
 import org.apache.spark.sql.latency.recording.TaskFigures
 import org.apache.spark.sql.latency.tracking.LatencyTracker
-import org.apache.spark.sql.latency.tracking.LeftOutOfRuns
 import org.apache.spark.sql.latency.tracking.Problems
 import org.apache.spark.sql.latency.tracking.QueryActivity
 import org.apache.spark.sql.latency.tracking.QueryNames
 import org.apache.spark.sql.latency.tracking.ReadingsOnDriver
+import org.apache.spark.sql.latency.tracking.RunTexts
 import org.apache.spark.sql.latency.tracking.TaskClocks
 import org.apache.spark.sql.latency.tracking.UncommittedRecords
 import org.apache.spark.sql.latency.ui.LatencyHistory
@@ -65,7 +65,8 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
     )(_.stopped)
   private val names = new QueryNames
   private val problems = new Problems
-  private val leftOut = new LeftOutOfRuns
+  private val leftOut = new RunTexts
+  private val warnings = new RunTexts
   private val archive =
     new BatchArchive(context.statusStore.store, settings.historyBatches, settings.figures.window, used = true)
   private val clocks = new ExecutorClocks(SystemTime, source, context.isLocal)
@@ -91,7 +92,14 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
 
   /** What every surface reads. */
   def store: LatencyStore =
-    new LatencyStore(context.statusStore.store, Some(runs), () => clocks.all, activity.of, leftOut.of)
+    new LatencyStore(
+      context.statusStore.store,
+      Some(runs),
+      () => clocks.all,
+      activity.of,
+      leftOut.of,
+      warnings.of
+    )
 
   /**
    * The same with all executions that have ended. Their events arrive in a queue, so this waits for the queue, at most one
@@ -110,6 +118,7 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
   override def taskFigures: TaskFigures = ExecutorFigures
   override def planned(figures: LatencyAccumulator): Unit = uncommitted.opened(figures)
   override def planned(nodes: Seq[PlannedNode]): Unit = runs.planned(nodes)
+  override def warned(run: String, problem: String): Unit = warnings.add(run, problem)
   override def tellOnce(query: String, problem: String): Unit = problems.tellOnce(query, problem)
 
   override def leftOut(query: String, run: Option[String], text: String): Unit = {

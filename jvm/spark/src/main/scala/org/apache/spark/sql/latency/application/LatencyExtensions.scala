@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.ExpressionInfo
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.latency.compat.SparkSession
+import org.apache.spark.sql.latency.marking.ContinuousMode
 import org.apache.spark.sql.latency.marking.IdleTimeoutHint
 import org.apache.spark.sql.latency.marking.IngestionTime
 import org.apache.spark.sql.latency.marking.LatencyHint
@@ -48,13 +49,20 @@ final class LatencyExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit = {
     extensions.injectResolutionRule(session => LatencyHint(session.asInstanceOf[SparkSession]))
     extensions.injectHintResolutionRule(_ => SystemTimeWatermarkHint)
+    extensions.injectHintResolutionRule(_ => ContinuousMode)
     extensions.injectResolutionRule(session =>
-      ResolveSystemTimeWatermark(() => SystemTimeQueries.listenIn(session.asInstanceOf[SparkSession]))
+      ResolveSystemTimeWatermark(() =>
+        SystemTimeQueries.listenIn(session.asInstanceOf[SparkSession], LatencyApplication)
+      )
     )
     extensions.injectResolutionRule(session =>
-      IdleTimeoutHint(() => SystemTimeQueries.listenIn(session.asInstanceOf[SparkSession]))
+      IdleTimeoutHint(() =>
+        SystemTimeQueries.listenIn(session.asInstanceOf[SparkSession], LatencyApplication)
+      )
     )
-    extensions.injectResolutionRule(session => IdleTimeout(session.asInstanceOf[SparkSession]))
+    extensions.injectResolutionRule(session =>
+      IdleTimeout(session.asInstanceOf[SparkSession], LatencyApplication)
+    )
     extensions.injectPostHocResolutionRule(session => KeepTimestamps(session.asInstanceOf[SparkSession]))
     extensions.injectCheckRule(_ => NodeIds.Unique)
     extensions.injectOptimizerRule(session =>

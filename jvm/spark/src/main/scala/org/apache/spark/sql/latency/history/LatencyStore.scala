@@ -34,13 +34,15 @@ import org.apache.spark.util.kvstore.KVStore
  * @param executors their clocks, which only a driver knows
  * @param activity  what a run does now, of which no batch has told yet
  * @param leftOut   what a run was planned without, which only a driver knows
+ * @param warnings  of a run's system-time watermarks, which only a driver knows
  */
 final class LatencyStore private[spark] (
     store: KVStore,
     live: Option[LiveRuns],
     executors: () => Seq[ExecutorClock] = () => Nil,
     activity: String => Option[Activity] = _ => None,
-    leftOut: String => Seq[String] = _ => Nil
+    leftOut: String => Seq[String] = _ => Nil,
+    warnings: String => Seq[String] = _ => Nil
 ) {
   import LatencyStore._
 
@@ -97,8 +99,9 @@ final class LatencyStore private[spark] (
   def answer(query: QuerySnapshot): QueryAnswer = {
     val status = query.runId.flatMap(this.status)
     val error = query.runId.flatMap(end).flatMap(end => Option(end.error))
-    val without = query.runId.toSeq.flatMap(leftOut)
-    new QueryAnswer(query, status, if (status.forall(_ == RunStatus.Running)) clocks else Nil, error, without)
+    val shown = if (status.forall(_ == RunStatus.Running)) clocks else Nil
+    def known(of: String => Seq[String]) = query.runId.toSeq.flatMap(of)
+    new QueryAnswer(query, status, shown, error, known(leftOut), known(warnings))
   }
 
   /** The clocks of the executors that are there now. */

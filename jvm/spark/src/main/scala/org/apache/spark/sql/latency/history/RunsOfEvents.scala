@@ -13,6 +13,7 @@ import io.sparklatency.figures.NodeKey
 import io.sparklatency.figures.OperatorLatency
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.RunFigures
+import io.sparklatency.figures.WatermarkKey
 import io.sparklatency.figures.WindowSamples
 import io.sparklatency.figures.WindowSettings
 import io.sparklatency.time.ManualClock
@@ -62,6 +63,7 @@ private object RunsOfEvents {
     override def operator(node: String): OperatorLatency = new OperatorLatency
     override def hasRoomForMarkers: Boolean = true
     override def marker(key: MarkerKey): LiveFigures = new LiveFigures(clock, samples)
+    override def watermark(key: WatermarkKey): Unit = ()
     override def task(task: String, node: Option[String]): LiveFigures = new LiveFigures(clock, samples)
   }
 }

@@ -16,6 +16,7 @@ import io.sparklatency.figures.Metric
 import io.sparklatency.figures.NodeKey
 import io.sparklatency.figures.OperatorLatency
 import io.sparklatency.figures.QuerySnapshot
+import io.sparklatency.figures.WatermarkKey
 import io.sparklatency.time.ClockOffset
 import org.apache.spark.SparkEnv
 import org.apache.spark.metrics.source.Source
@@ -32,7 +33,9 @@ import org.apache.spark.metrics.source.Source
 private[latency] final class DropwizardSource extends Source with FiguresListener {
   override val sourceName: String = "sparklatency"
   override val metricRegistry: MetricRegistry = new MetricRegistry
-  private val markers = mutable.Map.empty[String, Seq[String]]
+
+  /** Names of gauges that are known when they come, of markers and of watermarks, by query. */
+  private val ofQueries = mutable.Map.empty[String, Seq[String]]
   private val beans = mutable.Map.empty[String, List[ObjectName]]
 
   override def added(key: NodeKey, measure: Measure, figures: LiveFigures): Unit =
@@ -66,9 +69,23 @@ private[latency] final class DropwizardSource extends Source with FiguresListene
     }
     val bean = LatencyBean.registerMarkers(JmxName.ofMarker(query, key), figures)
     synchronized {
-      markers(query) = names ++ markers.getOrElse(query, Nil)
+      ofQueries(query) = names ++ ofQueries.getOrElse(query, Nil)
       beans(query) = bean :: beans.getOrElse(query, Nil)
     }
+  }
+
+  override def addedWatermark(
+      query: String,
+      key: WatermarkKey,
+      read: () => Option[QuerySnapshot]
+  ): Unit = {
+    val names = Metric.ofWatermarks.map { metric =>
+      val gauge: Gauge[AnyRef] = () => metric.value(read(), key)
+      val name = DropwizardName.ofWatermark(query, key, metric)
+      metricRegistry.register(name, gauge)
+      name
+    }
+    synchronized(ofQueries(query) = names ++ ofQueries.getOrElse(query, Nil))
   }
 
   /** @param offset none where it is unknown; asked when a gauge or bean is read */
@@ -92,7 +109,7 @@ private[latency] final class DropwizardSource extends Source with FiguresListene
     for (node <- nodes.keys; metric <- Metric.ofOperators)
       metricRegistry.remove(DropwizardName(NodeKey(query, node), metric))
     Metric.ofQueries.foreach(metric => metricRegistry.remove(DropwizardName.ofQuery(query, metric)))
-    synchronized(markers.remove(query)).toSeq.flatten.foreach(metricRegistry.remove)
+    synchronized(ofQueries.remove(query)).toSeq.flatten.foreach(metricRegistry.remove)
     synchronized(beans.remove(query)).toSeq.flatten.foreach(LatencyBean.unregister)
   }
 }

@@ -64,10 +64,13 @@ private[planning] final class IdleSources(watermarks: Seq[EventTimeWatermark], t
     val looks = !context.isCurrentBatchConstructed // else the batch is one of a run before, with its offsets
     val (atMicros, atMs) = (WallClock.steadyMicros(), WallClock.millis())
     val goesOn = run
-    val spoken = if (context.isCurrentBatchConstructed) speakers(context) else Set.empty[UUID]
+    val hadBatch = context.isCurrentBatchConstructed
+    val spoken = if (hadBatch) speakers(context) else Set.empty[UUID]
+    val untilMicros = if (hadBatch) WallClock.steadyMicros() else atMicros
     silences.foreach { case (id, silence) =>
       def isSilent = looks && sources(id).forall(IdleSources.isReadUp(_, context))
-      silence.look(atMicros, atMs, if (spoken(id)) Some(true) else Option.when(isSilent)(false))
+      val found = if (spoken(id)) Some(true) else Option.when(isSilent)(false)
+      silence.look(atMicros, atMs, found, untilMicros)
     }
     goesOn
   }

@@ -11,11 +11,14 @@ import org.apache.spark.sql.latency.compat.SparkSession
  * Has the queries of a session looked after if it has an idle timeout. Spark analyzes the writing of a stream before the query
  * starts, in the thread that starts it, so a bad timeout fails there. Changes no plan; any other plan costs a look at its root.
  */
-private[latency] final case class IdleTimeout(session: SparkSession) extends Rule[LogicalPlan] {
+private[latency] final case class IdleTimeout(session: SparkSession, applications: MarkedApplication.Finder)
+    extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = {
     plan match {
       case _: WriteToStreamStatement | _: WriteToStream =>
-        LatencyConf(session).watermarkIdleTimeout.foreach(_ => SystemTimeQueries.listenIn(session))
+        LatencyConf(session).watermarkIdleTimeout.foreach(_ =>
+          SystemTimeQueries.listenIn(session, applications)
+        )
       case _ =>
     }
     plan

@@ -29,6 +29,9 @@ trait MarkedApplication {
   /** What a query is planned without, as `LeftOut` says it: warns once, and shows it as long as the run. */
   def leftOut(query: String, run: Option[String], text: String): Unit
 
+  /** What keeps this run's system-time watermark from closing windows. */
+  def warned(run: String, problem: String): Unit
+
   /** Warns of a problem of a query once. Every batch is planned anew, and would say the same. */
   def tellOnce(query: String, problem: String): Unit
 }

@@ -1,7 +1,10 @@
 package org.apache.spark.sql.latency.planning
 
+import java.util.UUID
+
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.AttributeSet
+import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.connector.read.streaming.SparkDataStream
 import org.apache.spark.sql.execution.LocalTableScanExec
@@ -29,6 +32,13 @@ private[latency] final class StreamingQuerySources(query: Option[StreamExecution
   /** The ordinals of the sources that this part of the query's logical plan reads. */
   def ordinalsIn(part: LogicalPlan): Set[Int] =
     StreamingQuerySources.relationsIn(part).flatMap { case (stream, _) => ordinal(stream) }.toSet
+
+  /** The name of the first source below a watermark, by the id of that. */
+  def nameBelow(watermark: UUID): Option[String] = for {
+    plan <- query.map(_.logicalPlan)
+    below <- plan.collectFirst { case node: EventTimeWatermark if node.nodeId == watermark => node }
+    (stream, _) <- StreamingQuerySources.relationsIn(below).headOption
+  } yield RecordSource.name(stream)
 
   override def of(leaf: SparkPlan): Option[RecordSource] =
     stream(leaf).map(stream => RecordSource(RecordSource.name(stream), ordinal(stream)))

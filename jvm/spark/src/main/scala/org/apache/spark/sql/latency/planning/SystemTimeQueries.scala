@@ -22,8 +22,8 @@ import org.apache.spark.sql.streaming.StreamingQueryListener
  *
  * Costs a look at the plan of each query that starts in the session.
  */
-private[latency] final class SystemTimeQueries(session: SparkSession) extends StreamingQueryListener
-    with Logging {
+private[latency] final class SystemTimeQueries(session: SparkSession, applications: MarkedApplication.Finder)
+    extends StreamingQueryListener with Logging {
   import StreamingQueryListener._
 
   override def onQueryStarted(event: QueryStartedEvent): Unit =
@@ -41,10 +41,7 @@ private[latency] final class SystemTimeQueries(session: SparkSession) extends St
   private def begin(query: MicroBatchExecution): Unit = {
     val settings = LatencyConf(session)
     val watermarks = SystemTimeQueries.watermarks(query.analyzedPlan)
-    if (watermarks.nonEmpty)
-      SystemTimeWarnings.of(query).foreach(problem =>
-        logWarning(s"query ${CurrentQuery.nameOf(query)}: $problem")
-      )
+    if (watermarks.nonEmpty) warn(query)
     val timeouts =
       SystemTimeQueries.idleTimeouts(query.analyzedPlan, watermarks, settings.watermarkIdleTimeout)
     if (watermarks.nonEmpty || timeouts.nonEmpty) {
@@ -64,6 +61,11 @@ private[latency] final class SystemTimeQueries(session: SparkSession) extends St
     }
   }
 
+  private def warn(query: MicroBatchExecution): Unit = SystemTimeWarnings.of(query).foreach { problem =>
+    logWarning(s"query ${CurrentQuery.nameOf(query)}: $problem")
+    applications.of(session.sparkContext).warned(query.runId.toString, problem)
+  }
+
   override def onQueryProgress(event: QueryProgressEvent): Unit = ()
   override def onQueryTerminated(event: QueryTerminatedEvent): Unit = ()
 }
@@ -71,9 +73,9 @@ private[latency] final class SystemTimeQueries(session: SparkSession) extends St
 private[latency] object SystemTimeQueries {
 
   /** From now on this session's queries find their watermarks moved. */
-  def listenIn(session: SparkSession): Unit = synchronized {
+  def listenIn(session: SparkSession, applications: MarkedApplication.Finder): Unit = synchronized {
     if (!session.streams.listListeners().exists(_.isInstanceOf[SystemTimeQueries]))
-      session.streams.addListener(new SystemTimeQueries(session))
+      session.streams.addListener(new SystemTimeQueries(session, applications))
   }
 
   /** Which watermarks of a query were idle when this batch began, and since when. Any thread may ask. */

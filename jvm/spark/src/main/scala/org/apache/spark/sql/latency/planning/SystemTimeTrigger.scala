@@ -35,6 +35,7 @@ private[latency] final class SystemTimeTrigger(
     idle: Option[IdleSources]
 ) extends TriggerExecutor {
   private val turns = new Turns(intervalMs)
+  private lazy val closes = KeptState.closesIn(query.logicalPlan, query.outputMode)
 
   /** Read by the same thread, when it plans. */
   private[planning] var timeMs: Option[Long] = None
@@ -82,8 +83,8 @@ private[latency] final class SystemTimeTrigger(
     // At each trigger without data Spark thinks the next batch through, and holds that its watermark stays the same.
     case Some(previous) => previous.executionPlan.watermarkPropagator.purge(context.batchId)
     // After a restart Spark has no last plan to ask, so it would wait for data, whatever is open in the state.
-    case None if context.batchId > 0 => askOnce(context)
-    case None => // nothing has been read yet, so nothing is open
+    case None if context.batchId > 0 && closes => askOnce(context)
+    case None => // nothing has been read yet, so nothing is open, or nothing ever closes
   }
 
   /** Puts in the place of the last plan one that asks for a batch, and takes it away when it has been asked. */

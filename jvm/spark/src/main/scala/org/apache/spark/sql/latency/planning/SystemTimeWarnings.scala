@@ -1,11 +1,9 @@
 package org.apache.spark.sql.latency.planning
 
-import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.execution.streaming.AvailableNowTrigger
 import org.apache.spark.sql.execution.streaming.OneTimeTrigger
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.latency.compat.StreamExecution
-import org.apache.spark.sql.latency.compat.TransformWithStateInPySpark
 import org.apache.spark.sql.latency.compat.sessionOf
 
 /**
@@ -17,11 +15,11 @@ private[planning] object SystemTimeWarnings {
   def of(query: StreamExecution): Seq[String] = {
     val conf = sessionOf(query).sessionState.conf
     Seq(
-      Option.when(!keepsState(query.analyzedPlan))(
+      Option.when(!KeptState.in(query.analyzedPlan))(
         "it has a system-time watermark and keeps no state, so there is nothing that the watermark could close; leave it out"
       ),
       Option.when(!conf.getConf(SQLConf.STREAMING_NO_DATA_MICRO_BATCHES_ENABLED))(
-        s"${SQLConf.STREAMING_NO_DATA_MICRO_BATCHES_ENABLED.key} is false, so windows close only when a record arrives, in spite of " +
+        s"with ${SQLConf.STREAMING_NO_DATA_MICRO_BATCHES_ENABLED.key}=false windows close only when a record arrives, in spite of " +
           "the system-time watermark"
       ),
       endsByItself(query)
@@ -34,13 +32,5 @@ private[planning] object SystemTimeWarnings {
           "second batch of the run, and is older than the lag, is dropped as late"
       )
     case _ => None
-  }
-
-  private def keepsState(plan: LogicalPlan): Boolean = plan.exists {
-    case _: Aggregate | _: Deduplicate | _: DeduplicateWithinWatermark | _: Distinct | _: GlobalLimit => true
-    case _: FlatMapGroupsWithState | _: FlatMapGroupsInPandasWithState => true
-    case _: TransformWithState | _: TransformWithStateInPySpark => true
-    case join: Join => join.left.isStreaming && join.right.isStreaming
-    case _ => false
   }
 }

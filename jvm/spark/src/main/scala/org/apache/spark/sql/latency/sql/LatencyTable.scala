@@ -4,6 +4,8 @@ import io.sparklatency.answer.QueryAnswer
 import io.sparklatency.figures.MeasureSnapshot
 import io.sparklatency.figures.Metric
 import io.sparklatency.figures.NodeSnapshot
+import io.sparklatency.figures.QuerySnapshot
+import io.sparklatency.figures.SourceWatermark
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.Expression
@@ -32,6 +34,10 @@ private[latency] object LatencyTable {
 
   private val part = new StructType().add("part", StringType).add("ms", DoubleType).add("share", DoubleType)
 
+  private val watermark = new StructType().add("source", StringType).add("column", StringType)
+    .add("kind", StringType).add("delay", LongType).add("watermark", LongType).add("lag", LongType)
+    .add("idle", LongType).add("holds_back", BooleanType)
+
   private val schema = StructType(
     Seq("query", "query_id", "run_id", "node").map(StructField(_, StringType)) ++ Seq(
       StructField("upstream", ArrayType(StringType, containsNull = false)),
@@ -45,7 +51,8 @@ private[latency] object LatencyTable {
       StructField("operators", StringType),
       StructField("status", StringType),
       StructField("cause", StringType),
-      StructField("progress", StringType)
+      StructField("progress", StringType),
+      StructField("watermarks", ArrayType(watermark, containsNull = false))
     ) ++ Metric.ofQueries.map(metric => StructField(column(metric.name), LongType)) ++
       Metric.all.map(metric => StructField(column(metric.name), typeOf(metric))) ++
       Metric.ofOperators.map(metric => StructField(column(metric.name), DoubleType))
@@ -72,7 +79,8 @@ private[latency] object LatencyTable {
       answer.work.map(_.text).orNull,
       answer.status.map(_.name).orNull,
       answer.headline.code.name,
-      answer.progress.text.orNull
+      answer.progress.text.orNull,
+      query.watermarks.map(row(query, _))
     ) ++ Metric.ofQueries.map(_.read(query).map(Long.box).orNull)
     val ids = Seq[Any](query.name, query.id.orNull, query.runId.orNull)
     val ofNodes = query.nodes.zip(answer.path.nodes).map { case (node, record) =>
@@ -85,6 +93,17 @@ private[latency] object LatencyTable {
       if (ofNodes.isEmpty) Seq((ids ++ Seq.fill(5)(null) ++ ofQuery).padTo(schema.size, null)) else ofNodes
     rows.map(Row.fromSeq)
   }
+
+  private def row(query: QuerySnapshot, of: SourceWatermark): Row = Row(
+    of.source,
+    of.column,
+    of.kind.name,
+    of.delayMs,
+    of.watermarkMs.map(Long.box).orNull,
+    query.watermarkLagMs(of).map(Long.box).orNull,
+    query.idleMs(of).map(Long.box).orNull,
+    of.holdsBack
+  )
 
   private def column(metric: String): String = metric.replace('-', '_')
 

@@ -42,7 +42,6 @@ private[latency] object SourceWatermarks extends AdaptiveSparkPlanHelper {
       earlier: Option[SourceWatermark],
       idleSinceMs: Option[Long]
   ): SourceWatermark = {
-    val source = collectFirst(watermark.child)(Function.unlift(sources.of)).map(_.name)
     val (kind, reached) = watermark match {
       case system: SystemTimeWatermarkExec => WatermarkKind.SystemTime -> system.systemTimeMs
       case _ =>
@@ -50,8 +49,8 @@ private[latency] object SourceWatermarks extends AdaptiveSparkPlanHelper {
         WatermarkKind.EventTime -> Option.when(stats.count > 0)(stats.max)
     }
     SourceWatermark(
-      // Without data there may be an empty relation in place of the source.
-      source.orElse(earlier.map(_.source)).getOrElse("unknown"),
+      // Of a query that has ended nobody can ask.
+      sources.nameBelow(watermark.nodeId).orElse(earlier.map(_.source)).getOrElse("unknown"),
       watermark.eventTime.name,
       watermark.delayMs,
       earlier.flatMap(_.watermarkMs),

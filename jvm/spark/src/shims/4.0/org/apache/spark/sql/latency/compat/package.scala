@@ -3,6 +3,7 @@ package org.apache.spark.sql.latency
 import scala.annotation.unused
 
 import org.apache.spark.sql.catalyst.plans.logical
+import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution
 import org.apache.spark.sql.execution.streaming
@@ -56,6 +57,9 @@ package object compat {
 
   /** Whether a query without state is planned adaptively. No query was before Spark 4.1. */
   def plansStatelessAdaptively(@unused conf: SQLConf): Boolean = false
+
+  /** Whether a query is to run in continuous mode. */
+  def isContinuous(write: WriteToStreamStatement): Boolean = write.isContinuousTrigger
 
   /** The session that a query runs with, its own copy of the user's. Scala keeps it from us, though Java would not. */
   def sessionOf(query: StreamExecution): SparkSession =

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.latency
 
 import org.apache.spark.sql.catalyst.plans.logical
+import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution
 import org.apache.spark.sql.execution.streaming.operators.stateful
@@ -58,6 +59,9 @@ package object compat extends OffsetMetadata {
   /** Whether a query without state is planned adaptively. */
   def plansStatelessAdaptively(conf: SQLConf): Boolean =
     conf.adaptiveExecutionEnabled && conf.getConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED_IN_STATELESS_STREAMING)
+
+  /** Whether a query is to run in continuous mode. */
+  def isContinuous(write: WriteToStreamStatement): Boolean = write.trigger.isInstanceOf[ContinuousTrigger]
 
   /** The session that a query runs with, its own copy of the user's. */
   def sessionOf(query: StreamExecution): SparkSession = query.sparkSessionForStream

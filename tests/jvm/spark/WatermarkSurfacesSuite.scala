@@ -1,0 +1,137 @@
+package io.sparklatency.spark
+
+import java.net.URI
+
+import scala.io.Source
+
+import com.fasterxml.jackson.databind.JsonNode
+import io.sparklatency.spark.Lines.MemoryStream
+import io.sparklatency.spark.syntax._
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.Row
+
+/** The watermark of each source, on every surface. */
+class WatermarkSurfacesSuite extends IdleSourcesTest {
+  private type Stream = MemoryStream[java.sql.Timestamp]
+
+  private def query(it: Running): JsonNode = latencyOf(it.query.name).get("queries").get(0)
+
+  private def inRest(it: Running): Seq[JsonNode] = {
+    val shown = query(it).get("lastBatch").get("watermarks")
+    (0 until shown.size).map(shown.get(_))
+  }
+
+  private def inSql(it: Running): Seq[Row] = {
+    latencyOf(it.query.name)
+    spark.sql(s"SELECT watermarks FROM e2e_latency() WHERE query = '${it.query.name}'").head().getSeq[Row](0)
+  }
+
+  private def fetched(path: String): String = {
+    val port = URI.create(spark.sparkContext.uiWebUrl.get).getPort
+    val page = Source.fromURL(s"http://127.0.0.1:$port$path")
+    try page.mkString
+    finally page.close()
+  }
+
+  private def inJmx(it: Running, column: String, metric: String, kind: String = "event-time"): Any =
+    gauges(
+      s"query.${it.query.name}.watermark.source.memory.column.$column.kind.$kind.source-watermark-$metric"
+    )
+
+  private def inPrometheus(it: Running): Map[String, Double] =
+    fetched("/api/v1/latency/prometheus").linesIterator
+      .filter(line => line.contains("source_watermark") && line.contains(s"\"${it.query.name}\""))
+      .map(_.replaceAll("app=[^,]*,|query=[^,]*,|sparklatency_source_watermark_", "").split(' '))
+      .map(line => line(0) -> line(1).toDouble).toMap
+
+  /** The first column has a lag, the second is idle since 5 s when the clock shows 65 s. */
+  private def withIdle(body: Running => Unit): Unit = {
+    val (a, b) = (stream, stream)
+    def ordinary(input: Stream, name: String): DataFrame =
+      input.toDF().withColumnRenamed("value", name).withWatermark(name, "10 seconds")
+    val df = ordinary(a, "spoken").withE2ELatency("source").union(ordinary(b, "silent"))
+    running(windows(df.withColumnRenamed("spoken", "value"))) { it =>
+      it.reads(a, 1, 25)
+      it.comesTo(5)
+      it.reads(b, 3)
+      waits(it, 65)
+      it.reads(a, 45)
+      body(it)
+    }
+  }
+
+  test("REST, SQL, JMX, Prometheus and the tab show since when a source is idle, and who holds back instead") {
+    withIdle { it =>
+      clock.advance(2500)
+      assert(inRest(it).map(_.get("holdsBack").asBoolean) === Seq(true, false))
+      assert(inRest(it).head.get("idleSince").isNull)
+      assert(inRest(it)(1).get("idleSince").asLong === Start + 5000)
+      assert(inSql(it) === Seq(
+        Row("memory", "spoken", "event-time", 10000L, Start + 35000, 32500L, null, true),
+        Row("memory", "silent", "event-time", 10000L, Start - 7000, 74500L, 62500L, false)
+      ))
+      assert(Seq("lag", "idle", "holds-back").map(inJmx(it, "silent", _)) === Seq(74500.0, 62500.0, 0.0))
+      assert(Seq("lag", "holds-back").map(inJmx(it, "spoken", _)) === Seq(32500.0, 1.0))
+      assert(inJmx(it, "spoken", "idle").asInstanceOf[Double].isNaN)
+      def labels(column: String) = s"""{column="$column",kind="event-time",source="memory"}"""
+      assert(inPrometheus(it) === Map(
+        s"lag_seconds${labels("spoken")}" -> 32.5,
+        s"lag_seconds${labels("silent")}" -> 74.5,
+        s"idle_seconds${labels("silent")}" -> 62.5,
+        s"holds_back${labels("spoken")}" -> 1.0,
+        s"holds_back${labels("silent")}" -> 0.0
+      ))
+      assert(fetched(s"/latency/query/?id=${it.query.runId}").contains("event-time, idle since 1970"))
+    }
+  }
+
+  test("a gauge of a watermark goes when its query stops") {
+    def shown = gauges.keys.filter(_.contains("source-watermark")).toSeq
+    val before = shown
+    withIdle(it => assert(shown.count(_.contains(it.query.name)) === 6))
+    assert(shown === before)
+  }
+
+  test("surfaces show a system-time watermark's kind, its lag, and where it stands by the clock") {
+    val input = stream
+    running(windows(lagging(input).withE2ELatency("source"))) { it =>
+      latencyOf(null)
+      assert(query(it).get("lastBatch").isNull)
+      assert(query(it).get("progress").get("watermarkLag").isNull)
+      assert(query(it).get("watermarkText").asText ===
+        "No batch has been committed yet, so nothing is known of a watermark.")
+      assert(inSql(it) === Nil)
+      it.reads(input, -3)
+      it.comesTo(7)
+      val Seq(shown) = inRest(it): @unchecked
+      assert(shown.get("kind").asText === "system-time")
+      assert(shown.get("delay").asLong === 10000)
+      assert(shown.get("watermark").asLong === Start - 3000)
+      assert(shown.get("lag").asLong === 10000)
+      assert(shown.get("holdsBack").asBoolean)
+      assert(inSql(it) ===
+        Seq(Row("memory", "value", "system-time", 10000L, Start - 3000, 10000L, null, true)))
+      assert(inJmx(it, "value", "lag", "system-time") === 10000.0)
+    }
+  }
+
+  test("a query with figures that then waits for a silent source is told the source and the remedy") {
+    val (a, b) = (stream, stream)
+    withSettings(setting -> "0") {
+      val df = ordinary(a.toDF()).withE2ELatency("source").union(ordinary(b.toDF()))
+      running(windows(df)) { it =>
+        b.addData(at(1))
+        it.reads(a, 1, 12)
+        def notes = query(it).get("notes").findValuesAsText("code")
+        assert(!notes.contains("silent-source"))
+        it.comesTo(100)
+        it.reads(a, 90)
+        val text = query(it).get("notes").toString
+        assert(text.contains(
+          "memory holds the watermark back: 1.8 min behind the clock, with a delay of 10 s. " +
+            "A system-time watermark on it moves on while memory is silent; an idle timeout lets the others go on."
+        ))
+      }
+    }
+  }
+}
