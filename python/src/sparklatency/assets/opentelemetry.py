@@ -27,7 +27,7 @@ _TASK = {"sparklatency.thread": "param(thread-id)", "sparklatency.task": "param(
 
 
 def rules() -> Mapping[str, Any]:
-    """Returns the configuration: a rule for each gauge of JmxSink, and one for each kind of bean of our own."""
+    """Returns the configuration: a rule for each gauge of JmxSink, one for each kind of bean of ours."""
     nodes = [_gauge(metric, "query.*.node.*") for metric in metrics()]
     queries = [_gauge(metric, "query.*") for metric in query_metrics()]
     watermarks = [_gauge(metric, "query.*.watermark.*") for metric in watermark_metrics()]
