@@ -66,7 +66,8 @@ PYTHON_SOURCES := python/pyproject.toml $(shell find python/src -type f -not -pa
 define copy_jars
 mkdir -p dist python/src/sparklatency/jars
 $(foreach line,$(LINES),cp jvm/spark/target/$(line)/scala-2.13/$(notdir $(call jar,$(line))) dist/ &&) true
-cp $(JARS) python/src/sparklatency/jars/
+$(foreach line,$(LINES),cp jvm/spark/target/$(line)/unpacked/$(notdir $(call jar,$(line))) python/src/sparklatency/jars/ &&) true
+cp LICENSE python/
 endef
 
 help: ## this list
@@ -92,7 +93,7 @@ test-parts: build $(VENVS)
 	@$(MAKE) --no-print-directory $(if $(filter $(SUITES_LINE),$(LINES)),test-spark-suites) test-e2e
 
 test-jvm: $(SBT_LAUNCHER) $(VENVS) $(SPARKS) # one session of sbt for all that the tests want of it; two lines' suites run side by side
-	$(SBT) $(SBT_LINT) core/test "all $(BRIDGE_TESTS)" $(BRIDGES:%=%/assembly) e2e/classpaths sparkSuites/classpath
+	$(SBT) $(SBT_LINT) core/test "all $(BRIDGE_TESTS)" $(BRIDGES:%=%/unpacked) e2e/classpaths sparkSuites/classpath
 	$(copy_jars)
 	touch tests/e2e/target/classpaths tests/spark_suites/target/classpath.txt
 
@@ -170,7 +171,7 @@ lint-python: $(VENVS)
 venv: $(VENVS) $(SPARKS) ## a virtual environment with Spark for each line, in .venv/
 
 clean: ## remove everything that was built
-	rm -rf dist target project/target project/project jvm/*/target tests/e2e/target tests/spark_suites/target tests/mutants/target python/src/sparklatency/jars .venv .tools
+	rm -rf dist target project/target project/project jvm/*/target tests/e2e/target tests/spark_suites/target tests/mutants/target python/src/sparklatency/jars python/LICENSE .venv .tools
 
 $(SBT_LAUNCHER):
 	mvn -q -B dependency:copy -Dartifact=org.scala-sbt:sbt-launch:$(SBT_VERSION) -DoutputDirectory=$(@D)
@@ -180,7 +181,7 @@ $(HISTOGRAM):
 
 $(JARS) &: $(JVM_SOURCES) | $(SBT_LAUNCHER) $(SPARKS)
 	@echo "Building the jar for Spark $(LINES). The first time this downloads the compiler and takes two minutes."
-	$(SBT) $(BRIDGES:%=%/assembly)
+	$(SBT) $(BRIDGES:%=%/unpacked)
 	$(copy_jars)
 
 $(WHEEL): $(PYTHON_SOURCES) $(JARS) | $(VENVS)
