@@ -93,7 +93,7 @@ test-parts: build $(VENVS)
 	@$(MAKE) --no-print-directory $(if $(filter $(SUITES_LINE),$(LINES)),test-spark-suites) test-e2e
 
 test-jvm: $(SBT_LAUNCHER) $(VENVS) $(SPARKS) # one session of sbt for all that the tests want of it; two lines' suites run side by side
-	$(SBT) $(SBT_LINT) core/test "all $(BRIDGE_TESTS)" $(BRIDGES:%=%/unpacked) e2e/classpaths sparkSuites/classpath
+	$(SBT) $(SBT_LINT) core/test "all $(BRIDGE_TESTS)" $(HOME_BRIDGE)/mimaReportBinaryIssues $(BRIDGES:%=%/unpacked) e2e/classpaths sparkSuites/classpath
 	$(copy_jars)
 	touch tests/e2e/target/classpaths tests/spark_suites/target/classpath.txt
 
@@ -142,6 +142,9 @@ pages: build tests/e2e/target/classpaths ## outputs and pictures in README and p
 	SPARK_LINES=$(HOME_LINE) CI=true PICTURES=$(CURDIR)/python/docs .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml tests/e2e/test_latency_tab.py -k drawn
 	SPARK_LINES=$(HOME_LINE) .venv/$(HOME_LINE)/bin/python -m cogapp -rc -I python/docs -I tests/e2e -p "import outputs" $(PAGES)
 	pngquant --force --ext .png 64 python/docs/*.png
+
+scala-api: $(SBT_LAUNCHER) .venv/$(HOME_LINE)/spark ## the public Scala API that `make test` compares with from now on: tests/jvm/mima
+	$(SBT) $(HOME_BRIDGE)/writeApi
 
 reference: $(SBT_LAUNCHER) .venv/$(HOME_LINE)/ready ## what the code's tables of metrics and settings say: python/docs/reference.md and metrics.json
 	REFERENCE_WRITE=1 $(SBT) "$(HOME_BRIDGE)/testOnly *ReferenceSuite"
@@ -200,4 +203,4 @@ $(WHEEL): $(PYTHON_SOURCES) $(JARS) | $(VENVS)
 	touch $@
 
 .SECONDARY:
-.PHONY: help build demo publish-local test-release test test-full test-jvm spark-suites test-spark-suites test-parts mutants pages reference bench format lint lint-python venv test-e2e clean $(ALL_LINES:%=test-python-%)
+.PHONY: help build demo publish-local test-release scala-api test test-full test-jvm spark-suites test-spark-suites test-parts mutants pages reference bench format lint lint-python venv test-e2e clean $(ALL_LINES:%=test-python-%)
