@@ -66,7 +66,8 @@ PYTHON_SOURCES := python/pyproject.toml $(shell find python/src -type f -not -pa
 define copy_jars
 mkdir -p dist python/src/sparklatency/jars
 $(foreach line,$(LINES),cp jvm/spark/target/$(line)/scala-2.13/$(notdir $(call jar,$(line))) dist/ &&) true
-cp $(JARS) python/src/sparklatency/jars/
+$(foreach line,$(LINES),cp jvm/spark/target/$(line)/unpacked/$(notdir $(call jar,$(line))) python/src/sparklatency/jars/ &&) true
+cp LICENSE python/
 endef
 
 help: ## this list
@@ -94,7 +95,7 @@ test-parts: build $(VENVS)
 	@$(MAKE) --no-print-directory test-e2e
 
 test-jvm: $(SBT_LAUNCHER) $(VENVS) $(SPARKS) # one session of sbt for all that the tests want of it; two lines' suites run side by side
-	$(SBT) $(SBT_LINT) core/test "all $(BRIDGE_TESTS)" $(BRIDGES:%=%/assembly) e2e/classpaths sparkSuites/classpath
+	$(SBT) $(SBT_LINT) core/test "all $(BRIDGE_TESTS)" $(HOME_BRIDGE)/mimaReportBinaryIssues $(BRIDGES:%=%/unpacked) e2e/classpaths sparkSuites/classpath
 	$(copy_jars)
 	touch tests/e2e/target/classpaths tests/spark_suites/target/classpath.txt
 
@@ -147,6 +148,9 @@ pages: build tests/e2e/target/classpaths ## outputs and pictures in README and p
 	SPARK_LINES=$(HOME_LINE) .venv/$(HOME_LINE)/bin/python -m cogapp -rc -I python/docs -I tests/e2e -p "import outputs" $(PAGES)
 	pngquant --force --ext .png 64 python/docs/*.png
 
+scala-api: $(SBT_LAUNCHER) .venv/$(HOME_LINE)/spark ## the public Scala API that `make test` compares with from now on: tests/jvm/mima
+	$(SBT) $(HOME_BRIDGE)/writeApi
+
 reference: $(SBT_LAUNCHER) .venv/$(HOME_LINE)/ready ## what the code's tables of metrics and settings say: python/docs/reference.md and metrics.json
 	REFERENCE_WRITE=1 $(SBT) "$(HOME_BRIDGE)/testOnly *ReferenceSuite"
 
@@ -175,7 +179,7 @@ lint-python: $(VENVS)
 venv: $(VENVS) $(SPARKS) ## a virtual environment with Spark for each line, in .venv/
 
 clean: ## remove everything that was built
-	rm -rf dist target project/target project/project jvm/*/target tests/e2e/target tests/spark_suites/target tests/mutants/target python/src/sparklatency/jars .venv .tools
+	rm -rf dist target project/target project/project jvm/*/target tests/e2e/target tests/spark_suites/target tests/mutants/target python/src/sparklatency/jars python/LICENSE .venv .tools
 
 $(SBT_LAUNCHER):
 	mvn -q -B dependency:copy -Dartifact=org.scala-sbt:sbt-launch:$(SBT_VERSION) -DoutputDirectory=$(@D)
@@ -185,7 +189,7 @@ $(HISTOGRAM):
 
 $(JARS) &: $(JVM_SOURCES) | $(SBT_LAUNCHER) $(SPARKS)
 	@echo "Building the jar for Spark $(LINES). The first time this downloads the compiler and takes two minutes."
-	$(SBT) $(BRIDGES:%=%/assembly)
+	$(SBT) $(BRIDGES:%=%/unpacked)
 	$(copy_jars)
 
 $(WHEEL): $(PYTHON_SOURCES) $(JARS) | $(VENVS)
@@ -204,4 +208,4 @@ $(WHEEL): $(PYTHON_SOURCES) $(JARS) | $(VENVS)
 	touch $@
 
 .SECONDARY:
-.PHONY: help build demo publish-local test-release test test-full test-jvm spark-suites test-spark-suites test-parts mutants pages reference bench format lint lint-python venv test-e2e clean $(ALL_LINES:%=test-python-%)
+.PHONY: help build demo publish-local test-release scala-api test test-full test-jvm spark-suites test-spark-suites test-parts mutants pages reference bench format lint lint-python venv test-e2e clean $(ALL_LINES:%=test-python-%)

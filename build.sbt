@@ -92,7 +92,13 @@ def bridgeOf(spark: SparkLine): String = s"bridge${spark.name.replace(".", "")}"
 def bridge(spark: SparkLine): Project =
   Project(bridgeOf(spark), file("jvm/spark"))
     .dependsOn(core)
-    .settings(testsIn("spark"), spark.settings, Publication.settings(core))
+    .settings(
+      testsIn("spark"),
+      spark.settings,
+      Jar.settings(spark),
+      Publication.settings(core),
+      PublicApi.settings
+    )
     .settings(
       name := s"sparklatency-spark_${spark.name}",
       target := baseDirectory.value / "target" / spark.name,
@@ -102,19 +108,7 @@ def bridge(spark: SparkLine): Project =
       Test / javaOptions ++= sparkJvm ++ shortLived,
       inForks(count = 3),
       testLine := (Test / testOnly).toTask(SparkLine.suites.map("*." + _).mkString(" ", " ", "")).value,
-      libraryDependencies += "com.tngtech.archunit" % "archunit" % "1.3.0" % Test,
-      assembly / assemblyJarName := s"sparklatency-spark_${spark.name}_${scalaBinaryVersion.value}-${version.value}.jar",
-      assemblyPackageScala / assembleArtifact := false,
-      assembly / assemblyExcludedJars := (Compile / unmanagedJars).value,
-      assembly / assemblyShadeRules := Seq(
-        ShadeRule.rename("io.prometheus.**" -> "io.sparklatency.shaded.prometheus.@1").inAll
-      ),
-      assembly / test := {},
-      Compile / resourceGenerators += Def.task {
-        val file = (Compile / resourceManaged).value / "io" / "sparklatency" / "build.properties"
-        IO.write(file, s"version=${version.value}\nspark=${spark.name}\n")
-        Seq(file)
-      }
+      libraryDependencies += "com.tngtech.archunit" % "archunit" % "1.3.0" % Test
     )
 
 /** JMH: the cost of the recorder and the clock. Never published. */

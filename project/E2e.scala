@@ -4,7 +4,7 @@ import sbt.Keys._
 /** What the end-to-end suite takes from Maven, handed to it as text files of paths. */
 object E2e {
 
-  /** Spark's Kafka connector: its four jars one by one, since of the token provider no version fits the others'. */
+  /** Spark's Kafka connector: its four jars alone, for Spark has whatever else they name. */
   private val Connector = config("connector").hide
 
   /** What people read JMX with: agents, each one jar that holds what it needs. */
@@ -20,7 +20,7 @@ object E2e {
       "org.apache.kafka" % "kafka-tools" % "4.3.0",
       "org.slf4j" % "slf4j-simple" % "1.7.36" % Runtime,
       "org.apache.spark" %% "spark-sql-kafka-0-10" % "4.2.0" % Connector intransitive (),
-      "org.apache.spark" %% "spark-token-provider-kafka-0-10" % "4.0.0" % Connector intransitive (),
+      "org.apache.spark" %% "spark-token-provider-kafka-0-10" % "4.2.0" % Connector intransitive (),
       "org.apache.kafka" % "kafka-clients" % "3.9.2" % Connector intransitive (),
       "org.apache.commons" % "commons-pool2" % "2.13.1" % Connector intransitive (),
       "io.prometheus.jmx" % "jmx_prometheus_javaagent" % "1.0.1" % Agents intransitive (),

@@ -25,6 +25,14 @@ object Publication {
     ),
     description := "How old is a record at each step of a Spark pipeline, and which step made it so?",
     licenses := Seq("Apache-2.0" -> url("https://www.apache.org/licenses/LICENSE-2.0.txt")),
+    organizationName := "io.sparklatency",
+    // Where the sources are is missing until they have a public address: `homepage` and `scmInfo`.
+    pomExtra := <developers>
+      <developer>
+        <name>the sparklatency developers</name>
+        <organization>io.sparklatency</organization>
+      </developer>
+    </developers>,
     pomPostProcess := withoutDependencies
   )
 

@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from broker import free_port
@@ -27,6 +27,8 @@ class Spark:
     """An installed pyspark of one Spark line."""
 
     line: str
+    java_home: Path | None = None
+    """The JDK that it runs on; that of the machine without it."""
 
     @property
     def python(self) -> Path:
@@ -64,6 +66,7 @@ class Spark:
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_MASTER_OPTS": "-Dspark.master.rest.enabled=false",  # its port would be a fixed one
             "PYSPARK_PYTHON": self.python,
+            **({"JAVA_HOME": self.java_home} if self.java_home else {}),
         }
         command = [self.home / "bin" / script, *arguments]
         return Child(
@@ -75,7 +78,7 @@ class Spark:
 class LinkedSpark(Spark):
     """The same with a home of links in `folder`: a cluster within the driver writes into Spark's home."""
 
-    folder: Path
+    folder: Path = field(kw_only=True)
 
     def __post_init__(self) -> None:
         for part in super().home.iterdir():
@@ -134,7 +137,7 @@ class Cluster:
 
 def cluster_in_driver(line: str, folder: Path, cores: int = 1) -> Cluster:
     """The one that Spark starts within a driver and for it alone; it comes and goes with the application."""
-    return Cluster(LinkedSpark(line, folder), f"local-cluster[{WORKERS},{cores},1024]", folder)
+    return Cluster(LinkedSpark(line, folder=folder), f"local-cluster[{WORKERS},{cores},1024]", folder)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""One pipeline through `spark-submit --jars` on each line of which `make test` does not run all suites.
+"""One pipeline through `spark-submit --jars` on each line without all suites in `make test`, and on JDK 21.
 
 It goes the way of a user: the line's own pyspark chooses the jar, and every surface shows what was read.
 """
@@ -16,7 +16,8 @@ from urllib.request import urlopen
 
 import pytest
 from children import Child
-from cluster import OLDER_LINES, Spark, settings
+from cluster import LINES, OLDER_LINES, Spark, settings
+from jdk import java_home
 
 from sparklatency import latency
 
@@ -24,6 +25,11 @@ SCRIPT = Path(__file__).parent / "older_line.py"
 FILES = 2
 RECORDS = 1000
 KEYS = 7
+MACHINE = None
+"""The JDK that the machine has."""
+
+RUNS = [*((line, MACHINE) for line in OLDER_LINES), *((line, 21) for line in LINES[:1])]
+"""Lines, and the JDK of each."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,7 @@ class Submitted:
     """An application whose queries have ended, and whose UI is there."""
 
     spark: Spark
+    jdk: int | None
     driver: Child
     id: str
     ui: str
@@ -49,13 +56,16 @@ def command(spark: Spark, *arguments: str) -> str:
     return run([spark.command, *arguments], check=True, capture_output=True, text=True, timeout=60).stdout
 
 
-@pytest.fixture(scope="module", params=OLDER_LINES)
+@pytest.fixture(
+    scope="module", params=RUNS, ids=lambda run: run[0] if run[1] is MACHINE else f"{run[0]}-jdk{run[1]}"
+)
 def submitted(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Submitted]:
     """The test that ends it comes last."""
-    spark = Spark(request.param)
+    line, jdk = request.param
     folder = tmp_path_factory.mktemp("older-line")
+    spark = Spark(line, None if jdk is MACHINE else java_home(folder / "jdk"))
     for part in ("records", "events"):
         (folder / part).mkdir()
     now = time.time_ns() // 1_000_000
@@ -77,7 +87,7 @@ def submitted(
     arguments = (str(folder / "records"), str(folder))
     with spark.start("older-line", folder, "spark-submit", *submit, SCRIPT, *arguments) as driver:
         [id_, ui] = driver.until(lambda: said(driver), "its queries end", within=120)
-        yield Submitted(spark, driver, id_, ui, folder)
+        yield Submitted(spark, jdk, driver, id_, ui, folder)
 
 
 def at(ms: int) -> str:
@@ -111,6 +121,12 @@ def test_a_query_marked_by_hand_counts_each_record(submitted: Submitted) -> None
 def test_a_query_without_a_mark_has_automatic_nodes(submitted: Submitted) -> None:
     found = {name.partition("[")[0]: count for name, count in records("automatic", submitted.ui).items()}
     assert found == {"source-0-file": RECORDS, "deduplicate-1": RECORDS, "sink": RECORDS}
+
+
+def test_it_runs_on_the_jdk_that_is_meant(submitted: Submitted) -> None:
+    told = json.loads(text(f"{submitted.ui}/api/v1/applications/{submitted.id}/environment"))
+    version = told["runtime"]["javaVersion"]
+    assert submitted.jdk is MACHINE or version.startswith(f"{submitted.jdk}."), version
 
 
 def test_the_tab_and_prometheus_show_it(submitted: Submitted) -> None:

@@ -33,7 +33,7 @@ def ui(reader: Reader) -> Iterator[str]:
         topics.finish(within=60)
     with reader.start("driver", block("spark-submit")) as driver:
         started = driver.until(
-            lambda: re.search(r"'SparkUI' on port (\d+)", driver.log.read_text()), "it has a UI", 90
+            lambda: re.search(r"'SparkUI' on port (\d+)", driver.log.read_text()), "it has a UI", within=300
         )
         url = f"http://127.0.0.1:{started[1]}"
         with reader.start("producer", block("kafka-console-producer")):

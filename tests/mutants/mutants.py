@@ -60,6 +60,13 @@ def mutants() -> list[Mutant]:
     return [_read(patch) for patch in sorted(FOLDER.glob("*/*.patch"))]
 
 
+def files() -> set[str]:
+    """Returns the files of the checkout, also those that are not committed yet."""
+    listed = [tool("git"), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    printed = subprocess.run(listed, cwd=CHECKOUT, check=True, capture_output=True, text=True).stdout
+    return {file for file in printed.split("\0") if (CHECKOUT / file).is_file()}
+
+
 def tool(name: str) -> str:
     """Returns the path of a program."""
     found = shutil.which(name)

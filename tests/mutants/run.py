@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import re
 import shutil
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -18,7 +17,7 @@ from contextlib import contextmanager
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from mutants import CHECKOUT, FOLDER, Mutant, mutants, tool
+from mutants import CHECKOUT, FOLDER, Mutant, files, mutants
 from suites import FAILED, PASSED, Pytest, Ran, Sbt
 
 if TYPE_CHECKING:
@@ -81,14 +80,12 @@ def _broken(mutant: Mutant) -> Iterator[bool]:
 
 def _copy() -> None:
     """Makes the copy what the checkout is, with what is not committed. Writes only what differs."""
-    listed = [tool("git"), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    printed = subprocess.run(listed, cwd=CHECKOUT, check=True, capture_output=True, text=True).stdout
-    files = {file for file in printed.split("\0") if (CHECKOUT / file).is_file()}
+    found = files()
     COPY.mkdir(parents=True, exist_ok=True)
     known = TARGET / "copied.txt"
-    for gone in set(known.read_text(encoding="utf-8").splitlines() if known.exists() else ()) - files:
+    for gone in set(known.read_text(encoding="utf-8").splitlines() if known.exists() else ()) - found:
         (COPY / gone).unlink(missing_ok=True)
-    for file in files:
+    for file in found:
         source, copy = CHECKOUT / file, COPY / file
         if not copy.exists() or copy.read_bytes() != source.read_bytes():
             copy.parent.mkdir(parents=True, exist_ok=True)
@@ -97,7 +94,7 @@ def _copy() -> None:
         if not (COPY / tools).exists():
             (COPY / tools).symlink_to((CHECKOUT / tools).resolve())
     shutil.copytree(CHECKOUT / JARS, COPY / JARS, dirs_exist_ok=True)
-    known.write_text("\n".join(sorted(files)), encoding="utf-8")
+    known.write_text("\n".join(sorted(found)), encoding="utf-8")
 
 
 def _runs_by_sbt(mutant: Mutant) -> bool:

@@ -1,6 +1,7 @@
-"""The public Python API is what `golden/api.txt` lists: who changes the one changes the other, knowingly.
+"""The public Python API is what `golden/api.txt` lists, and the command line what `golden/cli.txt` does.
 
-`API_WRITE=1 pytest test_public_api.py` writes the list anew.
+Who changes the one changes the other, knowingly. `API_WRITE=1 pytest test_public_api.py` writes them anew.
+`PromisedNamesSuite` holds other names that last.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
 import pytest
 
 import sparklatency
 import sparklatency.values
+from sparklatency.cli import main
 from sparklatency.view import Latency
 
 if TYPE_CHECKING:
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.one_line
 
-LISTED = Path(__file__).parent / "golden" / "api.txt"
+GOLDEN = Path(__file__).parent / "golden"
 
 
 def api() -> list[str]:
@@ -60,10 +63,37 @@ def told(name: str, value: object) -> Iterator[str]:
         yield name
 
 
-def test_the_public_api_is_as_listed() -> None:
+def commands(name: str, command: click.Command) -> Iterator[str]:
+    """A line for each command, and for each of its arguments and options: its names, and what it takes."""
+    yield name
+    for parameter in command.params:
+        values = parameter.type.choices if isinstance(parameter.type, click.Choice) else [parameter.type.name]
+        takes = "" if getattr(parameter, "is_flag", False) else f" {'|'.join(map(str, values))}"
+        times = "" if parameter.nargs == 1 and not parameter.multiple else " ..."
+        by_environment = f" or {parameter.envvar}" if parameter.envvar else ""
+        written = (
+            ", ".join(parameter.opts)
+            if isinstance(parameter, click.Option)
+            else parameter.human_readable_name
+        )
+        yield f"{name} {written}{takes}{times}{by_environment}"
+    if isinstance(command, click.Group):
+        for inner in command.commands.values():
+            yield from commands(f"{name} {inner.name}", inner)
+
+
+def assert_listed(file: str, lines: list[str]) -> None:
     if os.environ.get("API_WRITE"):
-        LISTED.write_text("".join(f"{line}\n" for line in api()), encoding="utf-8")
-    assert api() == LISTED.read_text(encoding="utf-8").splitlines()
+        (GOLDEN / file).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    assert lines == (GOLDEN / file).read_text(encoding="utf-8").splitlines()
+
+
+def test_the_public_api_is_as_listed() -> None:
+    assert_listed("api.txt", api())
+
+
+def test_the_command_line_is_as_listed() -> None:
+    assert_listed("cli.txt", sorted(commands("sparklatency", main)))
 
 
 def test_a_parameter_more_and_a_name_less_are_found() -> None:
