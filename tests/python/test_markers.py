@@ -1,4 +1,4 @@
-"""Latency markers of a query over files, and what every surface says of them, by a clock that the test sets."""
+"""Latency markers of a query over files, as every surface tells them, by a clock that the test sets."""
 
 from __future__ import annotations
 

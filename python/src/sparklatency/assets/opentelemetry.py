@@ -26,7 +26,7 @@ _TASK = {"sparklatency.thread": "param(thread-id)", "sparklatency.task": "param(
 
 
 def rules() -> Mapping[str, Any]:
-    """Returns the configuration: a rule for each metric of nodes and queries, one for each other kind of bean."""
+    """Returns the configuration: a rule for each metric of nodes and queries, one for other kinds of bean."""
     nodes = [
         {
             "bean": f"metrics:name=*.sparklatency.query.*.node.*.{metric.name},type=gauges",
