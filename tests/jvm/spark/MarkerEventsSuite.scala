@@ -1,16 +1,21 @@
 package org.apache.spark.sql.latency
 
+import java.nio.file.Files
 import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.jdk.CollectionConverters._
 
+import io.sparklatency.figures.Granularity
+import io.sparklatency.figures.MarkerSettings
 import io.sparklatency.spark.MarkersTest
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerEvent
 import org.apache.spark.sql.latency.history.BatchArchive
 import org.apache.spark.sql.latency.history.LatencyStore
+import org.apache.spark.status.KVUtils
 import org.apache.spark.util.JsonProtocol
 import org.apache.spark.util.kvstore.InMemoryStore
+import org.apache.spark.util.kvstore.KVStore
 
 /** Latency markers in the event log. In Spark's own package for its format. */
 class MarkerEventsSuite extends MarkersTest {
@@ -32,34 +37,40 @@ class MarkerEventsSuite extends MarkersTest {
     events.asScala.toSeq.map(JsonProtocol.sparkEventToJsonString(_))
   }
 
-  private def read(log: Seq[String]): LatencyStore = {
-    val store = new InMemoryStore
-    val archive = new BatchArchive(store, kept = 10)
-    log.foreach(line => archive.onOtherEvent(JsonProtocol.sparkEventFromJson(line)))
-    new LatencyStore(store, live = None)
-  }
+  private def reading[A](log: Seq[String], from: KVStore)(read: LatencyStore => A): A =
+    try {
+      val archive = new BatchArchive(from, kept = 10)
+      log.foreach(line => archive.onOtherEvent(JsonProtocol.sparkEventFromJson(line)))
+      read(new LatencyStore(from, live = None))
+    } finally from.close()
 
-  test("a History Server shows the markers of a run by source and operator, with the time of its window") {
-    withSettings(auto ++ on: _*) {
-      val log = logged(ran(line.withColumn("x", blocking(20)))(_ => ()))
-      val Seq(query) = read(log).queries: @unchecked
-      val markers = query.markers.get
-      assert(markers.of.map { one =>
-        (
-          one.key.source,
-          one.key.operator,
-          one.key.operatorSubtask,
-          one.figures.total.count,
-          one.figures.window.max
-        )
-      } === Seq(source, "sink", "__commit__").map(operator => (Some(source), operator, None, 1, Some(20))))
-      assert((
-        markers.count,
-        markers.markedMs,
-        markers.settings.intervalMs
-      ) === ((1, Some(Start), Some(1000))))
+  private def disk: KVStore = KVUtils.createKVStore(
+    Some(Files.createTempDirectory("store").toFile),
+    live = false,
+    spark.sparkContext.conf
+  )
+
+  for (
+    (kind, store) <-
+      Seq[(String, () => KVStore)]("memory" -> (() => new InMemoryStore), "disk" -> (() => disk))
+  )
+    test(s"a History Server shows the markers of a run by source and operator, from a store in $kind") {
+      withSettings(auto ++ on :+ ("spark.sparklatency.markers.granularity" -> "subtask"): _*) {
+        val log = logged(ran(line.withColumn("x", blocking(20)).repartition(2))(_ => ()))
+        val markers = reading(log, store())(_.queries.head.markers.get)
+        val of = markers.of.map { one =>
+          val (key, figures) = (one.key, one.figures)
+          val subtasks = key.sourceSubtask ++ key.operatorSubtask
+          (key.source, key.operator, subtasks.size, figures.total.count, figures.window.max, one.last.max)
+        }
+        // One partition is read, and there are two behind the shuffle.
+        assert(of === Seq(source -> 1, "sink" -> 2, "__commit__" -> 1).map { case (operator, count) =>
+          (Some(source), operator, 0, count, Some(20), Some(20))
+        })
+        assert((markers.count, markers.markedMs) === ((1, Some(Start))))
+        assert(markers.settings === MarkerSettings(Some(1000), Granularity.Subtask))
+      }
     }
-  }
 
   test("a log without markers has no word of them") {
     withSettings(auto: _*) {
