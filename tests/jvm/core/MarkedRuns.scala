@@ -2,8 +2,11 @@ package io.sparklatency
 
 import scala.collection.mutable
 
+import io.sparklatency.figures.Batch
 import io.sparklatency.figures.FiguresListener
+import io.sparklatency.figures.FiguresMaker
 import io.sparklatency.figures.FiguresSettings
+import io.sparklatency.figures.Granularity
 import io.sparklatency.figures.LiveFigures
 import io.sparklatency.figures.LiveRuns
 import io.sparklatency.figures.MarkOwner
@@ -19,9 +22,12 @@ import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.Reading
 import io.sparklatency.figures.ReadingPlace
 import io.sparklatency.figures.Retries
+import io.sparklatency.figures.RunFigures
 import io.sparklatency.figures.TaskAttempt
 import io.sparklatency.figures.TaskReport
 import io.sparklatency.figures.TaskSlice
+import io.sparklatency.figures.WindowSamples
+import io.sparklatency.figures.WindowSettings
 import io.sparklatency.recording.LatencySummary
 import io.sparklatency.time.ClockOffset
 import io.sparklatency.time.ManualClock
@@ -43,6 +49,7 @@ trait MarkedRuns extends AnyFunSuite {
     val clock = new ManualClock(1000000)
     val live = new LiveRuns(clock, FiguresSettings(maxNodes = maxNodes), shown)(_.stopped)
     private var batches = 0L
+    var events = Vector.empty[Batch]
     private var run = "1"
 
     def owner(node: String) = MarkOwner(NodeKey("orders", node), Some("id"), Some(run))
@@ -69,7 +76,7 @@ trait MarkedRuns extends AnyFunSuite {
         val batch = query.batch(batches)
         query.add(marks, batch, executor => Some(ClockOffset(offsets.getOrElse(executor, 0L), 0)))
         batch.committed(committed)
-        query.commit(batches)(identity)
+        query.commit(batches)(identity).foreach(events :+= _)
       }
       ()
     }
@@ -92,6 +99,14 @@ trait MarkedRuns extends AnyFunSuite {
     def endless(): Unit = live.planned(ids.zipWithIndex.map { case (node, planning) =>
       PlannedNode(owner(node), edges.getOrElse(node, Set.empty), planning.toLong, markers = markers)
     })
+
+    /** What whoever reads the events of all batches makes of them. */
+    def replayed: QuerySnapshot = {
+      val maker = new Maker(clock)
+      val read = new RunFigures(owner(""), Granularity.Operator, maker)
+      events.foreach(read.replay)
+      read.snapshot(clock.millis())
+    }
 
     def restart(): Unit = {
       live.stopped(run)
@@ -149,6 +164,19 @@ object MarkedRuns {
     def part(id: Option[String], subtask: Option[Int]) =
       id.fold("")(id => subtask.fold(id)(number => s"$id.$number"))
     s"${part(key.source, key.sourceSubtask)} > ${part(Some(key.operator), key.operatorSubtask)}".trim
+  }
+
+  /** Makes figures without a limit, as a reader of events does. */
+  private final class Maker(clock: ManualClock) extends FiguresMaker {
+    override val window: WindowSettings = WindowSettings()
+    private val samples = WindowSamples(window, clock)
+    override def hasRoom: Boolean = true
+    override def hasRoomForTask: Boolean = true
+    override def hasRoomForMarkers: Boolean = true
+    override def node(node: String, measure: Measure): LiveFigures = new LiveFigures(clock, samples)
+    override def operator(node: String): OperatorLatency = new OperatorLatency
+    override def marker(key: MarkerKey): LiveFigures = new LiveFigures(clock, samples)
+    override def task(task: String, node: Option[String]): LiveFigures = new LiveFigures(clock, samples)
   }
 
   /** What a process shows of markers. */

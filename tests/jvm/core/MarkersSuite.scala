@@ -134,6 +134,21 @@ class MarkersSuite extends MarkedRuns {
     assert(now.size === before.size && !now.exists(figures => gone.exists(_ eq figures)))
   }
 
+  test("the events of batches make the markers of the run, with the partitions of each node together") {
+    val run = new Run(second, chain("s", "o"))
+    run.batch(100)(At("s", 0, 0, 10), At("o", 0, 0, 30), At("s", 1, 20, 21), At("o", 1, 20, 22))
+    run.batch(500)(At("s", 0, 400, 410), At("o", 0, 400, 440))
+    run.batch(1500)(At("s", 0, 1400, 1410), At("o", 0, 1400, 1450))
+    assert(run.events.map(_.markers.map(_.count)) === Seq(Some(2), None, Some(1)))
+    val read = run.replayed.markers.get
+    assert(read.of.map(one => name(one.key) -> ((one.figures.total.count, one.last.max))) ===
+      Seq("s > s" -> ((3, Some(10))), "s > o" -> ((3, Some(50))), "s > __commit__" -> ((3, Some(100)))))
+    val window = read.of(1).figures.window
+    assert((window.min, window.avg, window.max) === ((Some(2), Some(82.0 / 3), Some(50))))
+    assert((read.settings, read.count, read.markedMs) === ((run.found.settings, 3, run.found.markedMs)))
+    assert(Markers.text(read) === Markers.text(run.found))
+  }
+
   test("a sentence says how long they take to the commit, of the slowest source") {
     val run = new Run(second, Map("o" -> Set("a", "b")))
     assert(run.live.snapshot().isEmpty)

@@ -28,6 +28,7 @@ object UiFaults {
       0,
       null,
       null,
+      null,
       null
     ))
     try body

@@ -36,7 +36,7 @@ class MarkerLatency:
     operator_id: str
     """The node that they passed; ``__commit__`` for the commit, ``__other__`` for all that are too many."""
     operator_subtask_index: int | None
-    """Its partition; None at the commit."""
+    """Its partition; None at the commit, and of a run that only the event log tells of."""
     latency: MarkerStatistics
     """Over the window. No marker within it: None, never 0."""
     quiet: bool

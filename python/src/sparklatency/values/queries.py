@@ -84,8 +84,8 @@ class QueryLatency:
     operators_so_far: Operators | None
     """The same of the batch in progress, up to now; None where none of its tasks has told."""
     markers: Markers | None
-    """Its latency markers; None where ``spark.sparklatency.markers.interval`` is not set, and of a run that
-    only the event log tells of."""
+    """Its latency markers; None where ``spark.sparklatency.markers.interval`` is not set. Of a run that only
+    the event log tells of, the partitions of a node are together."""
     nodes: Nodes[NodeSnapshot]
     last_batch: Batch | None
     """The last one whose results were committed."""

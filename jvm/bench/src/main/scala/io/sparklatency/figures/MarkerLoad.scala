@@ -21,8 +21,9 @@ object MarkerLoad {
       "| nodes | partitions | granularity | a batch with markers, µs | without | without again | of two cores, % |",
       "|---:|---:|---|---:|---:|---:|---:|"
     )
-    val rows = for ((nodes, partitions) <- Seq(2 -> 2, 5 -> 20, 5 -> 200, 20 -> 1000); granularity <- Granularity.all)
-      yield row(nodes, partitions, granularity)
+    val rows =
+      for ((nodes, partitions) <- Seq(2 -> 2, 5 -> 20, 5 -> 200, 20 -> 1000); granularity <- Granularity.all)
+        yield row(nodes, partitions, granularity)
     val table = (head ++ rows.flatten).mkString("\n")
     Files.writeString(Path.of(args.head), s"$table\n")
     println(table)
@@ -54,7 +55,7 @@ object MarkerLoad {
       val attempt = TaskAttempt(stage, partition, (stage * partitions + partition).toLong)
       val slice = TaskSlice("executor", (Now + stage * 500) * 1000 + partition * 5000L, 9, 10, 8, node / 3f)
       val reading =
-        Reading(partition, attempt, node.toLong, 0, LatencySummary.empty, Nil, None, slice)
+        Reading(partition, attempt, node.toLong, 0, LatencySummary.empty, LatencySummary.empty, None, slice)
       ReadingPlace(0, partition) -> reading
     }
     MarkReadings(id(node), Measure.E2ELatency, 0, Set(id(node - 1)).filter(_ => node > 0), readings.toMap)

@@ -19,6 +19,7 @@ import io.sparklatency.recording.LatencySummary
  * @param parts       what made its records as old as they were; none without records at its end
  * @param execution   the id under which Spark's page of SQL queries shows it
  * @param outOfOrder  how far its records came behind the newest event time of the batches before, where that is known
+ * @param markers     the latency markers that it carried; none where it carried none
  */
 final case class Batch(
     query: String,
@@ -38,7 +39,8 @@ final case class Batch(
     admission: Option[Admission] = None,
     parts: Option[AgeParts] = None,
     execution: Option[Long] = None,
-    outOfOrder: Option[LatencySummary] = None
+    outOfOrder: Option[LatencySummary] = None,
+    markers: Option[BatchMarkers] = None
 ) {
 
   /** When its first task began to read. */

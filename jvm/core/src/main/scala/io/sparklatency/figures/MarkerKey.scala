@@ -15,6 +15,9 @@ final case class MarkerKey(
     operatorSubtask: Option[Int]
 ) {
 
+  /** The same of all partitions. */
+  def ofAllSubtasks: MarkerKey = copy(sourceSubtask = None, operatorSubtask = None)
+
   /** Those that are known, in Flink's order. */
   def tags: Seq[(String, String)] = Seq(
     "source_id" -> source,

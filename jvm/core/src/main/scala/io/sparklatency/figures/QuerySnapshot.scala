@@ -19,7 +19,7 @@ import io.sparklatency.recording.LatencySummary
  * @param activity  what the run did then
  * @param soFar     who was at work for the batch in progress, up to now; none where no batch ends
  * @param outOfOrder how far all its records came behind the newest event time of the batches before theirs, where that is known
- * @param markers   its latency markers; none where they are off, and of a run that is only stored
+ * @param markers   its latency markers; none where they are off. Of a run that is only stored the partitions of a node are together
  */
 final case class QuerySnapshot(
     name: String,

@@ -118,7 +118,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
       val latencies = batch.latencies.map(node => node.copy(timestamp = timestamps.get(node.id)))
       for (node <- latencies; ages <- node.measures.get(Measure.Commit)) of(node.id, Measure.Commit).add(ages)
       val at = batch.committedAt
-      batch.markers.foreach(markers.committed(_, at))
+      val marked = batch.markers.map(markers.committed(_, at))
       open = None
       val told = complete(
         Batch(
@@ -136,7 +136,8 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
           latencies,
           folded.count,
           batch.times,
-          execution = batch.execution
+          execution = batch.execution,
+          markers = marked
         )
       )
       val earlier = lastBatch.toSeq.flatMap(_.watermarks)
@@ -163,6 +164,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     }
     batch.nodes.foreach(node => linked(node.id, node.upstream))
     timestamps ++= batch.nodes.flatMap(node => node.timestamp.map(node.id -> _))
+    batch.markers.foreach(markers.replay(_, batch.committedMs))
     committed(batch)
   }
 
@@ -254,7 +256,9 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     })
 
   private def withMarkers(nowMs: Long, uncommittedMs: Option[Long]): QuerySnapshot =
-    brief(nowMs, uncommittedMs).copy(markers = markers.snapshot(planned))
+    brief(nowMs, uncommittedMs).copy(markers =
+      markers.snapshot(if (planned.isEmpty) nodes.keys.toSeq else planned)
+    )
 
   /** The same without nodes: for figures of the query itself. */
   def brief(nowMs: Long, uncommittedMs: Option[Long] = None): QuerySnapshot = QuerySnapshot(

@@ -47,12 +47,27 @@ private final class RunMarkers(make: FiguresMaker) {
   private def isDue(ms: Long, markedMs: Option[Long], interval: Long): Boolean =
     markedMs.forall(before => ms - before >= interval || ms < before)
 
-  /** Their batch is committed. */
-  def committed(passes: MarkerPasses, atMs: Long): Unit = {
+  /** Their batch is committed. Gives what its event has of them. */
+  def committed(passes: MarkerPasses, atMs: Long): BatchMarkers = {
     count += passes.count
     val passed = passes.latencies(settings.granularity, atMs).toSeq
     for ((histogram, same) <- passed.map { case (key, one) => of(key) -> one }.groupMap(_._1)(_._2))
       histogram.add(LatencySummary.merge(same), atMs)
+    val together = passed.groupMap { case (key, _) => key.ofAllSubtasks } { case (_, one) => one }
+    BatchMarkers(
+      settings,
+      passes.count,
+      passes.markedMs.getOrElse(atMs),
+      together.map { case (key, same) => key -> LatencySummary.merge(same) }
+    )
+  }
+
+  /** Those of a batch that was committed, as its event tells. */
+  def replay(batch: BatchMarkers, atMs: Long): Unit = {
+    settings = batch.settings
+    count += batch.count
+    markedMs = Some(batch.markedMs)
+    for ((key, same) <- batch.of) of(key).add(same, atMs)
   }
 
   /**

@@ -42,7 +42,8 @@ final case class SparkListenerLatencyBatch(
     @JsonInclude(JsonInclude.Include.NON_NULL) admission: StoredAdmission = null,
     @JsonInclude(JsonInclude.Include.NON_NULL) parts: StoredParts = null,
     @JsonInclude(JsonInclude.Include.NON_NULL) execution: java.lang.Long = null,
-    @JsonInclude(JsonInclude.Include.NON_NULL) outOfOrder: Array[Byte] = null
+    @JsonInclude(JsonInclude.Include.NON_NULL) outOfOrder: Array[Byte] = null,
+    @JsonInclude(JsonInclude.Include.NON_NULL) markers: StoredMarkers = null
 ) extends SparkListenerEvent {
 
   /** The batch. A version that this sparklatency does not know is a `NewerFormatException`. Decodes each node's summaries. */
@@ -66,7 +67,8 @@ final case class SparkListenerLatencyBatch(
       Option(admission).map(_.admission),
       Option(parts).map(_.parts),
       Option(execution).map(_.toLong),
-      Option(outOfOrder).map(LatencySummary.fromBytes(_))
+      Option(outOfOrder).map(LatencySummary.fromBytes(_)),
+      Option(markers).map(_.markers)
     )
   }
 }
@@ -92,7 +94,8 @@ object SparkListenerLatencyBatch {
     record.admission.map(StoredAdmission(_)).orNull,
     record.parts.map(StoredParts(_)).orNull,
     record.execution.map(Long.box).orNull,
-    record.outOfOrder.map(_.toBytes).orNull
+    record.outOfOrder.map(_.toBytes).orNull,
+    record.markers.map(StoredMarkers(_)).orNull
   )
 }
 

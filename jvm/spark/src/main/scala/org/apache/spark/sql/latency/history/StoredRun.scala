@@ -10,6 +10,7 @@ import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.WindowSettings
 import io.sparklatency.recording.LatencySummary
 import org.apache.spark.sql.latency.StoredNode
+import org.apache.spark.sql.latency.StoredRunMarkers
 import org.apache.spark.sql.latency.StoredTimes
 import org.apache.spark.status.KVUtils.KVIndexParam
 
@@ -27,6 +28,7 @@ import org.apache.spark.status.KVUtils.KVIndexParam
  * @param operators each node's operator latency in the last batches that tell it
  * @param latestMs when the last batch was committed that reached each node
  * @param usuallyMs from one commit to the next
+ * @param markers its latency markers; none where no batch carried any
  * @param worked the number of the last batch that had records, and `times` who was at work for it
  */
 private[spark] final class StoredRun(
@@ -47,7 +49,8 @@ private[spark] final class StoredRun(
     val worked: Long,
     val times: StoredTimes,
     val latestMs: java.util.Map[String, java.lang.Long],
-    val usuallyMs: java.lang.Double
+    val usuallyMs: java.lang.Double,
+    val markers: StoredRunMarkers
 ) {
 
   /** The figures as they were, without the last batch: that is stored apart, and may have been dropped. */
@@ -79,7 +82,8 @@ private[spark] final class StoredRun(
       lastBatch = None,
       covers = WindowSettings(samples, sampleMs),
       times = Option(times).map(_.times(worked)),
-      usuallyMs = Option(usuallyMs).map(_.toDouble)
+      usuallyMs = Option(usuallyMs).map(_.toDouble),
+      markers = Option(markers).map(_.snapshot)
     )
   }
 
@@ -113,7 +117,8 @@ private[spark] object StoredRun {
       run.times.fold(0L)(_.batch),
       run.times.map(StoredTimes(_)).orNull,
       run.nodes.flatMap(node => node.batchMs.map(ms => node.id -> Long.box(ms))).toMap.asJava,
-      run.usuallyMs.map(Double.box).orNull
+      run.usuallyMs.map(Double.box).orNull,
+      run.markers.map(StoredRunMarkers(_)).orNull
     )
   }
 }
