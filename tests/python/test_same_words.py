@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import html
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
+from pyspark.sql import functions as F  # noqa: N812
 
 from fabricated import NO_PARTS, figures, node, note, operators, part, query, slowest
-from sparklatency import latency
+from sparklatency import latency, with_e2e_latency, with_system_time_watermark
 from sparklatency.cli import main
 from sparklatency.demo import summary
+from support import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pyspark.sql import SparkSession
+
+    from sparklatency.values.batches import Batch
     from ui import UI
 
 pytestmark = pytest.mark.one_line
@@ -123,3 +129,50 @@ def test_check_passes_on_what_is_wrong(ui: UI) -> None:
         ["warn", "code-3", f"orders: {NOTES[3]}"],
         ["warn", "code-4", f"orders: {NOTES[4]}"],
     ]
+
+
+def test_sql_and_the_terminal_and_python_say_the_same_of_each_watermark(spark: SparkSession) -> None:
+    rate = spark.readStream.format("rate").option("rowsPerSecond", 50).load()
+    by_events = with_e2e_latency(rate, "source", "timestamp").withWatermark("timestamp", "2 seconds")
+    by_clock = with_system_time_watermark(rate.withColumnRenamed("timestamp", "at"), "at", "3 seconds")
+    both = by_events.union(by_clock).groupBy(F.window("timestamp", "1 second")).count()
+    stream = both.writeStream.queryName("same_watermarks").outputMode("update").format("noop").start()
+    ui = spark.sparkContext.uiWebUrl
+    assert ui is not None
+
+    def batch() -> Batch | None:
+        found = latency(stream).query.last_batch
+        return found if found and all(one.watermark for one in found.watermarks) else None
+
+    try:
+        eventually(batch)
+    finally:
+        stream.stop()
+    last = latency("same_watermarks").query.last_batch
+    assert last is not None
+    in_python = [
+        {
+            "source": one.source,
+            "column": one.column,
+            "kind": one.kind,
+            "delay": one.delay,
+            "watermark": one.watermark and round(one.watermark.timestamp() * 1_000),
+            "lag": one.lag,
+            "holds_back": one.holds_back,
+        }
+        for one in last.watermarks
+    ]
+    assert [(one["source"], one["column"], one["kind"], one["delay"]) for one in in_python] == [
+        ("rate", "timestamp", "event-time", 2_000),
+        ("rate", "at", "system-time", 3_000),
+    ]
+    [row, *_] = spark.sql("SELECT watermarks FROM e2e_latency() WHERE query = 'same_watermarks'").collect()
+    in_sql = [one.asDict() for one in row.watermarks]
+    assert [{name: row[name] for name in in_python[0]} for row in in_sql] == in_python
+    done = CliRunner().invoke(main, ["watermarks", "--query", "same_watermarks", "--url", ui, "--json"])
+    assert done.exit_code == 0, done.output
+    in_terminal = json.loads(done.stdout)["watermarks"]
+    assert [
+        {**{name: row.get(name) for name in in_python[0]}, "holds_back": row["holdsBack"]}
+        for row in in_terminal
+    ] == in_python

@@ -19,26 +19,36 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+START = NOW // 10_000 * 10_000
+
+
+def write(file: Path, *seconds: int) -> None:
+    """A file of events that happened so many seconds after the start."""
+    file.write_text("\n".join(f'{{"ms": {START + second * 1_000}}}' for second in seconds))
+
+
+def read(spark: SparkSession, folder: Path) -> DataFrame:
+    files = spark.readStream.schema("ms LONG").json(str(folder))
+    return files.select(F.timestamp_millis("ms").alias("at"))
+
+
 @pytest.mark.usefixtures("running")
 @pytest.mark.parametrize("lag", ["10 seconds", timedelta(seconds=10)])
 def test_the_last_window_closes_by_itself(
     spark: SparkSession, clock: Any, tmp_path: Path, lag: str | timedelta
 ) -> None:
-    start = NOW // 10_000 * 10_000
-    clock.set(start)
-    (tmp_path / "one.json").write_text(f'{{"ms": {start + 1_000}}}')
-    events = (
-        spark.readStream.schema("ms LONG").json(str(tmp_path)).select(F.timestamp_millis("ms").alias("at"))
-    )
+    clock.set(START)
+    write(tmp_path / "one.json", 1)
+    events = read(spark, tmp_path)
     counts = with_system_time_watermark(events, "at", lag).groupBy(F.window("at", "10 seconds")).count()
     query = counts.writeStream.format("memory").queryName("closing_by_itself").start()
     query.processAllAvailable()
-    for still_open in (start, start + 19_000):
+    for still_open in (START, START + 19_000):
         clock.set(still_open)
         query.processAllAvailable()
         query.processAllAvailable()
         assert spark.table("closing_by_itself").collect() == []
-    clock.set(start + 20_000)
+    clock.set(START + 20_000)
     query.processAllAvailable()
     query.processAllAvailable()
     assert [row["count"] for row in spark.table("closing_by_itself").collect()] == [1]
@@ -49,21 +59,18 @@ def test_the_last_window_closes_by_itself(
 def test_where_we_cannot_get_at_the_trigger_only_batches_move_it(
     spark: SparkSession, clock: Any, tmp_path: Path
 ) -> None:
-    start = NOW // 10_000 * 10_000
-    clock.set(start)
-    (tmp_path / "one.json").write_text(f'{{"ms": {start + 1_000}}}')
-    events = (
-        spark.readStream.schema("ms LONG").json(str(tmp_path)).select(F.timestamp_millis("ms").alias("at"))
-    )
+    clock.set(START)
+    write(tmp_path / "one.json", 1)
+    events = read(spark, tmp_path)
     counts = with_system_time_watermark(events, "at", "10 seconds").groupBy(F.window("at", "10 seconds"))
     spark.conf.set("spark.sparklatency.watermark.interval", "soon")  # it is read just before we get there
     query = counts.count().writeStream.format("memory").queryName("moved_by_batches").start()
     query.processAllAvailable()
-    clock.set(start + 20_000)
+    clock.set(START + 20_000)
     query.processAllAvailable()
     spark.conf.unset("spark.sparklatency.watermark.interval")
     assert spark.table("moved_by_batches").collect() == []
-    (tmp_path / "two.json").write_text(f'{{"ms": {start + 20_000}}}')
+    write(tmp_path / "two.json", 20)
     query.processAllAvailable()
     assert [row["count"] for row in spark.table("moved_by_batches").collect()] == [1]
     query.stop()
@@ -101,15 +108,13 @@ def test_the_log_says_what_keeps_it_from_closing_windows() -> None:
 def test_an_idle_source_lets_the_other_go_on(
     spark: SparkSession, clock: Any, tmp_path: Path, setting: bool
 ) -> None:
-    start = NOW // 10_000 * 10_000
-    clock.set(start)
+    clock.set(START)
     for folder in ("speaks", "silent"):
         (tmp_path / folder).mkdir()
-    (tmp_path / "speaks" / "two.json").write_text(f'{{"ms": {start + 1_000}}}\n{{"ms": {start + 25_000}}}')
+    write(tmp_path / "speaks" / "two.json", 1, 25)
 
     def events(folder: str) -> DataFrame:
-        files = spark.readStream.schema("ms LONG").json(str(tmp_path / folder))
-        at = files.select(F.timestamp_millis("ms").alias("at")).withWatermark("at", "10 seconds")
+        at = read(spark, tmp_path / folder).withWatermark("at", "10 seconds")
         return at if setting else with_idle_timeout(at, timedelta(minutes=1))
 
     name = f"an_idle_source_{setting}".lower()
@@ -121,7 +126,7 @@ def test_an_idle_source_lets_the_other_go_on(
     finally:
         spark.conf.unset("spark.sparklatency.watermark.idle.timeout")
     for seconds, closed in ((0, []), (59, []), (60, [1])):
-        clock.set(start + seconds * 1_000)
+        clock.set(START + seconds * 1_000)
         for _ in range(4):
             query.processAllAvailable()
         assert [row["count"] for row in spark.table(name).collect()] == closed

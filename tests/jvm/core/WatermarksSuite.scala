@@ -30,7 +30,7 @@ class WatermarksSuite extends AnyFunSuite {
     ))) === "At the last commit the watermark was 18 s behind the clock.")
     assert(said(Some(batch(None, orders))) === "The watermark has not moved yet.")
     assert(said(Some(batch(None))) === "The query has no watermark.")
-    assert(said(None) === "No batch has been committed yet, so nothing is known of a watermark.")
+    assert(said(None) === "No batch with a marked node has told of a watermark yet.")
   }
 
   private val sink = Aged.node("sink")(100)

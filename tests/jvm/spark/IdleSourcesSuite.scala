@@ -2,8 +2,6 @@ package io.sparklatency.spark
 
 import java.nio.file.Files
 
-import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions._
 
 /** Sources that fall silent under an idle timeout of a minute. Delays and windows have 10 s. */
@@ -66,47 +64,29 @@ class IdleSourcesSuite extends IdleSourcesTest {
 
   test("a record that comes while the query is busy keeps its source from being idle") {
     val (a, b) = (stream, stream)
-    val df = ordinary(a.toDF()).union(ordinary(b.toDF())).groupBy(window(col("value"), "10 seconds")).count()
-    val rows = new java.util.concurrent.ConcurrentLinkedQueue[Row]
-    val query = df.writeStream.foreachBatch { (batch: DataFrame, id: Long) =>
-      if (id == 1) { // takes long, and a record comes meanwhile
-        clock.advance(100000)
-        b.addData(at(2))
-      }
-      batch.collect().foreach(rows.add)
-    }.start()
-    try {
-      b.addData(at(1))
-      processAll(query)
-      a.addData(at(1, 25))
-      (1 to 2).foreach(_ => processAll(query))
-      assert(rows.size === 0)
-      clock.advance(60000)
-      (1 to 2).foreach(_ => processAll(query))
-      assert(rows.size === 1)
-    } finally query.stop()
+    def comesMeanwhile(batch: Long): Unit = if (batch == 1) {
+      clock.advance(100000)
+      b.addData(at(2)): Unit
+    }
+    running(both(a, b), during = comesMeanwhile) { it =>
+      it.reads(b, 1)
+      it.reads(a, 1, 25)
+      assert(it.rows.size === 0)
+      waits(it, 160)
+      assert(it.rows.size === 1)
+    }
   }
 
   test("a batch of an hour makes nobody idle though nothing came") {
     val (a, b) = (stream, stream)
-    val df = ordinary(a.toDF()).union(ordinary(b.toDF())).groupBy(window(col("value"), "10 seconds")).count()
-    val rows = new java.util.concurrent.ConcurrentLinkedQueue[Row]
-    val query = df.writeStream.foreachBatch { (batch: DataFrame, id: Long) =>
-      if (id == 1) clock.advance(3600000)
-      batch.collect().foreach(rows.add)
-    }.start()
-    try {
-      b.addData(at(1))
-      processAll(query)
-      a.addData(at(1, 25))
-      (1 to 3).foreach(_ => processAll(query))
-      clock.advance(53999) // of the hour a tenth of the timeout counts
-      (1 to 2).foreach(_ => processAll(query))
-      assert(rows.size === 0)
-      clock.advance(1)
-      (1 to 2).foreach(_ => processAll(query))
-      assert(rows.size === 1)
-    } finally query.stop()
+    running(both(a, b), during = batch => if (batch == 1) clock.advance(3600000)) { it =>
+      it.reads(b, 1)
+      it.reads(a, 1, 25)
+      waits(it, 3600 + 53.999) // of the hour a tenth of the timeout counts
+      assert(it.rows.size === 0)
+      waits(it, 3600 + 54)
+      assert(it.rows.size === 1)
+    }
   }
 
   test("while a source has more than is admitted it is not idle") {
@@ -115,20 +95,14 @@ class IdleSourcesSuite extends IdleSourcesTest {
     for (second <- Seq(1, 2, 3)) Files.writeString(folder.resolve(s"$second.json"), s"""{"s": $second}""")
     val limited = spark.readStream.schema("s LONG").option("maxFilesPerTrigger", 1).json(folder.toString)
       .where("s = 3").selectExpr(s"timestamp_millis($Start + s * 1000) as value")
-    val df = ordinary(a.toDF()).union(ordinary(limited)).groupBy(window(col("value"), "10 seconds")).count()
-    val rows = new java.util.concurrent.ConcurrentLinkedQueue[Row]
     a.addData(at(1, 25))
-    val query = df.writeStream.foreachBatch { (batch: DataFrame, id: Long) =>
-      if (id < 2) clock.advance(100000)
-      batch.collect().foreach(rows.add)
-    }.start()
-    try {
-      (1 to 2).foreach(_ => processAll(query))
-      assert(rows.size === 0)
-      clock.advance(60000)
-      (1 to 2).foreach(_ => processAll(query))
-      assert(rows.size === 1)
-    } finally query.stop()
+    val df = windows(ordinary(a.toDF()).union(ordinary(limited)))
+    running(df, during = batch => if (batch < 2) clock.advance(100000)) { it =>
+      processAll(it.query)
+      assert(it.rows.size === 0)
+      waits(it, 260)
+      assert(it.rows.size === 1)
+    }
   }
 
   test("a source whose records are all filtered out below its watermark is silent") {

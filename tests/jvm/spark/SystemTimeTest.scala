@@ -87,15 +87,20 @@ trait SystemTimeTest extends StreamingTest {
     def kept: Long = query.lastProgress.stateOperators.map(_.numRowsTotal).sum
   }
 
+  /** @param during what happens while a batch runs, by its number */
   protected def running[A](
       df: DataFrame,
       mode: String = "append",
       checkpoint: Option[String] = None,
-      trigger: Trigger = Trigger.ProcessingTime(0)
+      trigger: Trigger = Trigger.ProcessingTime(0),
+      during: Long => Unit = _ => ()
   )(body: Running => A): A = {
     val rows = new ConcurrentLinkedQueue[Row]
     val writer = df.writeStream.queryName(s"system_time_${freshNode().drop(5)}").outputMode(mode)
-      .trigger(trigger).foreachBatch((batch: DataFrame, _: Long) => batch.collect().foreach(rows.add): Unit)
+      .trigger(trigger).foreachBatch { (batch: DataFrame, id: Long) =>
+        during(id)
+        batch.collect().foreach(rows.add)
+      }
     checkpoint.foreach(writer.option("checkpointLocation", _))
     val query = writer.start()
     try body(new Running(query, rows))

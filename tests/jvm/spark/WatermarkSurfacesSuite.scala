@@ -99,7 +99,7 @@ class WatermarkSurfacesSuite extends IdleSourcesTest {
       assert(query(it).get("lastBatch").isNull)
       assert(query(it).get("progress").get("watermarkLag").isNull)
       assert(query(it).get("watermarkText").asText ===
-        "No batch has been committed yet, so nothing is known of a watermark.")
+        "No batch with a marked node has told of a watermark yet.")
       assert(inSql(it) === Nil)
       it.reads(input, -3)
       it.comesTo(7)

@@ -8,7 +8,7 @@ import io.sparklatency.figures.WatermarkKind
 /** Where a query's watermark stands: now if it runs, else at its last commit. */
 object Watermarks {
   def text(query: QuerySnapshot): String =
-    if (query.lastBatch.isEmpty) "No batch has been committed yet, so nothing is known of a watermark."
+    if (query.lastBatch.isEmpty) "No batch with a marked node has told of a watermark yet."
     else if (query.lastBatch.forall(_.watermarks.isEmpty)) "The query has no watermark."
     else query.watermarkLagMs.fold("The watermark has not moved yet.") { ms =>
       val behind = s"${Readable.duration(ms.toDouble)} behind the clock"
