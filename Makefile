@@ -105,7 +105,7 @@ $(ALL_LINES:%=test-python-%): test-python-%: build .venv/%/ready
 # Two modules at a time, each with a broker and clusters of its own.
 test-e2e: build tests/e2e/target/classpaths
 	SPARK_LINES="$(filter $(NEWEST_LINES),$(LINES))" OLDER_LINES="$(OLDER_LINES)" .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml \
-		--numprocesses 2 --dist loadfile \
+		--numprocesses 2 --dist loadfile --junitxml target/reports/e2e.xml \
 		$(if $(filter $(NEWEST_LINES),$(LINES)),tests/e2e,tests/e2e/test_older_lines.py)
 
 mutants: build ## break the code in known ways, and see that tests fail; ONLY="core python/slo" picks some
@@ -147,6 +147,9 @@ pages: build tests/e2e/target/classpaths ## outputs and pictures in README and p
 	SPARK_LINES=$(HOME_LINE) CI=true PICTURES=$(CURDIR)/python/docs .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml tests/e2e/test_latency_tab.py -k drawn
 	SPARK_LINES=$(HOME_LINE) .venv/$(HOME_LINE)/bin/python -m cogapp -rc -I python/docs -I tests/e2e -p "import outputs" $(PAGES)
 	pngquant --force --ext .png 64 python/docs/*.png
+
+runs: ## README's table of what ran on each Spark line, from the reports that `make test` left
+	$(PYTHON) tests/python/runs.py
 
 scala-api: $(SBT_LAUNCHER) .venv/$(HOME_LINE)/spark ## the public Scala API that `make test` compares with from now on: tests/jvm/mima
 	$(SBT) $(HOME_BRIDGE)/writeApi
@@ -208,4 +211,4 @@ $(WHEEL): $(PYTHON_SOURCES) $(JARS) | $(VENVS)
 	touch $@
 
 .SECONDARY:
-.PHONY: help build demo publish-local test-release scala-api test test-full test-jvm spark-suites test-spark-suites test-parts mutants pages reference bench format lint lint-python venv test-e2e clean $(ALL_LINES:%=test-python-%)
+.PHONY: help build demo publish-local test-release runs scala-api test test-full test-jvm spark-suites test-spark-suites test-parts mutants pages reference bench format lint lint-python venv test-e2e clean $(ALL_LINES:%=test-python-%)

@@ -39,7 +39,7 @@ class Reader:
     folder: Path
 
     def start(self, name: str, commands: str) -> Child:
-        """Runs commands of the page on the suite's broker, at a free port, with packages of an earlier run."""
+        """Runs commands of the page on the suite's broker, at a free port, with packages of earlier runs."""
         mended = commands.replace("localhost:9092", self.broker.address)
         ours = " ".join(settings({"spark.ui.port": "0", "spark.jars.ivy": str(_PACKAGES)}))
         mended = mended.replace("--packages ", f"{ours} --packages ")

@@ -141,6 +141,14 @@ def test_every_page_is_reached_from_readme() -> None:
     assert reached == {page.name for page in PAGES[1:]}
 
 
+def test_every_code_and_number_of_a_note_stands_on_the_page_of_rest() -> None:
+    codes = text(ROOT / "tests/python/golden/codes.txt").splitlines()
+    page = text(ROOT / "python/docs/rest.md")
+    of_notes = [name for kind, name in (code.split() for code in codes) if kind in ("note", "number")]
+    assert of_notes
+    assert [name for name in of_notes if f"`{name}`" not in page] == []
+
+
 def test_costs_are_those_of_the_results() -> None:
     check = [sys.executable, str(ROOT / "tests" / "bench" / "pages.py"), "--check"]
     done = subprocess.run(check, capture_output=True, text=True, check=False)
