@@ -63,7 +63,8 @@ private[latency] final class SystemTimeQueries(session: SparkSession, applicatio
 
   private def warn(query: MicroBatchExecution): Unit = SystemTimeWarnings.of(query).foreach { problem =>
     logWarning(s"query ${CurrentQuery.nameOf(query)}: $problem")
-    applications.of(session.sparkContext).warned(query.runId.toString, problem)
+    try applications.of(session.sparkContext).warned(query.runId.toString, problem)
+    catch { case OurFailure(_) => } // the log has it
   }
 
   override def onQueryProgress(event: QueryProgressEvent): Unit = ()
