@@ -26,6 +26,7 @@ import io.sparklatency.figures.RunFigures
 import io.sparklatency.figures.TaskAttempt
 import io.sparklatency.figures.TaskReport
 import io.sparklatency.figures.TaskSlice
+import io.sparklatency.figures.WatermarkKey
 import io.sparklatency.figures.WindowSamples
 import io.sparklatency.figures.WindowSettings
 import io.sparklatency.recording.LatencySummary
@@ -176,6 +177,7 @@ object MarkedRuns {
     override def node(node: String, measure: Measure): LiveFigures = new LiveFigures(clock, samples)
     override def operator(node: String): OperatorLatency = new OperatorLatency
     override def marker(key: MarkerKey): LiveFigures = new LiveFigures(clock, samples)
+    override def watermark(key: WatermarkKey): Unit = ()
     override def task(task: String, node: Option[String]): LiveFigures = new LiveFigures(clock, samples)
   }
 
