@@ -105,6 +105,19 @@ def test_python_says_so(query: StreamingQuery) -> None:
     )
 
 
+def test_each_batch_has_its_own(query: StreamingQuery) -> None:
+    batches = [batch.markers for batch in latency(query).history().batches]
+    told = [
+        {(one.source_id, one.operator_id): (one.latency.count, one.latency.max) for one in markers.of}
+        for markers in batches
+        if markers is not None and markers.count == 1
+    ]
+    assert told == [
+        {("read", "read"): (1, 0), ("read", "kept"): (1, 0), ("read", "__commit__"): (1, ms)}
+        for ms in (FIRST, SECOND)
+    ]
+
+
 def test_rest_says_the_same_as_python(spark: SparkSession, query: StreamingQuery, url: str) -> None:
     root = f"{url}/api/v1/applications/{spark.sparkContext.applicationId}/latency"
     [found] = json.loads(get(f"{root}/queries/{query.runId}"))["queries"]

@@ -12,7 +12,13 @@ from sparklatency._version import __version__
 from sparklatency.errors import SparkLatencyError
 from sparklatency.values.answer import Activity, Headline, Note, Part, Parts, Progress
 from sparklatency.values.batches import Batch, SourceWatermark
-from sparklatency.values.markers import MarkerLatency, Markers, MarkerStatistics
+from sparklatency.values.markers import (
+    BatchMarkerLatency,
+    BatchMarkers,
+    MarkerLatency,
+    Markers,
+    MarkerStatistics,
+)
 from sparklatency.values.nodes import NodeLatencies, Nodes, NodeSnapshot
 from sparklatency.values.operators import (
     NodeTimes,
@@ -116,6 +122,7 @@ def _batch(batch: Json) -> Batch:
         critical_path=tuple(batch["criticalPath"]),
         split=_split(batch["split"]),
         operators=_operators(batch["operators"]),
+        markers=_batch_markers(batch.get("markers")),  # an older driver does not tell
         nodes=Nodes(_value(NodeLatencies, node, **_measures(node)) for node in batch["nodes"]),
     )
 
@@ -196,6 +203,16 @@ def _markers(markers: Json | None) -> Markers | None:
         text=markers["text"],
         of=tuple(_marker(one) for one in markers["of"]),
     )
+
+
+def _batch_markers(markers: Json | None) -> BatchMarkers | None:
+    if markers is None:
+        return None
+    of = tuple(
+        BatchMarkerLatency(one["source_id"], one["operator_id"], _value(MarkerStatistics, one["latency"]))
+        for one in markers["of"]
+    )
+    return BatchMarkers(markers["count"], _time(markers["marked"]), of)
 
 
 def _marker(one: Json) -> MarkerLatency:

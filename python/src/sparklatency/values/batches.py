@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+    from sparklatency.values.markers import BatchMarkers
     from sparklatency.values.nodes import NodeLatencies, Nodes
     from sparklatency.values.operators import Operators
     from sparklatency.values.statistics import LatencySplit
@@ -59,4 +60,6 @@ class Batch:
     split: LatencySplit
     operators: Operators | None
     """Which operators were at work for it; None where no task has told."""
+    markers: BatchMarkers | None
+    """The latency markers that it carried; None where it carried none."""
     nodes: Nodes[NodeLatencies]

@@ -65,3 +65,26 @@ class Markers:
     """How long they take to the commit, in a sentence."""
     of: tuple[MarkerLatency, ...]
     """In the order of the plan, upstream first, the commit last."""
+
+
+@dataclass(frozen=True)
+class BatchMarkerLatency:
+    """How long the markers of a batch took from a source to an operator, in all of its partitions."""
+
+    source_id: str | None
+    """None where sources are not kept apart (``single``)."""
+    operator_id: str
+    """``__commit__`` for the commit."""
+    latency: MarkerStatistics
+
+
+@dataclass(frozen=True)
+class BatchMarkers:
+    """The latency markers that one batch carried."""
+
+    count: int
+    """One for each partition of a source."""
+    marked: datetime
+    """When they were, in UTC."""
+    of: tuple[BatchMarkerLatency, ...]
+    """By source and operator."""

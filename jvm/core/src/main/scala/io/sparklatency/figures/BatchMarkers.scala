@@ -8,10 +8,11 @@ import io.sparklatency.recording.LatencySummary
  *
  * @param count    how many were marked
  * @param markedMs when they were
+ * @param of       by name of source and operator
  */
 final case class BatchMarkers(
     settings: MarkerSettings,
     count: Int,
     markedMs: Long,
-    of: Map[MarkerKey, LatencySummary]
+    of: Seq[(MarkerKey, LatencySummary)]
 )

@@ -58,7 +58,8 @@ private final class RunMarkers(make: FiguresMaker) {
       settings,
       passes.count,
       passes.markedMs.getOrElse(atMs),
-      together.map { case (key, same) => key -> LatencySummary.merge(same) }
+      together.toSeq.map { case (key, same) => key -> LatencySummary.merge(same) }
+        .sortBy { case (key, _) => (key.source, key.operator) }
     )
   }
 

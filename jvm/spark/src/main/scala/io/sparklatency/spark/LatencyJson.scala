@@ -130,6 +130,7 @@ object LatencyJson {
     json.put("slowestStep", path.slowestStep.map(_.id).orNull)
     put(json, path, path.split)
     WorkJson.put(json, "operators", batch.times.map(Work.of))
+    MarkersJson.putOfBatch(json, batch.markers)
     val nodes = json.putArray("nodes")
     batch.nodes.foreach { node =>
       val one = putNode(nodes.addObject(), node, path)

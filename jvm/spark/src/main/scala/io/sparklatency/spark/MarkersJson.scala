@@ -2,6 +2,7 @@ package io.sparklatency.spark
 
 import com.fasterxml.jackson.databind.node.ObjectNode
 import io.sparklatency.answer.Markers
+import io.sparklatency.figures.BatchMarkers
 import io.sparklatency.figures.MarkerSnapshot
 import io.sparklatency.figures.MarkersSnapshot
 import io.sparklatency.figures.MeasureSnapshot
@@ -17,6 +18,18 @@ private[spark] object MarkersJson {
   def put(json: ObjectNode, markers: Option[MarkersSnapshot]): Unit = markers match {
     case None => json.putNull("markers"): Unit
     case Some(markers) => put(json.putObject("markers"), markers)
+  }
+
+  /** Those that a batch carried, of all partitions together; `null` where it carried none. */
+  def putOfBatch(json: ObjectNode, markers: Option[BatchMarkers]): Unit = markers match {
+    case None => json.putNull("markers"): Unit
+    case Some(markers) =>
+      val one = json.putObject("markers").put("count", markers.count).put("marked", markers.markedMs)
+      val all = one.putArray("of")
+      markers.of.foreach { case (key, same) =>
+        val of = all.addObject().put("source_id", key.source.orNull).put("operator_id", key.operator)
+        LatencyJson.putMetrics(of.putObject("latency"), Metric.ofMarkers, MeasureSnapshot.of(same))
+      }
   }
 
   private def put(json: ObjectNode, markers: MarkersSnapshot): Unit = {

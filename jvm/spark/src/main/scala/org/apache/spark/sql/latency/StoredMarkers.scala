@@ -25,7 +25,7 @@ final case class StoredMarkers(
     StoredMarkers.settings(intervalMs, granularity),
     count,
     markedMs,
-    of.map(one => one.key -> LatencySummary.fromBytes(one.latency)).toMap
+    of.toSeq.map(one => one.key -> LatencySummary.fromBytes(one.latency))
   )
 }
 
