@@ -161,7 +161,8 @@ bench: build $(HISTOGRAM) ## what a mark costs: half an hour, on a machine that 
 	$(foreach line,$(WHOLE_LINES),.venv/$(line)/bin/python tests/bench/pipelines.py --jar $(call jar,$(line)) --histogram $(HISTOGRAM) &&) true
 	$(foreach line,$(WHOLE_LINES),.venv/$(line)/bin/python tests/bench/ingestion.py --jar $(call jar,$(line)) &&) true
 	.venv/$(HOME_LINE)/bin/python tests/bench/unread.py --jar $(HOME_JAR)
-	$(SBT) "bench/Jmh/run -rf text -rff $(RESULTS)/jmh.txt" "bench/Jmh/runMain io.sparklatency.bench.ClockAccuracy $(RESULTS)/clock.md" "bench/runMain io.sparklatency.bench.DriverLoad"
+	$(SBT) "bench/Jmh/run -rf text -rff $(RESULTS)/jmh.txt" "bench/Jmh/runMain io.sparklatency.bench.ClockAccuracy $(RESULTS)/clock.md" "bench/runMain io.sparklatency.bench.DriverLoad" "bench/runMain io.sparklatency.figures.MarkerLoad $(RESULTS)/marker-load.md"
+	$(foreach line,$(WHOLE_LINES),.venv/$(line)/bin/python tests/bench/silence.py --line $(line) &&) true
 	.venv/$(HOME_LINE)/bin/python tests/bench/automatic.py --jar $(HOME_JAR)
 	.venv/$(HOME_LINE)/bin/python tests/bench/pages.py
 	.venv/$(HOME_LINE)/bin/python tests/bench/beside_spark.py --jar $(HOME_JAR)

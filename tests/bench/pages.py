@@ -1,4 +1,4 @@
-"""Puts what the benchmarks found into README and the page on costs: no figure there is written by hand.
+"""Puts what the benchmarks found into README and its pages: no figure there is written by hand.
 
 `python tests/bench/pages.py` rewrites what stands between the comments `bench NAME` and `end of bench`;
 with `--check` it fails where that is not what the results say.
@@ -16,7 +16,10 @@ from pipelines import MARKS, OBSERVE, ONE, TEN, MarkRun, over_plain
 
 RESULTS = HERE / "results"
 ROOT = HERE.parents[1]
-PAGES = [ROOT / "README.md", ROOT / "python" / "docs" / "cost.md"]
+PAGES = [
+    ROOT / "README.md",
+    *(ROOT / "python" / "docs" / page for page in ("cost.md", "markers.md", "time.md")),
+]
 LINES = [file.stem.removeprefix("marks-") for file in sorted(RESULTS.glob("marks-*.jsonl"))]
 BLOCK = re.compile(r"(<!-- bench (\S+) -->\n).*?(<!-- end of bench -->)", re.DOTALL)
 

@@ -26,7 +26,11 @@ BY_CLOCK = "late by the clock"
 OTHERS = {"SparkRecordsDroppedLateBySystemTime": BY_CLOCK}
 """Alerts of the other query."""
 NODES = {"source", "sink"}
-AUTOMATIC = {"spark.sparklatency.auto": "stateful", "spark.sparklatency.recording.level": "TRACE"}
+SETTINGS = {
+    "spark.sparklatency.auto": "stateful",
+    "spark.sparklatency.markers.interval": "1s",
+    "spark.sparklatency.recording.level": "TRACE",
+}
 RATE_INTERVAL = "10s"
 
 
@@ -47,7 +51,7 @@ def prometheus(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) ->
         F.col("value") % 3 == 1, F.col("timestamp")
     )
     events = rows.select(late.alias("at"), odd.alias("odd")).withWatermark("at", "1 second")
-    for setting, value in AUTOMATIC.items():
+    for setting, value in SETTINGS.items():
         spark.conf.set(setting, value)
     source = with_e2e_latency(events, "source", timestamp="odd")
     counts = source.groupBy(F.window("at", "1 second")).agg(F.max("at").alias("newest"))
@@ -64,7 +68,7 @@ def prometheus(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) ->
     finally:
         for query in queries:
             query.stop()
-        for setting in AUTOMATIC:
+        for setting in SETTINGS:
             spark.conf.unset(setting)
 
 

@@ -13,7 +13,7 @@ import io.sparklatency.time.ClockOffset
  */
 object MarkerLoad {
   private val Now = 1790000000000L
-  private val (warmUps, rounds) = (300, 200)
+  private val (warmUps, rounds) = (200, 100)
   private val cores = 2
 
   def main(args: Array[String]): Unit = {
