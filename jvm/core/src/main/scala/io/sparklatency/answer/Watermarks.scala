@@ -27,39 +27,37 @@ object Watermarks {
   }
 
   /**
-   * That a source is silent and the query waits for it. Only while it runs; not of a query whose records merely are old: then events
-   * come, and no other source is ahead.
+   * That a query which runs waits for a source. A warning if nothing comes at all, and that not only between two triggers. If others are
+   * ahead nobody knows whether the source is silent, or only behind with events that come.
    */
   private[answer] def note(query: QuerySnapshot): Option[Note] = for {
     _ <- query.atMs
     watermarks = query.lastBatch.toSeq.flatMap(_.watermarks)
     held <- watermarks.find(watermark => watermark.holdsBack && waitsForEvents(watermark))
-    if isSilent(query, held, watermarks)
+    lag <- query.watermarkLagMs(held) if lag > held.delayMs + WellPastMs
+    level <-
+      if (hasStopped(query)) Some(Note.Warn)
+      else Option.when(watermarks.exists(isAhead(_, held)))(Note.Info)
   } yield {
-    val lag = query.watermarkLagMs(held)
-    val stands = lag.fold(hasNotMoved(held)) { ms =>
-      s"${Readable.name(held.source)} holds the watermark back: ${Readable.duration(ms.toDouble)} behind the clock, with a delay of " +
-        s"${Readable.duration(held.delayMs.toDouble)}."
-    }
-    val numbers = Seq("delayMs" -> Whole(held.delayMs)) ++ lag.map("lagMs" -> Whole(_))
-    Note("silent-source", Note.Warn, s"$stands ${remedy(held, watermarks)}", numbers = numbers)
+    val stands =
+      s"${Readable.name(held.source)} holds the watermark back: ${Readable.duration(lag.toDouble)} behind the clock, " +
+        s"with a delay of ${Readable.duration(held.delayMs.toDouble)}."
+    val numbers = Seq("delayMs" -> Whole(held.delayMs), "lagMs" -> Whole(lag))
+    Note("silent-source", level, s"$stands ${remedy(held, watermarks)}", numbers = numbers)
   }
 
   /** So much further back than it should be is a watermark that waits. */
   private val WellPastMs = 60000L
 
-  private def isSilent(
-      query: QuerySnapshot,
-      held: SourceWatermark,
-      watermarks: Seq[SourceWatermark]
-  ): Boolean = {
-    val isFarBack = query.watermarkLagMs(held).forall(_ > held.delayMs + WellPastMs)
-    val goesByAge = query.nodes.exists(_.lastLatency.count > 0)
-    def othersAreAhead = watermarks.exists(other =>
-      !other.isIdle && other.newestMs.exists(_ > held.newestMs.getOrElse(0L) + WellPastMs)
-    )
-    isFarBack && (othersAreAhead || goesByAge && query.isSilent && held.watermarkMs.nonEmpty)
-  }
+  private def isAhead(other: SourceWatermark, held: SourceWatermark): Boolean =
+    !other.isIdle && (for (newest <- other.newestMs; known <- held.newestMs)
+      yield newest > known + WellPastMs)
+      .contains(true)
+
+  /** Records had come, and no more do: no batch is in progress, and by its own pace one would have been committed. */
+  private def hasStopped(query: QuerySnapshot): Boolean =
+    query.isSilent && query.nodes.exists(_.lastLatency.count > 0) && query.runningMs.isEmpty &&
+      query.sinceCommitMs.exists(ms => ms > WellPastMs && query.usuallyMs.forall(ms > Status.Times * _))
 
   /** Not by the clock, and not idle: then all are. */
   private def waitsForEvents(held: SourceWatermark): Boolean =

@@ -26,8 +26,8 @@ import io.sparklatency.figures.QuerySnapshot
 
 /**
  * Figures as text for Prometheus, in seconds, with the labels `app`, `query` and `node`; of clocks, `app` and `executor`; of
- * watermarks, `source`, `column` and `kind`; of latency markers, Flink's names. Latencies are classic histograms: they can be summed over nodes and applications, and never go down while a
- * query runs. An unknown figure has no line.
+ * watermarks, `source`, `column` and `kind`; of latency markers, Flink's names. Latencies are classic histograms: they can be summed
+ * over nodes and applications, and never go down while a query runs. An unknown figure has no line.
  */
 object PrometheusText {
 

@@ -57,10 +57,12 @@ final case class QuerySnapshot(
   def watermarkLagMs: Option[Long] = for (batch <- lastBatch; watermark <- batch.watermarkMs)
     yield seenMs(batch) - watermark
 
-  /** The query's watermarks after its last batch, those of one [[WatermarkKey]] as the one that is furthest behind. */
+  /** The query's watermarks after its last batch, those of one [[WatermarkKey]] as the one that holds back, or else is furthest behind. */
   def watermarks: Seq[SourceWatermark] = {
     val all = lastBatch.toSeq.flatMap(_.watermarks)
-    all.map(_.key).distinct.map(key => all.filter(_.key == key).minBy(_.watermarkMs.getOrElse(Long.MinValue)))
+    all.map(_.key).distinct.map(key =>
+      all.filter(_.key == key).minBy(of => (!of.holdsBack, of.watermarkMs.getOrElse(Long.MinValue)))
+    )
   }
 
   /** The same as [[watermarkLagMs]] of one of them. */

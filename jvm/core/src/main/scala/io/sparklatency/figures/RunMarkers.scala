@@ -51,9 +51,12 @@ private final class RunMarkers(make: FiguresMaker) {
   def committed(passes: MarkerPasses, atMs: Long): BatchMarkers = {
     count += passes.count
     val passed = passes.latencies(settings.granularity, atMs).toSeq
-    for ((histogram, same) <- passed.map { case (key, one) => of(key) -> one }.groupMap(_._1)(_._2))
-      histogram.add(LatencySummary.merge(same), atMs)
-    val together = passed.groupMap { case (key, _) => key.ofAllSubtasks } { case (_, one) => one }
+      .groupMap { case (key, _) => of(key) } { case (_, one) => one }
+      .map { case (histogram, same) => histogram -> LatencySummary.merge(same) }
+    for ((histogram, one) <- passed) histogram.add(one, atMs)
+    val together = passed.toSeq.groupMap { case (histogram, _) => histogram.key.ofAllSubtasks } {
+      case (_, one) => one
+    }
     BatchMarkers(
       settings,
       passes.count,
@@ -111,7 +114,7 @@ private final class RunMarkers(make: FiguresMaker) {
         folded.add(key.toString)
         MarkerKey.Other
       }
-    figures.getOrElseUpdate(shown, new Histogram(make.marker(shown)))
+    figures.getOrElseUpdate(shown, new Histogram(shown, make.marker(shown)))
   }
 
   /**
@@ -130,7 +133,7 @@ private final class RunMarkers(make: FiguresMaker) {
     MarkersSnapshot(settings, count, markedMs, sorted, folded.count)
   }
 
-  private final class Histogram(val figures: LiveFigures) {
+  private final class Histogram(val key: MarkerKey, val figures: LiveFigures) {
     var last: LatencySummary = LatencySummary.empty
     var lastMs = 0L
 

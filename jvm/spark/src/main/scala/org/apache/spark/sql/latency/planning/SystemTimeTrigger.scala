@@ -35,7 +35,8 @@ private[latency] final class SystemTimeTrigger(
     idle: Option[IdleSources]
 ) extends TriggerExecutor {
   private val turns = new Turns(intervalMs)
-  private lazy val closes = KeptState.closesIn(query.logicalPlan, query.outputMode)
+  private lazy val closes = KeptState.closesIn(query.logicalPlan, query.outputMode) &&
+    sessionOf(query).sessionState.conf.streamingNoDataMicroBatchesEnabled // else Spark never asks
 
   /** Read by the same thread, when it plans. */
   private[planning] var timeMs: Option[Long] = None

@@ -2,6 +2,7 @@ package org.apache.spark.sql.latency.planning
 
 import io.sparklatency.answer.LeftOut
 import io.sparklatency.spark.base.LatencyConf
+import io.sparklatency.spark.base.OurFailure
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.latency.compat.SparkSession
@@ -34,14 +35,26 @@ private[latency] final case class UnrecordedMarks(
           case mark: LatencyMark if !query.isRecorded(mark) =>
             if (isKept) KeptTimestamps(mark.timestamp.references.toSeq, mark.child)
             else {
-              if (run.nonEmpty && !NoTimestamp.is(mark.timestamp)) {
-                val column = TimestampColumn.nameOf(mark.timestamp)
-                application.leftOut(query.queryName, run, LeftOut.ofLevel(mark.node, mark.level, column))
-              }
+              if (run.nonEmpty && !NoTimestamp.is(mark.timestamp))
+                tell(application, query.queryName, run, mark)
               mark.child
             }
         }
       } catch {
         case _: LinkageError => plan // whoever plans the marks says so
       }
+
+  /** The query runs as it is planned, whether this can be told or not. */
+  private def tell(
+      application: MarkedApplication,
+      query: String,
+      run: Option[String],
+      mark: LatencyMark
+  ): Unit =
+    try {
+      val column = TimestampColumn.nameOf(mark.timestamp)
+      application.leftOut(query, run, LeftOut.ofLevel(mark.node, mark.level, column))
+    } catch {
+      case OurFailure(_) =>
+    }
 }

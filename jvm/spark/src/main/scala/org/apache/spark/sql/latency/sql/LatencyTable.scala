@@ -51,11 +51,11 @@ private[latency] object LatencyTable {
       StructField("operators", StringType),
       StructField("status", StringType),
       StructField("cause", StringType),
-      StructField("progress", StringType),
-      StructField("watermarks", ArrayType(watermark, containsNull = false))
+      StructField("progress", StringType)
     ) ++ Metric.ofQueries.map(metric => StructField(column(metric.name), LongType)) ++
       Metric.all.map(metric => StructField(column(metric.name), typeOf(metric))) ++
-      Metric.ofOperators.map(metric => StructField(column(metric.name), DoubleType))
+      Metric.ofOperators.map(metric => StructField(column(metric.name), DoubleType)) :+
+      StructField("watermarks", ArrayType(watermark, containsNull = false))
   )
 
   /** @param read what is known when the statement is analyzed */
@@ -79,8 +79,7 @@ private[latency] object LatencyTable {
       answer.work.map(_.text).orNull,
       answer.status.map(_.name).orNull,
       answer.headline.code.name,
-      answer.progress.text.orNull,
-      query.watermarks.map(row(query, _))
+      answer.progress.text.orNull
     ) ++ Metric.ofQueries.map(_.read(query).map(Long.box).orNull)
     val ids = Seq[Any](query.name, query.id.orNull, query.runId.orNull)
     val ofNodes = query.nodes.zip(answer.path.nodes).map { case (node, record) =>
@@ -89,9 +88,11 @@ private[latency] object LatencyTable {
       ids ++ Seq[Any](node.id, node.upstream, own, share, node.timestamp.orNull) ++ ofQuery ++
         Metric.all.map(value(_, node)) ++ Metric.ofOperators.map(_.read(node.operator).map(Double.box).orNull)
     }
+    val watermarks = query.lastBatch.toSeq.flatMap(_.watermarks).map(row(query, _))
     val rows =
-      if (ofNodes.isEmpty) Seq((ids ++ Seq.fill(5)(null) ++ ofQuery).padTo(schema.size, null)) else ofNodes
-    rows.map(Row.fromSeq)
+      if (ofNodes.isEmpty) Seq((ids ++ Seq.fill(5)(null) ++ ofQuery).padTo(schema.size - 1, null))
+      else ofNodes
+    rows.map(row => Row.fromSeq(row :+ watermarks))
   }
 
   private def row(query: QuerySnapshot, of: SourceWatermark): Row = Row(

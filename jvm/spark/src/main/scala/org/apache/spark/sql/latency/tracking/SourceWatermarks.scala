@@ -49,8 +49,9 @@ private[latency] object SourceWatermarks extends AdaptiveSparkPlanHelper {
         WatermarkKind.EventTime -> Option.when(stats.count > 0)(stats.max)
     }
     SourceWatermark(
-      // Of a query that has ended nobody can ask.
-      sources.nameBelow(watermark.nodeId).orElse(earlier.map(_.source)).getOrElse("unknown"),
+      // Nobody can ask a query that has ended. Without data there may be an empty relation in place of the source.
+      sources.nameBelow(watermark.nodeId).orElse(earlier.map(_.source))
+        .orElse(collectFirst(watermark.child)(Function.unlift(sources.of)).map(_.name)).getOrElse("unknown"),
       watermark.eventTime.name,
       watermark.delayMs,
       earlier.flatMap(_.watermarkMs),
