@@ -41,8 +41,11 @@ val sparkJvm = Seq(
   "-Djdk.reflect.useDirectMethodHandle=false"
 )
 
-/** Tests run most of their code a few times: the optimising compiler would take a third of the processors for nothing. */
-val shortLived = Seq("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+/**
+ * Tests run most of their code a few times: the optimising compiler would take a third of the processors for nothing. Without it the room
+ * for code would be a fifth, and when it is full nothing is compiled any more.
+ */
+val shortLived = Seq("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m", "-XX:+UseSerialGC")
 
 /** Two forked JVMs at a time: the suites of two Spark lines run side by side. */
 Global / concurrentRestrictions := Seq(

@@ -17,8 +17,9 @@ T = TypeVar("T")
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
 
-_JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Djava.io.tmpdir="
-"""For each JVM below us: it lives for seconds, too few to win back the time of the optimising compiler."""
+_JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC -Djava.io.tmpdir="
+"""For each JVM below us: it lives for seconds, too few to win back the time of the optimising compiler.
+Without that one the room for code would be a fifth, and when it is full nothing is compiled any more."""
 
 
 class Child:

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 os.environ["PYSPARK_PYTHON"] = sys.executable
 os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-# Each JVM below us lives for minutes, too few to win back the time of the optimising compiler.
-os.environ["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# Each JVM below us lives for minutes, too few to win back the time of the optimising compiler. Without that
+# one the room for code would be a fifth, and when it is full nothing is compiled any more.
+os.environ["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 
 
 @pytest.fixture(scope="session")
