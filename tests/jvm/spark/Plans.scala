@@ -24,8 +24,6 @@ object Plans extends AdaptiveSparkPlanHelper {
   /** The plan of the last batch of a query. */
   def executed(query: StreamingQuery): SparkPlan =
     query.asInstanceOf[StreamingQueryWrapper].streamingQuery.lastExecution.executedPlan
-  def isOfFirstBatch(query: StreamingQuery): Boolean =
-    query.asInstanceOf[StreamingQueryWrapper].streamingQuery.lastExecution.isFirstBatch
 
   /** The plans of the batches that `run` runs to their end, by batch. The last batch of a stateful query as a rule has no data. */
   def batches(context: SparkContext)(run: => Unit): Map[Long, SparkPlan] = {

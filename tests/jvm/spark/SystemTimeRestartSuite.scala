@@ -1,7 +1,6 @@
 package io.sparklatency.spark
 
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.latency.Plans
 import org.apache.spark.sql.streaming.Trigger
 
 /** A system-time watermark from one run of a query to the next. */
@@ -45,19 +44,6 @@ class SystemTimeRestartSuite extends SystemTimeTest {
         assert(it.query.recentProgress.filter(_.durationMs.containsKey("addBatch")) === Nil, mode)
         it.reads(input, 30)
         assert(it.batches === 2, mode)
-      }
-    }
-  }
-
-  test("where no batch may run without data, the first one after a restart is planned as the first") {
-    val input = stream
-    val folder = checkpoint()
-    withSettings("spark.sql.streaming.noDataMicroBatches.enabled" -> "false") {
-      running(windows(lagging(input)), checkpoint = folder)(_.reads(input, 1))
-      running(windows(lagging(input)), checkpoint = folder) { it =>
-        processAll(it.query)
-        it.reads(input, 30)
-        assert(Plans.isOfFirstBatch(it.query))
       }
     }
   }

@@ -35,8 +35,7 @@ private[latency] final class SystemTimeTrigger(
     idle: Option[IdleSources]
 ) extends TriggerExecutor {
   private val turns = new Turns(intervalMs)
-  private lazy val closes = KeptState.closesIn(query.logicalPlan, query.outputMode) &&
-    sessionOf(query).sessionState.conf.streamingNoDataMicroBatchesEnabled // else Spark never asks
+  private lazy val closes = KeptState.closesIn(query.logicalPlan, query.outputMode)
 
   /** Read by the same thread, when it plans. */
   private[planning] var timeMs: Option[Long] = None
