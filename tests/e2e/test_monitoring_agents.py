@@ -17,11 +17,12 @@ from click.testing import CliRunner
 from cluster import LINES, Spark, settings
 from watched import QUERY, SINK
 
-from sparklatency.assets.metrics import E2E_LATENCY, Metric, metrics, query_metrics
+from sparklatency.assets.metrics import E2E_LATENCY, Metric, metrics, query_metrics, watermark_metrics
 from sparklatency.cli import main
 
 SCRIPT = Path(__file__).parent / "watched.py"
 CONF = {
+    "spark.sparklatency.markers.interval": "1ms",  # with each batch
     "spark.metrics.conf.*.sink.jmx.class": "org.apache.spark.metrics.sink.JmxSink",
     "spark.metrics.namespace": "shop.eu",
     "spark.sparklatency.auto": "stateful",
@@ -43,7 +44,9 @@ MEASURED = {
     "record-lateness": [AGGREGATE],
 }
 UNKNOWN_AT_REST = {
-    one.prometheus for one in query_metrics() if one.name in ("batch-in-progress", "oldest-uncommitted")
+    one.prometheus
+    for one in (*query_metrics(), *watermark_metrics())
+    if one.name in ("batch-in-progress", "oldest-uncommitted", "source-watermark-idle")
 }
 """OpenTelemetry does not show what has no value."""
 
