@@ -33,6 +33,10 @@ WHAT = {
 }
 
 
+_AS_SHIPPED = {"JDK_JAVA_OPTIONS": ""}
+"""Without what lets the many short-lived JVMs of tests do less."""
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--line", default="4.2", help="the line of Spark")
@@ -48,7 +52,7 @@ def main() -> None:
         for name in SITUATIONS:
             late, took, windows, never = [], [], 0, 0
             for number in range(given.runs):
-                told = run(spark, broker, _folder(scratch, f"{name}-{number}"), [name], "-Xshare:auto")
+                told = run(spark, broker, _folder(scratch, f"{name}-{number}"), [name], _AS_SHIPPED)
                 late.append(told.latest(name))
                 took += [batch.took for batch in told.progress[name].values()]
                 ends = ends_of(name, told.whole[name])

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -122,7 +122,13 @@ def send(broker: Broker, folder: Path, records: list[tuple[str, int, int | None]
             children.callback(producer.finish, within=60)
 
 
-def run(spark: Spark, broker: Broker, folder: Path, situations: Sequence[str], *java_options: str) -> Told:
+def run(
+    spark: Spark,
+    broker: Broker,
+    folder: Path,
+    situations: Sequence[str],
+    env: Mapping[str, str] | None = None,
+) -> Told:
     """Runs the application in some situations at once.
 
     Args:
@@ -130,7 +136,7 @@ def run(spark: Spark, broker: Broker, folder: Path, situations: Sequence[str], *
         broker: which keeps its topics.
         folder: an empty one, whose name no other run has.
         situations: of `SITUATIONS`.
-        java_options: of the driver's JVM, in place of those that all children have.
+        env: of the driver, beside what all children have.
     """
     topics = {name: f"{folder.name}-{name}" for name in ("orders", "payments", "refunds")}
     broker.create_topics(folder, dict.fromkeys(topics.values(), "CreateTime"))
@@ -139,7 +145,6 @@ def run(spark: Spark, broker: Broker, folder: Path, situations: Sequence[str], *
         "--driver-memory", "1g", *settings(CONF),
     ]  # fmt: skip
     arguments = [str(folder), broker.address, *topics.values(), ",".join(situations)]
-    env = {"JDK_JAVA_OPTIONS": " ".join(java_options)} if java_options else {}
     with spark.start("driver", folder, "spark-submit", *submit, SCRIPT, *arguments, env=env) as driver:
         send(broker, folder, [(topics[name], WARM_UP, None) for name in SENT])
         driver.until(lambda: "warm" in driver.lines(), "each query has read records", within=120)

@@ -48,6 +48,14 @@ def spark(user_jar: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     session.stop()
 
 
+@pytest.fixture(scope="session")
+def url(spark: SparkSession) -> str:
+    """Where the session's UI is."""
+    found = spark.sparkContext.uiWebUrl
+    assert found is not None
+    return found
+
+
 @pytest.fixture
 def clock(spark: SparkSession) -> Iterator[Any]:
     """The clock of the JVM, standing at NOW until it is set or advanced; in milliseconds."""

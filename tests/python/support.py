@@ -12,6 +12,7 @@ from queue import Empty, Queue
 from tempfile import TemporaryFile
 from threading import Thread
 from typing import TYPE_CHECKING, TypeVar
+from urllib.request import urlopen
 
 from click.testing import CliRunner
 from pyspark.sql import functions as F  # noqa: N812
@@ -66,6 +67,12 @@ def eventually(attempt: Callable[[], T | None]) -> T:
         assert time.monotonic() < deadline, f"{attempt} came to nothing in {PATIENCE_SECONDS} s"
         time.sleep(0.02)
     return result
+
+
+def get(url: str) -> str:
+    """Returns what our own UI has there."""
+    with urlopen(url, timeout=30) as answer:  # noqa: S310  our own
+        return str(answer.read().decode())
 
 
 def python(script: str, **environment: str) -> str:

@@ -33,7 +33,7 @@ def levels(spark: SparkSession) -> Iterator[None]:
 
 @pytest.mark.usefixtures("levels", "running")
 def test_check_tells_of_a_stamp_that_nothing_reads_and_of_a_node_below_its_level(
-    spark: SparkSession, tmp_path: Path
+    spark: SparkSession, url: str, tmp_path: Path
 ) -> None:
     aged(spark, 10, 20, 30).coalesce(1).write.parquet(str(tmp_path / "in"))
     events = spark.readStream.schema("ts TIMESTAMP").parquet(str(tmp_path / "in"))
@@ -43,8 +43,6 @@ def test_check_tells_of_a_stamp_that_nothing_reads_and_of_a_node_below_its_level
     query = sink.writeStream.queryName("unread").format("noop").start()
     query.processAllAvailable()
     eventually(lambda: latency(query).history().batches or None)
-    url = spark.sparkContext.uiWebUrl
-    assert url is not None
     checked = CliRunner().invoke(main, ["check", "--url", url])
     printed = " ".join(checked.stdout.split())
     kept = "spark.sparklatency.forceTimestampSupport=true keeps it"

@@ -7,13 +7,12 @@ import re
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from urllib.request import urlopen
 from xml.etree import ElementTree
 
 import pytest
 
 from sparklatency import latency, with_e2e_latency
-from support import eventually
+from support import eventually, get
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,18 +64,6 @@ def query(spark: SparkSession, clock: Any, running: None, tmp_path: Path) -> Ite
 
 def committed(query: StreamingQuery, batches: int) -> bool | None:
     return len(latency(query).history().batches) == batches or None
-
-
-@pytest.fixture
-def url(spark: SparkSession) -> str:
-    found = spark.sparkContext.uiWebUrl
-    assert found is not None
-    return found
-
-
-def get(url: str) -> str:
-    with urlopen(url, timeout=30) as answer:  # noqa: S310  our own UI
-        return str(answer.read().decode())
 
 
 def test_python_says_so(query: StreamingQuery) -> None:

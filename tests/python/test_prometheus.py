@@ -35,13 +35,13 @@ RATE_INTERVAL = "10s"
 
 
 @pytest.fixture(scope="module")
-def prometheus(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
+def prometheus(
+    spark: SparkSession, url: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Prometheus]:
     """Of records one in five comes too late; of timestamps a third is missing, and a third in the future.
 
     A second query goes by the clock, so that one in five is late for that.
     """
-    ui = spark.sparkContext.uiWebUrl
-    assert ui is not None
     folder = tmp_path_factory.mktemp("prometheus")
     limits = ("--p99", "1ms", "--watermark-lag", "1ms")
     minute = F.expr("INTERVAL 1 MINUTE")
@@ -63,7 +63,7 @@ def prometheus(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) ->
         for name, counted in {QUERY: sink, BY_CLOCK: by_clock}.items()
     ]
     try:
-        with scraping(ui, folder, exported("prometheus-rules", *limits)) as prometheus:
+        with scraping(url, folder, exported("prometheus-rules", *limits)) as prometheus:
             yield prometheus
     finally:
         for query in queries:

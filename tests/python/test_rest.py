@@ -26,13 +26,6 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def url(spark: SparkSession) -> str:
-    found = spark.sparkContext.uiWebUrl
-    assert found is not None
-    return found
-
-
-@pytest.fixture
 def odd(spark: SparkSession, clock: object, running: None, tmp_path: Path) -> StreamingQuery:  # noqa: ARG001
     """A query whose name has what a URL takes for something else."""
     aged(spark, 10, 20, 30).coalesce(1).write.parquet(str(tmp_path / "in"))

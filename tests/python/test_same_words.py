@@ -131,14 +131,14 @@ def test_check_passes_on_what_is_wrong(ui: UI) -> None:
     ]
 
 
-def test_sql_and_the_terminal_and_python_say_the_same_of_each_watermark(spark: SparkSession) -> None:
+def test_sql_and_the_terminal_and_python_say_the_same_of_each_watermark(
+    spark: SparkSession, url: str
+) -> None:
     rate = spark.readStream.format("rate").option("rowsPerSecond", 50).load()
     by_events = with_e2e_latency(rate, "source", "timestamp").withWatermark("timestamp", "2 seconds")
     by_clock = with_system_time_watermark(rate.withColumnRenamed("timestamp", "at"), "at", "3 seconds")
     both = by_events.union(by_clock).groupBy(F.window("timestamp", "1 second")).count()
     stream = both.writeStream.queryName("same_watermarks").outputMode("update").format("noop").start()
-    ui = spark.sparkContext.uiWebUrl
-    assert ui is not None
 
     def batch() -> Batch | None:
         found = latency(stream).query.last_batch
@@ -169,7 +169,7 @@ def test_sql_and_the_terminal_and_python_say_the_same_of_each_watermark(spark: S
     [row, *_] = spark.sql("SELECT watermarks FROM e2e_latency() WHERE query = 'same_watermarks'").collect()
     in_sql = [one.asDict() for one in row.watermarks]
     assert [{name: row[name] for name in in_python[0]} for row in in_sql] == in_python
-    done = CliRunner().invoke(main, ["watermarks", "--query", "same_watermarks", "--url", ui, "--json"])
+    done = CliRunner().invoke(main, ["watermarks", "--query", "same_watermarks", "--url", url, "--json"])
     assert done.exit_code == 0, done.output
     in_terminal = json.loads(done.stdout)["watermarks"]
     assert [

@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 from typing import TYPE_CHECKING, Any
-from urllib.request import urlopen
 
 import pytest
 from click.testing import CliRunner
@@ -15,7 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from scraping import required, scraping
 from sparklatency import latency, with_e2e_latency
 from sparklatency.cli import main
-from support import aged, eventually
+from support import aged, eventually, get
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,18 +44,6 @@ def frozen(spark: SparkSession, clock: object, running: None, tmp_path: Path) ->
 
 NEWEST = 1_700_000_000_000 - 10
 """Before the newest of the records."""
-
-
-@pytest.fixture
-def url(spark: SparkSession) -> str:
-    found = spark.sparkContext.uiWebUrl
-    assert found is not None
-    return found
-
-
-def get(url: str) -> str:
-    with urlopen(url, timeout=30) as answer:  # noqa: S310  our own UI
-        return str(answer.read().decode())
 
 
 def test_python_says_so(frozen: StreamingQuery) -> None:

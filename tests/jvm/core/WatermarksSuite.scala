@@ -95,10 +95,10 @@ class WatermarksSuite extends AnyFunSuite {
         Some(batch(Some(75000), orders.copy(watermarkMs = Some(85000), holdsBack = false), clicks, orders)),
       atMs = Some(200000)
     )
-    assert(query.watermarks === Seq(orders, clicks))
+    assert(query.watermarksByKey === Seq(orders, clicks))
     val idle = orders.copy(watermarkMs = Some(1), idleSinceMs = Some(1), holdsBack = false)
-    assert(query.copy(lastBatch = Some(batch(Some(75000), idle, orders))).watermarks === Seq(orders))
-    assert(query.watermarks.map(query.watermarkLagMs(_)) === Seq(Some(120000), None))
+    assert(query.copy(lastBatch = Some(batch(Some(75000), idle, orders))).watermarksByKey === Seq(orders))
+    assert(query.watermarksByKey.map(query.watermarkLagMs(_)) === Seq(Some(120000), None))
     assert(query.idleMs(orders.copy(idleSinceMs = Some(150000))) === Some(50000))
   }
 

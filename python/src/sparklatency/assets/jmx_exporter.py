@@ -23,24 +23,39 @@ if TYPE_CHECKING:
 _ID = r"([\w%-]+)"
 """A query or node as DropwizardName escapes it: it has no dot."""
 
+# What the name of a gauge has before the metric. Beans of our own have the same of markers and clocks, and
+# are left out.
+_OF_QUERY = rf"query\.{_ID}"
+_OF_NODE = rf"{_OF_QUERY}\.node\.{_ID}"
+_OF_WATERMARK = rf"{_OF_QUERY}\.watermark\.source\.{_ID}\.column\.{_ID}\.kind\.{_ID}"
+_OF_MARKERS = (
+    rf"{_OF_QUERY}\.latency(?:\.source_id\.{_ID})?(?:\.source_subtask_index\.(\d+))?"
+    rf"\.operator_id\.{_ID}(?:\.operator_subtask_index\.(\d+))?"
+)
+_OF_CLOCK = rf"executor\.{_ID}"
+
 
 def rules() -> Mapping[str, Any]:
     """Returns the configuration: a rule for each metric of whatever has beans."""
-    nodes = [_rule(metric, _of_node(metric), metric.prometheus, _NODE) for metric in metrics()]
+    nodes = [_rule(metric, _gauge(_OF_NODE, metric), metric.prometheus, _NODE) for metric in metrics()]
     tasks = [
         _rule(metric, _of_task(metric), metric.prometheus.replace("_", "_task_", 1), _TASK)
         for metric in metrics()
         if metric.measure == E2E_LATENCY
     ]
-    queries = [_rule(metric, _of_query(metric), metric.prometheus, _QUERY) for metric in query_metrics()]
-    watermarks = [
-        _rule(metric, _of_watermark(metric), metric.prometheus, _WATERMARK) for metric in watermark_metrics()
+    others = [
+        _rule(metric, _gauge(place, metric), metric.prometheus, labels)
+        for place, labels, of in (
+            (_OF_QUERY, _QUERY, query_metrics()),
+            (_OF_WATERMARK, _WATERMARK, watermark_metrics()),
+            (_OF_MARKERS, _MARKER, marker_metrics()),
+            (_OF_CLOCK, _CLOCK, clock_metrics()),
+        )
+        for metric in of
     ]
-    markers = [_rule(metric, _of_markers(metric), metric.prometheus, _MARKER) for metric in marker_metrics()]
-    clocks = [_rule(metric, _of_clock(metric), metric.prometheus, _CLOCK) for metric in clock_metrics()]
     return {
         "includeObjectNames": ["metrics:name=*.sparklatency.*,type=gauges", "sparklatency:thread-id=*,*"],
-        "rules": nodes + tasks + queries + watermarks + markers + clocks,
+        "rules": nodes + tasks + others,
     }
 
 
@@ -59,34 +74,9 @@ _CLOCK = {"app": "$1", "process": "$2", "executor": "$3"}
 _TASK = {"thread": "$1", "task": "$2", "node": "$4"}
 
 
-def _of_node(metric: Metric) -> str:
+def _gauge(place: str, metric: Metric) -> str:
     """Spark's JmxSink has a bean for each gauge. The application id or namespace in it may have dots."""
-    name = rf"([^>]+)\.([^.>]+)\.sparklatency\.query\.{_ID}\.node\.{_ID}\.{metric.name}"
-    return rf"^metrics<name={name}, type=gauges><>Value:"
-
-
-def _of_query(metric: Metric) -> str:
-    name = rf"([^>]+)\.([^.>]+)\.sparklatency\.query\.{_ID}\.{metric.name}"
-    return rf"^metrics<name={name}, type=gauges><>Value:"
-
-
-def _of_watermark(metric: Metric) -> str:
-    tags = rf"source\.{_ID}\.column\.{_ID}\.kind\.{_ID}"
-    name = rf"([^>]+)\.([^.>]+)\.sparklatency\.query\.{_ID}\.watermark\.{tags}\.{metric.name}"
-    return rf"^metrics<name={name}, type=gauges><>Value:"
-
-
-def _of_markers(metric: Metric) -> str:
-    """The beans of our own have the same, and are left out."""
-    source = rf"(?:\.source_id\.{_ID})?(?:\.source_subtask_index\.(\d+))?"
-    place = rf"{source}\.operator_id\.{_ID}(?:\.operator_subtask_index\.(\d+))?"
-    name = rf"([^>]+)\.([^.>]+)\.sparklatency\.query\.{_ID}\.latency{place}\.{metric.name}"
-    return rf"^metrics<name={name}, type=gauges><>Value:"
-
-
-def _of_clock(metric: Metric) -> str:
-    """The clock's own bean has the same, and is left out."""
-    name = rf"([^>]+)\.([^.>]+)\.sparklatency\.executor\.{_ID}\.{metric.name}"
+    name = rf"([^>]+)\.([^.>]+)\.sparklatency\.{place}\.{metric.name}"
     return rf"^metrics<name={name}, type=gauges><>Value:"
 
 

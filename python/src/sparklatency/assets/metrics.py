@@ -55,22 +55,26 @@ def metrics() -> tuple[Metric, ...]:
 
 def query_metrics() -> tuple[Metric, ...]:
     """Returns those of queries as a whole."""
-    return tuple(one for one in _table() if one.measure == QUERY)
+    return _of(QUERY)
 
 
 def watermark_metrics() -> tuple[Metric, ...]:
     """Returns those of each watermark of a query."""
-    return tuple(one for one in _table() if one.measure == WATERMARK)
+    return _of(WATERMARK)
 
 
 def marker_metrics() -> tuple[Metric, ...]:
     """Returns those of latency markers."""
-    return tuple(one for one in _table() if one.measure == MARKER)
+    return _of(MARKER)
 
 
 def clock_metrics() -> tuple[Metric, ...]:
     """Returns those of executors' clocks."""
-    return tuple(one for one in _table() if one.measure == CLOCK)
+    return _of(CLOCK)
+
+
+def _of(measure: str) -> tuple[Metric, ...]:
+    return tuple(one for one in _table() if one.measure == measure)
 
 
 def _table() -> tuple[Metric, ...]:

@@ -17,14 +17,12 @@ object Watermarks {
     }
 
   /** Which source the watermark waits for; none where there is no watermark. */
-  private[answer] def heldBack(query: QuerySnapshot): Option[String] = {
-    val watermarks = query.lastBatch.toSeq.flatMap(_.watermarks)
-    watermarks.find(_.holdsBack).map { held =>
-      val advice = if (waitsForEvents(held)) s" ${remedy(held, watermarks)}" else ""
+  private[answer] def heldBack(query: QuerySnapshot): Option[String] =
+    query.watermarks.find(_.holdsBack).map { held =>
+      val advice = if (waitsForEvents(held)) s" ${remedy(held, query.watermarks)}" else ""
       if (held.watermarkMs.isEmpty) s"${hasNotMoved(held)}$advice"
       else s"${text(query)} ${Readable.name(held.source)} holds it back.$advice"
     }
-  }
 
   /**
    * That a query which runs waits for a source. A warning if nothing comes at all, and that not only between two triggers. If others are
@@ -32,7 +30,7 @@ object Watermarks {
    */
   private[answer] def note(query: QuerySnapshot): Option[Note] = for {
     _ <- query.atMs
-    watermarks = query.lastBatch.toSeq.flatMap(_.watermarks)
+    watermarks = query.watermarks
     held <- watermarks.find(watermark => watermark.holdsBack && waitsForEvents(watermark))
     lag <- query.watermarkLagMs(held) if lag > held.delayMs + WellPastMs
     level <-
@@ -50,9 +48,7 @@ object Watermarks {
   private val WellPastMs = 60000L
 
   private def isAhead(other: SourceWatermark, held: SourceWatermark): Boolean =
-    !other.isIdle && (for (newest <- other.newestMs; known <- held.newestMs)
-      yield newest > known + WellPastMs)
-      .contains(true)
+    !other.isIdle && held.newestMs.exists(known => other.newestMs.exists(_ > known + WellPastMs))
 
   /** Records had come, and no more do: no batch is in progress, and by its own pace one would have been committed. */
   private def hasStopped(query: QuerySnapshot): Boolean =

@@ -73,7 +73,7 @@ object PrometheusText {
     }
     val ofWatermarks = Metric.ofWatermarks.map { metric =>
       val points =
-        for (query <- shown; watermark <- query.watermarks; value <- metric.read(query, watermark))
+        for (query <- shown; watermark <- query.watermarksByKey; value <- metric.read(query, watermark))
           yield labels(app, query.name, watermark.key.tags) -> value.toDouble
       gauge(metric.series, metric.help, points, metric.unit)
     }

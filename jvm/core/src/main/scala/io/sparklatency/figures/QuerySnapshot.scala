@@ -57,13 +57,13 @@ final case class QuerySnapshot(
   def watermarkLagMs: Option[Long] = for (batch <- lastBatch; watermark <- batch.watermarkMs)
     yield seenMs(batch) - watermark
 
-  /** The query's watermarks after its last batch, those of one [[WatermarkKey]] as the one that holds back, or else is furthest behind. */
-  def watermarks: Seq[SourceWatermark] = {
-    val all = lastBatch.toSeq.flatMap(_.watermarks)
-    all.map(_.key).distinct.map(key =>
-      all.filter(_.key == key).minBy(of => (!of.holdsBack, of.watermarkMs.getOrElse(Long.MinValue)))
-    )
-  }
+  /** The query's watermarks after its last batch. */
+  def watermarks: Seq[SourceWatermark] = lastBatch.toSeq.flatMap(_.watermarks)
+
+  /** Those of one [[WatermarkKey]] as the one that holds back, or else is furthest behind. */
+  def watermarksByKey: Seq[SourceWatermark] = watermarks.map(_.key).distinct.map(key =>
+    watermarks.filter(_.key == key).minBy(of => (!of.holdsBack, of.watermarkMs.getOrElse(Long.MinValue)))
+  )
 
   /** The same as [[watermarkLagMs]] of one of them. */
   def watermarkLagMs(of: SourceWatermark): Option[Long] =

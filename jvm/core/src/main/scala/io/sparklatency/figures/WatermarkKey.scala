@@ -1,8 +1,8 @@
 package io.sparklatency.figures
 
 /**
- * Which watermark of a query it is. Two of the same source, column and kind share their figures: those of the one that is further
- * behind.
+ * Which watermark of a query it is. Two of the same source, column and kind share their figures: those of the one that
+ * holds back, or else is further behind.
  *
  * @param source what it comes from, `kafka[orders]` say
  */

@@ -12,8 +12,9 @@ final case class WatermarkMetric(name: String, field: String, unit: Metric.Unit,
 
   /** As JMX shows it; what is unknown is NaN. */
   def value(query: Option[QuerySnapshot], key: WatermarkKey): AnyRef = {
-    val found = for (of <- query; watermark <- of.watermarks.find(_.key == key); value <- read(of, watermark))
-      yield value.toDouble
+    val found =
+      for (of <- query; watermark <- of.watermarksByKey.find(_.key == key); value <- read(of, watermark))
+        yield value.toDouble
     Double.box(found.getOrElse(Double.NaN))
   }
 

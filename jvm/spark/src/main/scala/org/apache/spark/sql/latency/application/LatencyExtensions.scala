@@ -50,16 +50,8 @@ final class LatencyExtensions extends SparkSessionExtensionsProvider {
     extensions.injectResolutionRule(session => LatencyHint(session.asInstanceOf[SparkSession]))
     extensions.injectHintResolutionRule(_ => SystemTimeWatermarkHint)
     extensions.injectHintResolutionRule(_ => ContinuousMode)
-    extensions.injectResolutionRule(session =>
-      ResolveSystemTimeWatermark(() =>
-        SystemTimeQueries.listenIn(session.asInstanceOf[SparkSession], LatencyApplication)
-      )
-    )
-    extensions.injectResolutionRule(session =>
-      IdleTimeoutHint(() =>
-        SystemTimeQueries.listenIn(session.asInstanceOf[SparkSession], LatencyApplication)
-      )
-    )
+    extensions.injectResolutionRule(session => ResolveSystemTimeWatermark(listenIn(session)))
+    extensions.injectResolutionRule(session => IdleTimeoutHint(listenIn(session)))
     extensions.injectResolutionRule(session =>
       IdleTimeout(session.asInstanceOf[SparkSession], LatencyApplication)
     )
@@ -99,4 +91,6 @@ final class LatencyExtensions extends SparkSessionExtensionsProvider {
       LatencyTable(() => LatencyApplication.of(SparkSession.active.sparkContext).settledStore())
     ))
   }
+  private def listenIn(session: org.apache.spark.sql.SparkSession): () => Unit =
+    () => SystemTimeQueries.listenIn(session.asInstanceOf[SparkSession], LatencyApplication)
 }

@@ -88,7 +88,7 @@ private[latency] object LatencyTable {
       ids ++ Seq[Any](node.id, node.upstream, own, share, node.timestamp.orNull) ++ ofQuery ++
         Metric.all.map(value(_, node)) ++ Metric.ofOperators.map(_.read(node.operator).map(Double.box).orNull)
     }
-    val watermarks = query.lastBatch.toSeq.flatMap(_.watermarks).map(row(query, _))
+    val watermarks = query.watermarks.map(row(query, _))
     val rows =
       if (ofNodes.isEmpty) Seq((ids ++ Seq.fill(5)(null) ++ ofQuery).padTo(schema.size - 1, null))
       else ofNodes
