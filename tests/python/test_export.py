@@ -62,7 +62,9 @@ APPLICATION = """
 
     while time.monotonic() < deadline and not (is_known(query) and is_known(clocked)):
         time.sleep(0.05)
-    scraped = urlopen(f"{spark.sparkContext.uiWebUrl}/api/v1/latency/prometheus").read().decode()
+    scraped = ""
+    while time.monotonic() < deadline and "sparklatency_batch_in_progress_seconds" not in scraped:
+        scraped = urlopen(f"{spark.sparkContext.uiWebUrl}/api/v1/latency/prometheus").read().decode()
 
     # By reflection: py4j does not get at the server itself, whose class the JDK does not export.
     java, array = spark._jvm.java.lang, spark.sparkContext._gateway.new_array
