@@ -19,7 +19,7 @@ sys.path.insert(0, str(HERE.parent / "e2e"))
 
 from broker import running_broker
 from cluster import Spark
-from silences import ends_of, run
+from silences import RATE, ends_of, run
 from silent import SITUATIONS
 
 WHAT = {
@@ -32,6 +32,8 @@ WHAT = {
     "restarted": "the same, and the query restarts meanwhile",
 }
 
+WARM_UP = 15 * RATE
+"""Records before any figure counts: a quarter of a minute. A query that has just begun has slow batches."""
 
 _AS_SHIPPED = {"JDK_JAVA_OPTIONS": ""}
 """Without what lets the many short-lived JVMs of tests do less."""
@@ -52,7 +54,7 @@ def main() -> None:
         for name in SITUATIONS:
             late, took, windows, never = [], [], 0, 0
             for number in range(given.runs):
-                told = run(spark, broker, _folder(scratch, f"{name}-{number}"), [name], _AS_SHIPPED)
+                told = run(spark, broker, _folder(scratch, f"{name}-{number}"), [name], _AS_SHIPPED, WARM_UP)
                 late.append(told.latest(name))
                 took += [batch.took for batch in told.progress[name].values()]
                 ends = ends_of(name, told.whole[name])

@@ -128,6 +128,7 @@ def run(
     folder: Path,
     situations: Sequence[str],
     env: Mapping[str, str] | None = None,
+    warm_up: int = WARM_UP,
 ) -> Told:
     """Runs the application in some situations at once.
 
@@ -137,6 +138,7 @@ def run(
         folder: an empty one, whose name no other run has.
         situations: of `SITUATIONS`.
         env: of the driver, beside what all children have.
+        warm_up: so many records of each topic come before any figure counts.
     """
     topics = {name: f"{folder.name}-{name}" for name in ("orders", "payments", "refunds")}
     broker.create_topics(folder, dict.fromkeys(topics.values(), "CreateTime"))
@@ -146,7 +148,7 @@ def run(
     ]  # fmt: skip
     arguments = [str(folder), broker.address, *topics.values(), ",".join(situations)]
     with spark.start("driver", folder, "spark-submit", *submit, SCRIPT, *arguments, env=env) as driver:
-        send(broker, folder, [(topics[name], WARM_UP, None) for name in SENT])
+        send(broker, folder, [(topics[name], warm_up, None) for name in SENT])
         driver.until(lambda: "warm" in driver.lines(), "each query has read records", within=120)
         found = Told(time.time_ns() // 1_000_000)
         send(broker, folder, [(topics[name], RATE * s, p) for name, of in SENT.items() for p, s in of])

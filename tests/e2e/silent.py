@@ -78,6 +78,7 @@ class Application:
             time.sleep(0.1)
         if "restarted" in queries:
             queries["restarted"] = self._restarted(queries["restarted"])
+        time.sleep(WINDOW + LAG + TRIGGER)  # else the batch queries hold up what closes
         for name, query in queries.items():
             whole = self.whole(name)
             print(json.dumps({"whole": name, "rows": whole}), flush=True)

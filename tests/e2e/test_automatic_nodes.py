@@ -32,13 +32,13 @@ def topic(broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> str:
 def runs(
     cluster: Cluster, broker: Broker, topic: str, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, dict[str, Any]]:
-    """What the application says of the query without automatic nodes, and with them."""
+    """What the application says of the query without automatic nodes, with them, and with latency markers."""
     folder = tmp_path_factory.mktemp("streaming")
     arguments = (broker.address, topic, f"{topic}-results", str(folder / "checkpoint"))
     said = _said(
         cluster, folder, "unmarked.py", *arguments, conf={"spark.sparklatency.recording.level": "TRACE"}
     )
-    return dict(zip(("plain", "automatic"), said, strict=True))
+    return dict(zip(("plain", "automatic", "markers"), said, strict=True))
 
 
 def test_a_kafka_topic_and_the_operators_behind_it_are_nodes(
@@ -56,6 +56,29 @@ def test_a_kafka_topic_and_the_operators_behind_it_are_nodes(
 def test_the_plan_is_that_of_the_query_without_them(runs: dict[str, dict[str, Any]]) -> None:
     assert "record_e2e_latency" in runs["automatic"]["plan"]
     assert _operators(runs["automatic"]["plan"]) == _operators(runs["plain"]["plan"])
+
+
+def test_latency_markers_go_from_the_partitions_of_a_topic_through_the_shuffle_to_the_commit(
+    topic: str, runs: dict[str, dict[str, Any]]
+) -> None:
+    source = f"source-0-kafka[{topic}]"
+    own = {
+        (operator, subtask): count
+        for marked, operator, subtask, count in runs["markers"]["markers"]
+        if marked == source
+    }
+    # The topic has two partitions, and there are two behind each shuffle, which get the markers of both.
+    expected: dict[tuple[str, int | None], int] = {("__commit__", None): 2}
+    for subtask in (0, 1):
+        expected[source, subtask] = 1
+        expected |= {(node, subtask): 2 for node in ("deduplicate-1", "aggregate-1", "sink")}
+    assert own == expected
+    assert len(own) == len(runs["markers"]["markers"])
+    assert runs["plain"]["markers"] == runs["automatic"]["markers"] == []
+
+
+def test_the_plan_is_that_of_the_query_without_markers(runs: dict[str, dict[str, Any]]) -> None:
+    assert _operators(runs["markers"]["plan"]) == _operators(runs["automatic"]["plan"])
 
 
 def test_a_batch_read_of_a_topic_is_a_node_through_either_of_sparks_interfaces(

@@ -15,6 +15,7 @@ from subprocess import run
 from urllib.request import urlopen
 
 import pytest
+from broker import free_port
 from children import Child
 from cluster import LINES, OLDER_LINES, Spark, settings
 from jdk import java_home
@@ -22,6 +23,7 @@ from jdk import java_home
 from sparklatency import latency
 
 SCRIPT = Path(__file__).parent / "older_line.py"
+CLIENT = Path(__file__).parent / "connected.py"
 FILES = 2
 RECORDS = 1000
 KEYS = 7
@@ -68,10 +70,7 @@ def submitted(
     spark = Spark(line, None if jdk is MACHINE else java_home(folder / "jdk"))
     for part in ("records", "events"):
         (folder / part).mkdir()
-    now = time.time_ns() // 1_000_000
-    for file in range(FILES):
-        lines = (f"{number % KEYS},{at(now - number)}\n" for number in range(file, RECORDS, FILES))
-        (folder / "records" / f"{file}.csv").write_text("".join(lines))
+    write_records(folder / "records")
     conf = {
         "spark.ui.port": "0",
         "spark.driver.host": "127.0.0.1",
@@ -88,6 +87,13 @@ def submitted(
     with spark.start("older-line", folder, "spark-submit", *submit, SCRIPT, *arguments) as driver:
         [id_, ui] = driver.until(lambda: said(driver), "its queries end", within=120)
         yield Submitted(spark, jdk, driver, id_, ui, folder)
+
+
+def write_records(folder: Path) -> None:
+    now = time.time_ns() // 1_000_000
+    for file in range(FILES):
+        lines = (f"{number % KEYS},{at(now - number)}\n" for number in range(file, RECORDS, FILES))
+        (folder / f"{file}.csv").write_text("".join(lines))
 
 
 def at(ms: int) -> str:
@@ -174,3 +180,27 @@ def test_the_history_server_shows_the_same(submitted: Submitted, tmp_path: Path)
     with history_server(submitted, tmp_path) as server:
         assert {query: records(query, server, submitted.id) for query in live} == live
         assert "by_hand" in text(f"{server}/history/{submitted.id}/latency/")
+
+
+@pytest.mark.parametrize("line", OLDER_LINES)
+def test_a_client_of_spark_connect_marks_and_reads(line: str, tmp_path: Path) -> None:
+    """The client is that of the newest line, where it is installed."""
+    (tmp_path / "records").mkdir()
+    write_records(tmp_path / "records")
+    server, port = Spark(line), free_port()
+    conf = {
+        "spark.plugins": "io.sparklatency.LatencyPlugin",
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.ui.enabled": "false",
+    }
+    main = "org.apache.spark.sql.connect.service.SparkConnectServer"
+    submit = ["--class", main, "--master", "local[2]", "--driver-memory", "1g", "--jars", str(server.jar)]
+    arguments = [f"sc://127.0.0.1:{port}", str(tmp_path / "records"), str(tmp_path / "checkpoint")]
+    with server.start(
+        "server", tmp_path, "spark-submit", *submit, *settings(conf), "spark-internal"
+    ) as child:
+        child.until(lambda: "Spark Connect server started" in child.log.read_text(), "it starts", within=90)
+        with Child("client", [Spark(LINES[0]).python, CLIENT, *arguments], tmp_path) as client:
+            figures, mistake = (json.loads(said) for said in client.finish(within=90))
+    assert figures == [["connected", "source", RECORDS]]
+    assert "'when'" in mistake

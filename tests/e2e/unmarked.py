@@ -1,4 +1,4 @@
-"""An application without a mark: the same query with automatic nodes and without, one after the other."""
+"""An application without a mark: a query by itself, with automatic nodes, and with latency markers, too."""
 
 import json
 import sys
@@ -15,8 +15,10 @@ from sparklatency import latency
 def main(brokers: str, records: str, results: str, checkpoint: str) -> None:
     spark = SparkSession.builder.appName("unmarked").getOrCreate()
     print(spark.sparkContext.applicationId, flush=True)
-    for name, auto in (("plain", ""), ("automatic", "source,terminal,stateful")):
+    kinds = "source,terminal,stateful"
+    for name, auto, interval in (("plain", "", "0"), ("automatic", kinds, "0"), ("markers", kinds, "1ms")):
         spark.conf.set("spark.sparklatency.auto", auto)
+        spark.conf.set("spark.sparklatency.markers.interval", interval)
         counted = (
             read(spark, brokers, records)
             .filter("key IS NOT NULL")
@@ -40,7 +42,19 @@ def main(brokers: str, records: str, results: str, checkpoint: str) -> None:
         with redirect_stdout(StringIO()) as plan:
             query.explain()
         nodes = {node.node: node.records for node in latency().nodes}
-        print(json.dumps({"plan": plan.getvalue(), "nodes": nodes}), flush=True)
+        said = {"plan": plan.getvalue(), "nodes": nodes, "markers": took(name)}
+        print(json.dumps(said), flush=True)
+
+
+def took(name: str) -> list[list[str | int | None]]:
+    """From which node to which partition of which node latency markers came, and how many."""
+    found = [query.markers for query in latency().queries if query.query == name]
+    return [
+        [marker.source_id, marker.operator_id, marker.operator_subtask_index, marker.latency.count]
+        for markers in found
+        if markers
+        for marker in markers.of
+    ]
 
 
 if __name__ == "__main__":

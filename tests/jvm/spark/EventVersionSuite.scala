@@ -8,6 +8,8 @@ import scala.jdk.CollectionConverters._
 
 import io.sparklatency.figures.Batch
 import io.sparklatency.figures.BatchTimes
+import io.sparklatency.figures.Granularity
+import io.sparklatency.figures.MarkerSettings
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeTimes
 import io.sparklatency.figures.StageTimes
@@ -33,6 +35,8 @@ class EventVersionSuite extends AnyFunSuite {
       }.toMap
     finally files.close()
   }
+  private val markersEvent =
+    Files.readString(Paths.get(getClass.getResource("/latency-batch-2-markers.json").toURI)).trim
   private val newest = fixtures(EventVersion.Newest)
   private val ofVersion99 = newest.replaceFirst("\"version\":\\d+", "\"version\":99")
 
@@ -76,6 +80,21 @@ class EventVersionSuite extends AnyFunSuite {
   test("what is written is the newest version, and no field of it has changed") {
     val written = JsonProtocol.sparkEventToJsonString(SparkListenerLatencyBatch(read(newest).record))
     assert(written === newest)
+  }
+
+  test("an event with latency markers gives what was written, and is written in the same way") {
+    val event = read(markersEvent)
+    val markers = event.record.markers.get
+    assert(markers.settings === MarkerSettings(Some(1000), Granularity.Subtask))
+    assert((markers.count, markers.markedMs) === ((2, 1790000000000L)))
+    val of = markers.of.map { case (key, s) =>
+      (key.source, key.operator, s.count, s.min, s.avg, s.max, s.percentiles(Seq(50, 99)).flatten)
+    }
+    assert(of === Seq(
+      (Some("kafka[orders]"), "sink", 5, Some(100), Some(220.0), Some(500), Seq(200, 500)),
+      (None, "__commit__", 5, Some(170), Some(454.0), Some(900), Seq(401, 900))
+    ))
+    assert(JsonProtocol.sparkEventToJsonString(SparkListenerLatencyBatch(event.record)) === markersEvent)
   }
 
   test("a watermark that goes by the clock is one when the event is read") {

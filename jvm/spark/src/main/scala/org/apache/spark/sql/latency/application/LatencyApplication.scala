@@ -65,8 +65,8 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
     )(_.stopped)
   private val names = new QueryNames
   private val problems = new Problems
-  private val leftOut = new RunTexts
-  private val warnings = new RunTexts
+  private val leftOut = new RunTexts(() => activity.active)
+  private val warnings = new RunTexts(() => activity.active)
   private val archive =
     new BatchArchive(context.statusStore.store, settings.historyBatches, settings.figures.window, used = true)
   private val clocks = new ExecutorClocks(SystemTime, source, context.isLocal)

@@ -32,11 +32,19 @@ private[latency] final class QueryActivity(context: SparkContext) {
     try find(run).map(activity)
     catch { case OurFailure(_) => None }
 
+  /** The ids of all runs that are active. */
+  def active: Set[String] =
+    try queries.map(_.runId.toString).toSet
+    catch { case OurFailure(_) => Set.empty }
+
   private def find(run: String): Option[StreamExecution] = {
     val id = UUID.fromString(run)
-    SparkSession.getDefaultSession.orElse(SparkSession.getActiveSession).toSeq
-      .flatMap(_.sharedState.activeStreamingQueries.values.asScala).find(_.runId == id)
+    queries.find(_.runId == id)
   }
+
+  private def queries: Seq[StreamExecution] =
+    SparkSession.getDefaultSession.orElse(SparkSession.getActiveSession).toSeq
+      .flatMap(_.sharedState.activeStreamingQueries.values.asScala)
 
   private def activity(query: StreamExecution): Activity = {
     val (status, noEnd) = (query.status, hasNoEnd(query))
