@@ -11,7 +11,7 @@ import pytest
 from broker import Broker, resolved
 from children import Child
 from cluster import LINES, Spark, settings
-from idle import WITH, WITHOUT
+from idle import DELAY, WITH, WITHOUT
 
 from sampling import by_turns
 
@@ -23,8 +23,8 @@ CONF = {
     "spark.sparklatency.auto": "source,stateful",
 }
 RATE = 20
-TOGETHER = 2 * RATE
-"""Records of each topic at first."""
+TOGETHER = (DELAY + 3) * RATE
+"""Records of each topic at first: some windows close."""
 
 MORE = 5000
 """Windows that close while a source is silent, in milliseconds beyond those that its own records close."""
@@ -72,7 +72,7 @@ def said(request: pytest.FixtureRequest, broker: Broker, tmp_path_factory: pytes
             lines = [line for line in said_by(driver) if line.get("query") == WITH and "idle" in line]
             return lines[-1]["idle"] if lines else []
 
-        with sending(broker, folder / "talks", talks, 120 * RATE):
+        with sending(broker, folder / "talks", talks, 180 * RATE):
             with sending(broker, folder / "together", pauses, TOGETHER) as one:
                 one.finish(within=60)
             driver.until(lambda: last(WITHOUT), "windows close for both", within=60)
