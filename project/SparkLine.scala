@@ -36,7 +36,8 @@ object SparkLine {
     "IdleSourcesSuite",
     "ContinuousModeSuite",
     "LongTasksSuite",
-    "LatencyTabSuite"
+    "LatencyTabSuite",
+    "LatencyTabAccessSuite"
   )
 
   private case class FromMaven(line: String, version: String) extends SparkLine(line, version) {

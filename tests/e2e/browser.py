@@ -40,9 +40,13 @@ def running_browser(folder: Path, width: int, height: int, theme: str) -> Iterat
     try:
         scheme = {"name": "prefers-color-scheme", "value": theme}
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
-        # A window cannot be as narrow as a page on a telephone; the page itself can.
-        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        resize(browser, width, height)
         yield browser
     finally:
         browser.quit()
+
+
+def resize(browser: Chrome, width: int, height: int) -> None:
+    """A window cannot be as narrow as a page on a telephone; the page itself can."""
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)

@@ -17,7 +17,7 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
-from browser import require_browser, running_browser
+from browser import require_browser, resize, running_browser
 from children import Child
 from click.testing import CliRunner
 from cluster import LINES, Spark, settings
@@ -39,6 +39,8 @@ WITH_USERS = {
     f"spark.{USERS}.param.PROXY_URI_BASES": "http://127.0.0.1/proxy",
 }
 WIDE, NARROW = (1600, 1000), (600, 1000)
+WIDTHS = (1920, 1280, 700)
+"""Of windows in which every page has to fit."""
 Row = dict[str, str]
 
 
@@ -200,9 +202,30 @@ def test_it_is_drawn_in_either_theme_and_any_width(
     folder.mkdir(parents=True, exist_ok=True)
     with on(shop.page, tmp_path, size, theme) as browser:
         assert browser.find_element(By.TAG_NAME, "html").get_attribute("data-bs-theme") == theme
-        # What is wider than the window scrolls in a box of its own.
-        assert browser.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
+        assert fits(browser)
         assert browser.save_screenshot(str(folder / f"latency-tab-{theme}-{width}.png"))
+
+
+def fits(browser: Chrome) -> bool:
+    """What is wider than the window scrolls in a box of its own."""
+    return bool(browser.execute_script("return document.documentElement.scrollWidth <= window.innerWidth"))
+
+
+def widths_that_fit(browser: Chrome) -> list[int]:
+    found = []
+    for width in WIDTHS:
+        resize(browser, width, 1000)
+        if fits(browser):
+            found.append(width)
+    resize(browser, *WIDE)
+    return found
+
+
+def test_both_pages_fit_in_windows_of_every_width(shop: Shop, tmp_path: Path) -> None:
+    with on(shop.page, tmp_path) as browser:
+        assert widths_that_fit(browser) == [*WIDTHS]
+        browser.get(f"{shop.ui}/latency/")
+        assert widths_that_fit(browser) == [*WIDTHS]
 
 
 def operators(server: str, application: str) -> str:
@@ -266,8 +289,10 @@ def test_the_history_server_shows_what_the_application_did(shop: Shop, tmp_path:
             with on(f"{page}/", folder) as browser:
                 [query] = rows(browser, "latency-queries")
                 assert (query["Query"], query["Status"]) == ("shop", "Finished")
+                assert widths_that_fit(browser) == [*WIDTHS]
                 browser.find_element(By.LINK_TEXT, "shop").click()
                 assert browser.current_url == f"{page}/query/?id={shop.run}"
+                assert widths_that_fit(browser) == [*WIDTHS]
                 assert {table: rows(browser, table) for table in live} == live
                 assert browser.find_element(By.CLASS_NAME, "latency-headline").text == headline
             assert {path: rest(server, shop.id, path) for path in live_rest} == live_rest

@@ -24,6 +24,17 @@ NO_PROGRESS: dict[str, Any] = {
     ),
     "stalled": False,
 }
+BATCH: dict[str, Any] = {
+    **dict.fromkeys(("batch", "start", "committed", "inputRows", "droppedLate"), 0),
+    **dict.fromkeys(("watermark", "watermarkLag", "slowestStep")),
+    "watermarks": [],
+    "durations": {},
+    "criticalPath": [],
+    "split": NO_SPLIT,
+    "operators": None,
+    "nodes": [],
+}
+"""A batch of which nothing is known."""
 NO_PARTS: dict[str, Any] = {"whole": None, "text": None, "of": []}
 TOOK_LONGEST = (
     "the operators before sink took longest: 1 s of 1.1 s (98 %) from the first read to the last write."

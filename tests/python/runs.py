@@ -25,7 +25,7 @@ ROWS = {
     "marked by hand": r"(StreamingSuite|test_streaming|test_kafka_to_jmx) |test_a_query_marked_by_hand",
     "automatic nodes": r"(Automatic\w+|test_automatic_nodes) |test_a_query_without_a_mark",
     "real-time mode": r"test_real_time |.*in real-time mode",
-    "tab": r"(LatencyTabSuite|test_latency_tab) |test_the_tab",
+    "tab": r"(LatencyTab\w*Suite|test_latency_tab) |test_the_tab",
     "History Server": r".*history[ _]server",
     "REST": r"test_rest |.*\bREST\b|test_a_query_marked_by_hand",
     "Spark Connect": r"test_connect |test_a_client_of_spark_connect",

@@ -1,7 +1,5 @@
 package io.sparklatency.spark
 
-import java.net.InetAddress
-import java.net.ServerSocket
 import java.nio.file.Files
 import java.nio.file.Path
 
@@ -14,7 +12,7 @@ import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.Plans
 
 /** Nodes that nobody wrote, over sources that do not say when a record happened. */
-class AutomaticIngestionSuite extends StreamingTest {
+class AutomaticIngestionSuite extends StreamingTest with Patient {
   private lazy val texts: String = {
     val folder = Files.createTempDirectory("texts").toString
     spark.range(0, 20, 1, 1).select((col("id") % 10).cast("string")).write.mode("overwrite").text(folder)
@@ -37,10 +35,7 @@ class AutomaticIngestionSuite extends StreamingTest {
   }
 
   private def figures(query: String): Map[String, (Long, Option[Long], Option[Long])] =
-    nodesOf(query).map { id =>
-      val found = node(id, query)
-      id -> ((found.records, found.min, found.max))
-    }.toMap
+    nodesOf(query).map(id => id -> node(id, query).figures).toMap
 
   private def work = slow(50)(lit(1L))
 
@@ -75,7 +70,7 @@ class AutomaticIngestionSuite extends StreamingTest {
         .option("startTimestamp", (Start - 5000).toString).load()
       val query = start(rate.withIngestionTimestamp(), "auto_own_first", "append")
       try {
-        while (query.recentProgress.isEmpty) Thread.onSpinWait()
+        eventually(assert(query.recentProgress.nonEmpty))
         query.stop()
         assert(figures("auto_own_first").values.map(_._3).toSet.size === 1)
         assert(figures("auto_own_first").values.forall(_._3.exists(_ >= 4000)))
@@ -142,7 +137,7 @@ class AutomaticIngestionSuite extends StreamingTest {
   }
 
   test("with the setting, a line of a socket is stamped") {
-    val server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress)
+    val server = listening()
     try
       withSettings(owned: _*) {
         val lines = spark.readStream.format("socket").option("host", "127.0.0.1")
@@ -153,7 +148,10 @@ class AutomaticIngestionSuite extends StreamingTest {
           writer.getOutputStream.write("one\n".getBytes)
           writer.getOutputStream.flush()
           def records = Try(node("sink", "auto_socket").records).getOrElse(0L)
-          while (records < 1 && query.isActive) processAll(query)
+          eventually {
+            processAll(query)
+            assert(records >= 1)
+          }
           writer.close()
           assert(nodesOf("auto_socket") === Seq("source-0-text-socket", "sink"))
           assert(node("source-0-text-socket", "auto_socket").max === Some(0))

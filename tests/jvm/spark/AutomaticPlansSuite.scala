@@ -4,7 +4,7 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.latency.Plans
 
 /** Plans with automatic nodes beside those without. */
-class AutomaticPlansSuite extends AutomaticPlans with Sampled {
+class AutomaticPlansSuite extends AutomaticPlans with Sampled with Patient {
 
   /** Those that drop their timestamp in a projection: it comes along to the end, where one more projection drops it. */
   private val carries =
@@ -35,7 +35,7 @@ class AutomaticPlansSuite extends AutomaticPlans with Sampled {
           def read = query.recentProgress.find(_.numInputRows > 0)
           try {
             // The rate source always has more.
-            if (name.startsWith("rate")) while (read.isEmpty) Thread.onSpinWait()
+            if (name.startsWith("rate")) eventually(assert(read.nonEmpty))
             else query.processAllAvailable()
             withData = read.fold(fail("no batch read data"))(_.batchId)
           } finally query.stop()

@@ -6,13 +6,9 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.streaming.Trigger
-import org.scalatest.concurrent.Eventually
-import org.scalatest.time.Seconds
-import org.scalatest.time.Span
 
 /** Marks by hand in continuous mode. */
-class ContinuousModeSuite extends StreamingTest with Eventually {
-  implicit override val patienceConfig: PatienceConfig = PatienceConfig(timeout = Span(60, Seconds))
+class ContinuousModeSuite extends StreamingTest with Patient {
 
   /** Records that are seven milliseconds old, of which every other one passes the filter. */
   private def marked: DataFrame = {

@@ -7,8 +7,7 @@ import org.apache.spark.sql.functions._
 /** Sources that fall silent under an idle timeout of a minute. Delays and windows have 10 s. */
 class IdleSourcesSuite extends IdleSourcesTest {
   test("a source that falls silent holds the other back for the timeout, and no longer") {
-    val (a, b) = (stream, stream)
-    running(both(a, b)) { it =>
+    runningBoth() { (it, a, b) =>
       b.addData(at(1))
       it.reads(a, 1, 25)
       waits(it, 59.999)
@@ -22,8 +21,7 @@ class IdleSourcesSuite extends IdleSourcesTest {
   }
 
   test("a source that never had a record, and takes part when it has one") {
-    val (a, b) = (stream, stream)
-    running(both(a, b)) { it =>
+    runningBoth() { (it, a, b) =>
       it.reads(a, 1, 25)
       waits(it, 60)
       assert(it.rows === Seq(Seq(10.0, 1)))
@@ -39,8 +37,7 @@ class IdleSourcesSuite extends IdleSourcesTest {
   }
 
   test("what a source brings that was idle may be late, and takes the watermark nowhere back") {
-    val (a, b) = (stream, stream)
-    running(both(a, b)) { it =>
+    runningBoth() { (it, a, b) =>
       it.reads(a, 1, 25)
       waits(it, 60)
       it.reads(b, 2)
@@ -51,8 +48,7 @@ class IdleSourcesSuite extends IdleSourcesTest {
   }
 
   test("when all are idle nobody is waited for, and the greatest watermark counts") {
-    val (a, b) = (stream, stream)
-    running(both(a, b)) { it =>
+    runningBoth() { (it, a, b) =>
       b.addData(at(1, 45))
       it.reads(a, 1, 25)
       assert(it.rows === Seq(Seq(10.0, 2)))
@@ -78,8 +74,7 @@ class IdleSourcesSuite extends IdleSourcesTest {
   }
 
   test("a batch of an hour makes nobody idle though nothing came") {
-    val (a, b) = (stream, stream)
-    running(both(a, b), during = batch => if (batch == 1) clock.advance(3600000)) { it =>
+    runningBoth(during = batch => if (batch == 1) clock.advance(3600000)) { (it, a, b) =>
       it.reads(b, 1)
       it.reads(a, 1, 25)
       waits(it, 3600 + 53.999) // of the hour a tenth of the timeout counts
@@ -186,5 +181,4 @@ class IdleSourcesSuite extends IdleSourcesTest {
       assert(it.watermark === 65.0)
     }
   }
-
 }

@@ -24,6 +24,14 @@ trait IdleSourcesTest extends SystemTimeTest {
   protected def both(a: MemoryStream[Timestamp], b: MemoryStream[Timestamp]): DataFrame =
     windows(ordinary(a.toDF()).union(ordinary(b.toDF())))
 
+  /** A query over both of two sources, with the sources. */
+  protected def runningBoth(during: Long => Unit = _ => ())(
+      body: (Running, MemoryStream[Timestamp], MemoryStream[Timestamp]) => Unit
+  ): Unit = {
+    val (a, b) = (stream, stream)
+    running(both(a, b), during = during)(body(_, a, b))
+  }
+
   /** What was found silent has its consequences at the next trigger. */
   protected def waits(it: Running, second: Double): Unit = {
     it.comesTo(second)

@@ -7,8 +7,7 @@ import org.apache.spark.sql.DataFrame
 class IdleTimeoutsSuite extends IdleSourcesTest {
   test("without the timeout it holds it back for ever") {
     withSettings(setting -> "0") {
-      val (a, b) = (stream, stream)
-      running(both(a, b)) { it =>
+      runningBoth() { (it, a, b) =>
         b.addData(at(1))
         it.reads(a, 1, 25)
         waits(it, 100000)

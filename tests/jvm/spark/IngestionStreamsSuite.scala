@@ -15,14 +15,10 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.streaming.Trigger
-import org.scalatest.concurrent.Eventually
-import org.scalatest.time.Seconds
-import org.scalatest.time.Span
 
 /** Ingestion timestamps in each way in which Spark runs a stream, by a clock that the test sets. */
-class IngestionStreamsSuite extends StreamingTest with Eventually {
+class IngestionStreamsSuite extends StreamingTest with Patient {
   import IngestionStreamsSuite._
-  implicit override val patienceConfig: PatienceConfig = PatienceConfig(timeout = Span(60, Seconds))
 
   /** Runs a query into a folder of its own, and tells what it has written. */
   private def writing(df: DataFrame, checkpoint: String, out: String): StreamingQuery =

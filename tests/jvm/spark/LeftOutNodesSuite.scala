@@ -6,6 +6,7 @@ import scala.jdk.CollectionConverters._
 
 import io.sparklatency.spark.Lines.MemoryStream
 import io.sparklatency.spark.syntax._
+import org.apache.logging.log4j.Level
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streaming.StreamingQuery
 
@@ -22,7 +23,7 @@ class LeftOutNodesSuite extends StreamingTest {
   /** What the log and the notes say of the nodes of a query, over three batches. */
   private def told(query: StreamingQuery, input: MemoryStream[Timestamp]): (Seq[String], Seq[String]) =
     try {
-      val log = Logged.during {
+      val log = Logged.from(Level.INFO) {
         for (ms <- 1L to 3L) {
           input.addData(ago(ms))
           processAll(query)
@@ -31,7 +32,7 @@ class LeftOutNodesSuite extends StreamingTest {
       val notes = latencyOf(query.name).get("queries").elements.asScala.next().get("notes").elements.asScala
         .filter(_.get("code").asText == "left-out")
         .map(note => s"${note.get("level").asText}: ${note.get("text").asText}")
-      (log.filter(_.contains(": node '")), notes.toSeq)
+      (log.collect { case (level, text) if text.contains(": node '") => s"$level: $text" }, notes.toSeq)
     } finally query.stop()
 
   private val lost =
@@ -41,7 +42,7 @@ class LeftOutNodesSuite extends StreamingTest {
     withSettings("spark.sparklatency.auto" -> "source,terminal") {
       val (log, notes, nodes) = withoutTimestampAtItsEnd("auto_none")
       assert(nodes === Seq("source-0-memory"))
-      assert(log === Seq(s"query 'auto_none': node 'sink' is left out: $lost"))
+      assert(log === Seq(s"WARN: query 'auto_none': node 'sink' is left out: $lost"))
       assert(notes === Seq(s"info: Node 'sink' is left out: $lost."))
     }
   }
@@ -53,7 +54,7 @@ class LeftOutNodesSuite extends StreamingTest {
     ) {
       val (log, notes, nodes) = withoutTimestampAtItsEnd("auto_none_marked")
       assert(nodes === Seq("source-0-memory", "sink"))
-      assert(log === Seq(s"query 'auto_none_marked': node 'sink' has no timestamp: $lost"))
+      assert(log === Seq(s"WARN: query 'auto_none_marked': node 'sink' has no timestamp: $lost"))
       assert(notes === Seq(s"info: Node 'sink' has no timestamp: $lost."))
     }
   }
@@ -70,7 +71,8 @@ class LeftOutNodesSuite extends StreamingTest {
         val said =
           "node 'detail' is left out: the query does not record its level, TRACE; 'read at' stays only as far as others " +
             "read it; spark.sparklatency.forceTimestampSupport=true keeps it"
-        assert(log === Seq(s"query 'left_by_level': $said"))
+        // Who has chosen the level is not warned of it.
+        assert(log === Seq(s"INFO: query 'left_by_level': $said"))
         assert(notes.filter(_.contains("detail")) === Seq(s"info: ${said.capitalize}."))
         assert(nodesOf("left_by_level") === Seq("end"))
         assert(told(start(marked("TRACE"), "left_nothing"), input) === ((Nil, Nil)))

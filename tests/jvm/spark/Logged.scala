@@ -15,15 +15,20 @@ import org.apache.logging.log4j.core.config.Property
 /** What is logged by all threads while a test does something. */
 object Logged {
 
-  def during(body: => Unit): Seq[String] = {
-    val messages = new ConcurrentLinkedQueue[String]
+  /** Warnings and errors. */
+  def during(body: => Unit): Seq[String] = from(Level.WARN)(body).map { case (_, message) => message }
+
+  /** From a level up, each line with its own level. */
+  def from(least: Level)(body: => Unit): Seq[(Level, String)] = {
+    val messages = new ConcurrentLinkedQueue[(Level, String)]
     val appender = new AbstractAppender("test", null, null, true, Property.EMPTY_ARRAY) {
-      override def append(event: LogEvent): Unit = { messages.add(event.getMessage.getFormattedMessage); () }
+      override def append(event: LogEvent): Unit =
+        messages.add(event.getLevel -> event.getMessage.getFormattedMessage): Unit
     }
     appender.start()
     val root = LogManager.getRootLogger.asInstanceOf[Logger]
     val level = root.getLevel
-    Configurator.setRootLevel(Level.WARN)
+    Configurator.setRootLevel(least)
     root.addAppender(appender)
     try body
     finally {

@@ -14,15 +14,11 @@ import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.functions.udf
 import org.apache.spark.sql.streaming.Trigger
-import org.scalatest.concurrent.Eventually
 import org.scalatest.time.Millis
-import org.scalatest.time.Seconds
 import org.scalatest.time.Span
 
 /** Tasks that run for minutes: what they record shows while they run, and counts once when they end. */
-class LongTasksSuite extends StreamingTest with Eventually {
-  implicit override val patienceConfig: PatienceConfig = PatienceConfig(timeout = Span(60, Seconds))
-
+class LongTasksSuite extends StreamingTest with Patient {
   private object Drop extends ForeachWriter[Row] {
     override def open(partition: Long, epoch: Long): Boolean = true
     override def process(row: Row): Unit = ()
@@ -40,7 +36,7 @@ class LongTasksSuite extends StreamingTest with Eventually {
     latencyOf(null).get("queries").elements.asScala.find(_.get("query").asText == query).get
 
   private def figures(id: String, query: String): Option[(Long, Option[Long], Option[Long])] =
-    findNode(id, query).map(found => (found.records, found.min, found.max))
+    findNode(id, query).map(_.figures)
 
   test("in real-time mode figures are there before the first batch has ended") {
     val input = LowLatencyMemoryStream[Timestamp](spark, 2)
@@ -96,7 +92,7 @@ class LongTasksSuite extends StreamingTest with Eventually {
       val query = scored.writeStream.queryName("windows").outputMode("update").foreach(Drop)
         .trigger(Lines.realTime("10 minutes")).start()
       try {
-        eventually(timeout(Span(60, Seconds)), interval(Span(200, Millis))) {
+        eventually(interval(Span(200, Millis))) {
           input.addData(new Timestamp(System.currentTimeMillis()))
           val told = work("windows", "operators").get
           assert(told.get("of").asText === "window")

@@ -1,8 +1,5 @@
 package io.sparklatency.spark
 
-import java.net.InetAddress
-import java.net.ServerSocket
-
 import io.sparklatency.spark.Lines.LowLatencyMemoryStream
 import io.sparklatency.spark.Lines.MemoryStream
 import io.sparklatency.spark.Lines.realTime
@@ -23,7 +20,7 @@ class MarkerSourcesSuite extends MarkersTest {
   }
 
   test("no kind of source forgets to mark: files, sockets, memory and rates of both kinds") {
-    val server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress)
+    val server = listening()
     def socket =
       spark.readStream.format("socket").option("host", "127.0.0.1").option("port", server.getLocalPort.toLong)
     def rates = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", "10")

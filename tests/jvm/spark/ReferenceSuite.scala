@@ -81,10 +81,14 @@ class ReferenceSuite extends AnyFunSuite {
       "Gauges on the driver. In SQL: the column `watermarks`. In Prometheus, milliseconds as seconds, with the labels `app`, `query`, " +
         "`source`, `column` and `kind` (`event-time` or `system-time`). The last one is a number without a unit.",
       "",
-      "| name | unit | field | series | |",
-      "|---|---|---|---|---|"
+      "In REST: the list `watermarks` of a batch, which says how it was at the commit. So its `idleSince` is a time, that of the " +
+        "source's last record, and not how long ago that was. It is empty if the source is not idle. Python writes `idle_since` and " +
+        "`holds_back`.",
+      "",
+      "| name | unit | field | SQL | series | |",
+      "|---|---|---|---|---|---|"
     ) ++ Metric.ofWatermarks.map(of =>
-      s"| `${of.name}` | ${of.unit.name} | `${of.field}` | `${of.series}` | ${of.help} |"
+      s"| `${of.name}` | ${of.unit.name} | `${of.field}` | `${of.column}` | `${of.series}` | ${of.help} |"
     ) ++ Seq(
       "",
       "### Of the operators at a node",

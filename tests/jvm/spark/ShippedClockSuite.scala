@@ -11,14 +11,10 @@ import io.sparklatency.time.WallClock
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.ForeachWriter
 import org.apache.spark.sql.functions._
-import org.scalatest.concurrent.Eventually
-import org.scalatest.time.Seconds
-import org.scalatest.time.Span
 
 /** The clock as it ships, one of whose readings serves for many rows. All other suites read theirs for every row. */
-class ShippedClockSuite extends StreamingTest with Eventually {
+class ShippedClockSuite extends StreamingTest with Patient {
   import ShippedClockSuite._
-  implicit override val patienceConfig: PatienceConfig = PatienceConfig(timeout = Span(60, Seconds))
 
   test("a record that comes after a pause is as old as it is, in the middle of a run of fast ones") {
     WallClock.reset()

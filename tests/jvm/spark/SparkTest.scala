@@ -108,6 +108,9 @@ final class ShownNode(json: JsonNode) {
   def min: Option[Long] = long("min")
   def max: Option[Long] = long("max")
   def avg: Option[Double] = double("avg")
+
+  /** How many records, the youngest and the oldest of them. */
+  def figures: (Long, Option[Long], Option[Long]) = (records, min, max)
   def text(field: String): Option[String] = Option(json.get(field)).filterNot(_.isNull).map(_.asText)
   def double(field: String): Option[Double] = Option(json.get(field)).filterNot(_.isNull).map(_.asDouble)
   override def toString: String = json.toString

@@ -4,7 +4,7 @@ import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.functions.window
 
 /** A system-time watermark beside others, and how Spark puts several together. */
-class SystemTimePoliciesSuite extends SystemTimeTest {
+class SystemTimePoliciesSuite extends SystemTimeTest with Patient {
 
   /** A union of an input with an ordinary watermark and one with a system-time watermark. */
   private def besideOrdinary(policy: String)(body: Running => Unit): Unit =
@@ -66,7 +66,7 @@ class SystemTimePoliciesSuite extends SystemTimeTest {
     val counts =
       rate.withWatermark("timestamp", "3 seconds").groupBy(window(col("timestamp"), "1 second")).count()
     running(counts, "update") { it =>
-      while (it.query.recentProgress.count(_.numInputRows > 0) < 2) Thread.onSpinWait()
+      eventually(assert(it.query.recentProgress.count(_.numInputRows > 0) >= 2))
       val watermarks = it.query.recentProgress.map(_.eventTime.get("watermark"))
       assert(
         watermarks.dropWhile(_ == watermarks.head).head === "1970-01-01T00:16:48.000Z"

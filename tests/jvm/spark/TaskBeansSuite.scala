@@ -12,13 +12,9 @@ import org.apache.spark.sql.ForeachWriter
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.ListenerBus
-import org.scalatest.concurrent.Eventually
-import org.scalatest.time.Seconds
-import org.scalatest.time.Span
 
 /** Figures of each node in each task, as a JMX console sees them. */
-class TaskBeansSuite extends StreamingTest with Eventually {
-  implicit override val patienceConfig: PatienceConfig = PatienceConfig(timeout = Span(60, Seconds))
+class TaskBeansSuite extends StreamingTest with Patient {
   private val server = ManagementFactory.getPlatformMBeanServer
 
   private def beans(query: String): Map[(String, Option[String]), ObjectName] = {

@@ -23,6 +23,6 @@ object LeftOut {
       "spark.sparklatency.forceTimestampSupport=true keeps it"
   }
 
-  private[answer] def notes(texts: Seq[String]): Seq[Note] =
-    texts.map(text => Note("left-out", Note.Info, s"${text.capitalize}."))
+  /** @param text as the log has it: without a capital, and without a full stop */
+  def note(text: String): Note = Note("left-out", Note.Info, s"${text.capitalize}.")
 }

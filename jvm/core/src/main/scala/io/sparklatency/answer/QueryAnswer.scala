@@ -12,16 +12,14 @@ import io.sparklatency.path.LatencySplit
  * @param status none where no event tells
  * @param clocks those of the executors now; none of a run that has ended
  * @param error  the first line of what ended it
- * @param leftOut what it was planned without, as [[LeftOut]] says it
- * @param warnings of its system-time watermarks
+ * @param found  what planning has found in it
  */
 final class QueryAnswer(
     val query: QuerySnapshot,
     val status: Option[RunStatus],
     clocks: Seq[ExecutorClock] = Nil,
     error: Option[String] = None,
-    leftOut: Seq[String] = Nil,
-    warnings: Seq[String] = Nil
+    found: Seq[Note] = Nil
 ) {
 
   /** Of the window; in silence of each node's last batch. */
@@ -55,5 +53,5 @@ final class QueryAnswer(
   lazy val progress: Status = Status(query, status, error)
   lazy val notes: Seq[Note] =
     Status.notes(progress) ++ Notes.of(query, path, split) ++ watermark.map(_.note) ++
-      SystemTimeNotes.of(warnings) ++ Work.notes(work) ++ ClockNote.of(clocks) ++ LeftOut.notes(leftOut)
+      found ++ Work.notes(work) ++ ClockNote.of(clocks)
 }

@@ -182,11 +182,13 @@ object Metric {
     WatermarkMetric(
       "source-watermark-lag",
       "lag",
+      "lag",
       Milliseconds,
       "how far the source's own watermark is behind the clock"
     )(_.watermarkLagMs(_)),
     WatermarkMetric(
       "source-watermark-idle",
+      "idleSince",
       "idle",
       Milliseconds,
       "for how long the source has been silent, if that is so long that nobody waits for it"
@@ -194,6 +196,7 @@ object Metric {
     WatermarkMetric(
       "source-watermark-holds-back",
       "holdsBack",
+      "holds_back",
       Flag,
       "1 if the query's watermark waits for it, else 0"
     )((_, watermark) => Some(if (watermark.holdsBack) 1 else 0))

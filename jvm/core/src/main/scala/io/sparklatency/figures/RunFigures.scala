@@ -16,10 +16,8 @@ import io.sparklatency.time.ClockOffset
 final class RunFigures(owner: MarkOwner, granularity: Granularity, make: FiguresMaker) {
   import RunFigures._
 
-  private val nodes = mutable.LinkedHashMap.empty[String, Map[Measure, LiveFigures]]
-  private val tasks = mutable.Map.empty[(String, Option[String]), LiveFigures]
+  private val nodes = new RunNodes(granularity, make)
   private val operators = mutable.Map.empty[String, OperatorLatency]
-  private val folded = new Distinct
   private var upstream = Map.empty[String, Seq[String]]
   private var timestamps = Map.empty[String, String]
   private var latest = Map.empty[String, (Map[Measure, LatencySummary], Long)]
@@ -42,13 +40,13 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   def name: String = owner.key.query
   def id: Option[String] = owner.queryId
   def runId: Option[String] = owner.runId
-  def figures: collection.Map[String, Map[Measure, LiveFigures]] = nodes
-  def taskCount: Int = tasks.size
+  def figures: collection.Map[String, Map[Measure, LiveFigures]] = nodes.byId
+  def taskCount: Int = nodes.taskCount
   def markerCount: Int = markers.size
 
   /** What a task that has ended recorded, or one that goes on where nobody will tell the whole of it. */
   def add(node: String, measure: Measure, summary: LatencySummary, task: Option[TaskPlace] = None): Unit =
-    (of(node, measure) +: ofTask(node, measure, task)).foreach(_.add(summary))
+    (nodes.of(node, measure) +: nodes.ofTask(node, measure, task)).foreach(_.add(summary))
 
   /** A plan is about to run: the way of its records is known before the first of them comes. */
   def planned(nodes: Seq[PlannedNode]): Unit = {
@@ -83,9 +81,9 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     val latencies = shown.filter(_.measure == Measure.E2ELatency)
     // A node stands where its records leave it; one that only takes records in, there.
     val inPlan = (latencies ++ shown).distinctBy(_.node).sortBy(shown.indexOf(_))
-    inOrder(inPlan.map(_.node)) {
+    nodes.inOrder(inPlan.map(_.node)) {
       inPlan.foreach { mark =>
-        of(mark.node, mark.measure)
+        nodes.of(mark.node, mark.measure)
         // Only what leaves a node links it to those upstream of it.
         val upstream = if (mark.measure == Measure.E2ELatency) mark.upstream.toSeq.sorted else Nil
         if (nodes.contains(mark.node)) batch.add(mark.node, upstream)
@@ -104,7 +102,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   /** @param same marks of one node and measure */
   private def add(same: Seq[MarkReadings], batch: OpenBatch, others: Seq[MarkReadings]): Unit = {
     val (mark, readings) = (same.head, MarkReadings.standing(same))
-    val total = add(of(mark.node, mark.measure), readings)
+    val total = add(nodes.of(mark.node, mark.measure), readings)
     val place = if (nodes.contains(mark.node)) mark.node else Other
     batch.add(place, mark.measure, total)
     if (mark.comesIn) batch.cameIn(readings.flatMap(_.ages))
@@ -116,7 +114,8 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   def commit(id: Long)(complete: Batch => Batch): Option[Batch] =
     open.filter(_.id == id).map { batch =>
       val latencies = batch.latencies.map(node => node.copy(timestamp = timestamps.get(node.id)))
-      for (node <- latencies; ages <- node.measures.get(Measure.Commit)) of(node.id, Measure.Commit).add(ages)
+      for (node <- latencies; ages <- node.measures.get(Measure.Commit))
+        nodes.of(node.id, Measure.Commit).add(ages)
       val at = batch.committedAt
       val marked = batch.markers.map(markers.committed(_, at))
       open = None
@@ -134,7 +133,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
           batch.watermarks,
           0,
           latencies,
-          folded.count,
+          nodes.folded,
           batch.times,
           execution = batch.execution,
           markers = marked
@@ -159,8 +158,8 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
 
   /** A batch that was committed, as its event tells. */
   def replay(batch: Batch): Unit = {
-    inOrder(batch.nodes.map(_.id)) {
-      for (node <- batch.nodes; (measure, summary) <- node.measures) of(node.id, measure).add(summary)
+    nodes.inOrder(batch.nodes.map(_.id)) {
+      for (node <- batch.nodes; (measure, summary) <- node.measures) nodes.of(node.id, measure).add(summary)
     }
     batch.nodes.foreach(node => linked(node.id, node.upstream))
     timestamps ++= batch.nodes.flatMap(node => node.timestamp.map(node.id -> _))
@@ -203,15 +202,15 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     val isLast = !others.exists(m => m.subtopology == mark.subtopology && m.upstream.contains(mark.node))
     for (reading <- readings) {
       val task = MarkPlace(mark.subtopology, isLast).in(reading.attempt.taskPartition)
-      ofTask(mark.node, mark.measure, Some(task)).foreach(add(_, Seq(reading)))
+      nodes.ofTask(mark.node, mark.measure, Some(task)).foreach(add(_, Seq(reading)))
     }
   }
 
   def publish(part: PublishedPart): Unit = {
     val (node, measure) = (part.owner.key.node, part.owner.measure)
     if (isShown(node)) {
-      if (!nodes.contains(node)) inOrder(planned) { of(node, measure); () }
-      (of(node, measure) +: ofTask(node, measure, part.task))
+      if (!nodes.contains(node)) nodes.inOrder(planned) { nodes.of(node, measure); () }
+      (nodes.of(node, measure) +: nodes.ofTask(node, measure, part.task))
         .foreach(_.publish(part.reading, part.summary, part.oldestMs, part.endless))
     }
   }
@@ -235,14 +234,14 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
 
   def ended(plannings: Set[Long]): Unit = {
     progress.ended(plannings)
-    everything.foreach(_.ended(plannings))
+    nodes.withTasks.foreach(_.ended(plannings))
   }
-  def forget(task: Long): Unit = everything.foreach(_.forget(task))
-  def keep(task: Long): Unit = everything.foreach(_.keep(task))
+  def forget(task: Long): Unit = nodes.withTasks.foreach(_.forget(task))
+  def keep(task: Long): Unit = nodes.withTasks.foreach(_.keep(task))
 
   /** @param uncommittedMs the timestamp of the oldest record that ended tasks have read and that is not committed */
   def snapshot(nowMs: Long, uncommittedMs: Option[Long] = None): QuerySnapshot =
-    withMarkers(nowMs, uncommittedMs).copy(nodes = nodes.toSeq.map { case (node, measures) =>
+    withMarkers(nowMs, uncommittedMs).copy(nodes = nodes.byId.toSeq.map { case (node, measures) =>
       val figures = measures.map { case (measure, figures) => measure -> figures.snapshot() }
       NodeSnapshot(
         node,
@@ -257,7 +256,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
 
   private def withMarkers(nowMs: Long, uncommittedMs: Option[Long]): QuerySnapshot =
     brief(nowMs, uncommittedMs).copy(markers =
-      markers.snapshot(if (planned.isEmpty) nodes.keys.toSeq else planned)
+      markers.snapshot(if (planned.isEmpty) nodes.byId.keys.toSeq else planned)
     )
 
   /** The same without nodes: for figures of the query itself. */
@@ -267,9 +266,9 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     runId,
     batches,
     Nil,
-    math.max(folded.count, lastBatch.fold(0)(_.folded)),
+    math.max(nodes.folded, lastBatch.fold(0)(_.folded)),
     lastBatch,
-    (all.flatMap(_.oldestRunning) ++ uncommittedMs).minOption.map(nowMs - _),
+    (nodes.all.flatMap(_.oldestRunning) ++ uncommittedMs).minOption.map(nowMs - _),
     make.window,
     times,
     explained,
@@ -283,53 +282,6 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   /** A batch without data may have no source in its plan: what is known of the way stays. */
   private def linked(node: String, upstream: Iterable[String]): Unit =
     this.upstream += node -> (this.upstream.getOrElse(node, Nil) ++ upstream).distinct.sorted
-
-  /** Does what may add nodes, and places the new ones as `plan` has them. */
-  private def inOrder(plan: Seq[String])(change: => Unit): Unit = {
-    val known = nodes.keys.toSeq
-    change
-    val ordered = NodeLatencies.ordered(known, plan.filter(nodes.contains))
-    val all = (ordered ++ nodes.keys.toSeq.diff(ordered)).map(id => id -> nodes(id))
-    nodes.clear()
-    nodes ++= all
-  }
-
-  private def of(node: String, measure: Measure): LiveFigures = {
-    val shown = if (nodes.contains(node) || make.hasRoom) node else fold(node)
-    val measures = nodes.getOrElse(shown, Map.empty)
-    measures.getOrElse(
-      measure, {
-        val figures = make.node(shown, measure)
-        nodes(shown) = measures + (measure -> figures)
-        figures
-      }
-    )
-  }
-
-  /**
-   * The figures of a node in a task and, where the node is the last in it, of the task as a whole. None where tasks are not shown
-   * one by one.
-   */
-  private def ofTask(node: String, measure: Measure, task: Option[TaskPlace]): Seq[LiveFigures] =
-    if (granularity != Granularity.Subtask || measure != Measure.E2ELatency) Nil
-    else task.toSeq.flatMap { place =>
-      ofTask(place.id, Some(node)) +: Option.when(place.isLast)(ofTask(place.id, None)).toSeq
-    }
-
-  private def ofTask(task: TaskId, node: Option[String]): LiveFigures = {
-    val key =
-      if (tasks.contains(task.toString -> node) || make.hasRoomForTask) task.toString -> node
-      else fold(s"$task/${node.getOrElse("")}") -> node.map(_ => Other)
-    tasks.getOrElseUpdate(key, make.task(key._1, key._2))
-  }
-
-  private def fold(id: String): String = {
-    folded.add(id)
-    Other
-  }
-
-  private def all: Iterable[LiveFigures] = nodes.values.flatMap(_.values)
-  private def everything: Iterable[LiveFigures] = all ++ tasks.values
 }
 
 object RunFigures {

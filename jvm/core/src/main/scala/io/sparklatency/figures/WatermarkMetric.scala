@@ -3,10 +3,17 @@ package io.sparklatency.figures
 /**
  * One figure of a watermark; a gauge. [[Metric.ofWatermarks]] is the list of them.
  *
- * @param field in JSON
- * @param read  from the watermark in its query; none where it is unknown
+ * @param field  in JSON: what a batch knew of it at its commit
+ * @param column in SQL: the figure itself
+ * @param read   from the watermark in its query; none where it is unknown
  */
-final case class WatermarkMetric(name: String, field: String, unit: Metric.Unit, help: String)(
+final case class WatermarkMetric(
+    name: String,
+    field: String,
+    column: String,
+    unit: Metric.Unit,
+    help: String
+)(
     val read: (QuerySnapshot, SourceWatermark) => Option[Long]
 ) {
 

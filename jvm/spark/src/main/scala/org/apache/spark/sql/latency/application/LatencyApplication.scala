@@ -3,6 +3,8 @@ package org.apache.spark.sql.latency.application
 import java.util.UUID
 import java.util.concurrent.TimeoutException
 
+import io.sparklatency.answer.LeftOut
+import io.sparklatency.answer.SystemTimeNote
 import io.sparklatency.figures.LiveRuns
 import io.sparklatency.figures.PlannedNode
 import io.sparklatency.spark.base.LatencyConf
@@ -32,7 +34,7 @@ import org.apache.spark.sql.latency.tracking.Problems
 import org.apache.spark.sql.latency.tracking.QueryActivity
 import org.apache.spark.sql.latency.tracking.QueryNames
 import org.apache.spark.sql.latency.tracking.ReadingsOnDriver
-import org.apache.spark.sql.latency.tracking.RunTexts
+import org.apache.spark.sql.latency.tracking.RunNotes
 import org.apache.spark.sql.latency.tracking.TaskClocks
 import org.apache.spark.sql.latency.tracking.UncommittedRecords
 import org.apache.spark.sql.latency.ui.LatencyHistory
@@ -65,8 +67,7 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
     )(_.stopped)
   private val names = new QueryNames
   private val problems = new Problems
-  private val leftOut = new RunTexts(() => activity.active)
-  private val warnings = new RunTexts(() => activity.active)
+  private val found = new RunNotes(() => activity.active)
   private val archive =
     new BatchArchive(context.statusStore.store, settings.historyBatches, settings.figures.window, used = true)
   private val clocks = new ExecutorClocks(SystemTime, source, context.isLocal)
@@ -97,8 +98,7 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
       Some(runs),
       () => clocks.all,
       activity.of,
-      leftOut.of,
-      warnings.of
+      found.of
     )
 
   /**
@@ -118,12 +118,12 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
   override def taskFigures: TaskFigures = ExecutorFigures
   override def planned(figures: LatencyAccumulator): Unit = uncommitted.opened(figures)
   override def planned(nodes: Seq[PlannedNode]): Unit = runs.planned(nodes)
-  override def warned(run: String, problem: String): Unit = warnings.add(run, problem)
+  override def warned(run: String, problem: String): Unit = found.add(run, SystemTimeNote.of(problem))
   override def tellOnce(query: String, problem: String): Unit = problems.tellOnce(query, problem)
 
-  override def leftOut(query: String, run: Option[String], text: String): Unit = {
-    run.foreach(leftOut.add(_, text))
-    tellOnce(query, text)
+  override def leftOut(query: String, run: Option[String], text: String, isChosen: Boolean): Unit = {
+    run.foreach(found.add(_, LeftOut.note(text)))
+    problems.tellOnce(query, text, isChosen)
   }
 
   /**

@@ -4,6 +4,7 @@ import scala.jdk.CollectionConverters._
 import scala.util.Try
 
 import io.sparklatency.answer.EarlierRun
+import io.sparklatency.answer.Note
 import io.sparklatency.answer.QueryAnswer
 import io.sparklatency.answer.RunStatus
 import io.sparklatency.drawing.LatencyChart
@@ -33,16 +34,14 @@ import org.apache.spark.util.kvstore.KVStore
  * @param live      the running figures of this process, if it is the application's driver
  * @param executors their clocks, which only a driver knows
  * @param activity  what a run does now, of which no batch has told yet
- * @param leftOut   what a run was planned without, which only a driver knows
- * @param warnings  of a run's system-time watermarks, which only a driver knows
+ * @param found     what planning has found in a run, which only a driver knows
  */
 final class LatencyStore private[spark] (
     store: KVStore,
     live: Option[LiveRuns],
     executors: () => Seq[ExecutorClock] = () => Nil,
     activity: String => Option[Activity] = _ => None,
-    leftOut: String => Seq[String] = _ => Nil,
-    warnings: String => Seq[String] = _ => Nil
+    found: String => Seq[Note] = _ => Nil
 ) {
   import LatencyStore._
 
@@ -100,8 +99,7 @@ final class LatencyStore private[spark] (
     val status = query.runId.flatMap(this.status)
     val error = query.runId.flatMap(end).flatMap(end => Option(end.error))
     val shown = if (status.forall(_ == RunStatus.Running)) clocks else Nil
-    def known(of: String => Seq[String]) = query.runId.toSeq.flatMap(of)
-    new QueryAnswer(query, status, shown, error, known(leftOut), known(warnings))
+    new QueryAnswer(query, status, shown, error, query.runId.toSeq.flatMap(found))
   }
 
   /** The clocks of the executors that are there now. */

@@ -26,8 +26,12 @@ trait MarkedApplication {
   /** A plan with these nodes, upstream first, is about to run. */
   def planned(nodes: Seq[PlannedNode]): Unit
 
-  /** What a query is planned without, as `LeftOut` says it: warns once, and shows it as long as the run. */
-  def leftOut(query: String, run: Option[String], text: String): Unit
+  /**
+   * What a query is planned without, as `LeftOut` says it: logs it once, and shows it as long as the run.
+   *
+   * @param isChosen whether a setting asked for that: then it is no warning
+   */
+  def leftOut(query: String, run: Option[String], text: String, isChosen: Boolean = false): Unit
 
   /** What keeps this run's system-time watermark from closing windows. */
   def warned(run: String, problem: String): Unit

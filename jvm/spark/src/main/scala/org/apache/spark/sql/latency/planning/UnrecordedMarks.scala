@@ -53,7 +53,7 @@ private[latency] final case class UnrecordedMarks(
   ): Unit =
     try {
       val column = TimestampColumn.nameOf(mark.timestamp)
-      application.leftOut(query, run, LeftOut.ofLevel(mark.node, mark.level, column))
+      application.leftOut(query, run, LeftOut.ofLevel(mark.node, mark.level, column), isChosen = true)
     } catch {
       case OurFailure(_) =>
     }

@@ -5,19 +5,22 @@ import scala.collection.mutable
 import org.apache.spark.internal.Logging
 
 /**
- * Warns of each problem of a query once, so that a plan which is made anew for each batch does not fill the log. It remembers
- * at most a thousand problems, and beyond them warns of no new one.
+ * Tells of each problem of a query once, so that a plan which is made anew for each batch does not fill the log. It remembers
+ * at most a thousand problems, and beyond them tells of no new one.
  *
  * Costs one look into a set. Thread-safe: planning threads and the listener's thread call it.
  */
 private[latency] final class Problems extends Logging {
   private val told = mutable.LinkedHashSet.empty[(String, String)]
 
-  def tellOnce(query: String, problem: String): Unit =
-    if (synchronized(told.size < Problems.ToldAtMost && told.add(query -> problem)))
-      logWarning(s"query '$query': $problem")
+  /** @param isChosen whether a setting asked for it: then it is no warning */
+  def tellOnce(query: String, problem: String, isChosen: Boolean = false): Unit =
+    if (synchronized(told.size < Problems.ToldAtMost && told.add(query -> problem))) {
+      val text = s"query '$query': $problem"
+      if (isChosen) logInfo(text) else logWarning(text)
+    }
 
-  /** The query's run has ended. The next run is warned again. */
+  /** The query's run has ended. The next run is told again. */
   def forget(query: String): Unit = synchronized {
     told.filterInPlace { case (other, _) => other != query }
     ()

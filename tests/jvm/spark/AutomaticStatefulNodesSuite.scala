@@ -1,0 +1,205 @@
+package io.sparklatency.spark
+
+import java.sql.Timestamp
+
+import io.sparklatency.spark.syntax._
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.latency.Plans
+import org.apache.spark.sql.latency.recording.RecordLatencyExec
+
+/** Nodes at stateful operators that nobody wrote: how old rows are that they take in, and how late those that they drop. */
+class AutomaticStatefulNodesSuite extends StreamingTest {
+  private def figures(id: String, query: String) = node(id, query).figures
+
+  test("stateful operators are marked at TRACE, each named after its kind and its place among them") {
+    withSettings(everything: _*) {
+      val input = stream
+      val distinct = watermarked(input).dropDuplicates("value")
+      val counted = newestOfEachSecond(distinct)
+      val recounted = counted.groupBy(window(col("window"), "5 seconds")).agg(max("last").as("newest"))
+      val query = start(recounted, "auto_trace")
+      try {
+        input.addData(ago(100, 200, 200, 5000))
+        query.processAllAvailable()
+        clock.advance(30000)
+        input.addData(Seq(new Timestamp(Start + 30000)))
+        query.processAllAvailable()
+        assert(nodesOf("auto_trace") === Seq(
+          "source-0-memory",
+          "deduplicate-1",
+          "aggregate-1",
+          "aggregate-2",
+          "sink"
+        ))
+        assert(node("deduplicate-1", "auto_trace").records === 4)
+        // The two old windows are given out thirty seconds later, and are as old as the newest record of each.
+        assert(figures("aggregate-1", "auto_trace") === ((2, Some(30100), Some(35000))))
+        assert(figures("sink", "auto_trace")._1 === node("aggregate-2", "auto_trace").records)
+      } finally query.stop()
+    }
+  }
+
+  test("a join of two streams is as old as the newer of its two records, and sources keep their order") {
+    withSettings(everything: _*) {
+      val (left, right) = (stream, stream)
+      val joined = watermarked(left).select(col("value").as("l"), lit(1).as("k"))
+        .join(watermarked(right).select(col("value").as("r"), lit(1).as("k")), "k")
+      val query = start(joined, "auto_join")
+      try {
+        left.addData(ago(50))
+        right.addData(ago(7))
+        query.processAllAvailable()
+        assert(nodesOf("auto_join") === Seq("source-0-memory", "source-1-memory", "join-1", "sink"))
+        assert(figures("source-0-memory", "auto_join")._2 === Some(50))
+        assert(figures("source-1-memory", "auto_join")._2 === Some(7))
+        assert(Seq("join-1", "sink").map(figures(_, "auto_join")) === Seq.fill(2)((1, Some(7), Some(7))))
+      } finally query.stop()
+    }
+  }
+
+  test("a stateful operator says how old rows are that it takes in, and how late those are that it drops") {
+    withSettings(everything: _*) {
+      val input = stream
+      val counted = newestOfEachSecond(watermarked(input))
+      val query = start(counted, "auto_late")
+      try {
+        input.addData(ago(100, 200))
+        query.processAllAvailable()
+        assert(node("aggregate-1", "auto_late").measure("lateness").get.records === 0)
+        input.addData(Seq(new Timestamp(Start + 30000)))
+        query.processAllAvailable()
+        // The watermark is ten seconds behind: at 20 seconds after the start. The windows of these end at -1, 0 and 25 seconds.
+        input.addData(Seq(-1200L, -300L, 24500L).map(ms => new Timestamp(Start + ms)))
+        query.processAllAvailable()
+        val aggregate = node("aggregate-1", "auto_late")
+        val (staleness, lateness) = (aggregate.measure("staleness").get, aggregate.measure("lateness").get)
+        assert((staleness.min, staleness.max) === ((Some(-30000), Some(1200))))
+        assert((
+          lateness.records,
+          lateness.min,
+          lateness.avg,
+          lateness.max
+        ) === ((2, Some(20000), Some(20500), Some(21000))))
+        val dropped = query.recentProgress.flatMap(_.stateOperators).map(_.numRowsDroppedByWatermark).sum
+        assert(dropped === 2)
+        assert(gauges("query.auto_late.node.aggregate-1.records-dropped-late") === 2L)
+        assert(gauges("query.auto_late.node.aggregate-1.record-lateness-max") === 21000.0)
+        assert(gauges("query.auto_late.node.aggregate-1.record-staleness-max") === 1200.0)
+        assert(!gauges.keys.exists(_.startsWith("query.auto_late.node.sink.record-lateness")))
+      } finally query.stop()
+    }
+  }
+
+  test("the staleness and lateness of an operator appear under the id that its end was given by hand") {
+    withSettings(everything: _*) {
+      val input = stream
+      val newest = newestOfEachSecond(watermarked(input))
+      val query = start(newest.withE2ELatency("windows", "last"), "auto_ended_by_hand", "update")
+      try {
+        input.addData(Seq(new Timestamp(Start + 30000)))
+        query.processAllAvailable()
+        input.addData(Seq(-1200L, 24500L).map(ms => new Timestamp(Start + ms)))
+        query.processAllAvailable()
+        assert(nodesOf("auto_ended_by_hand") === Seq("source-0-memory", "windows"))
+        val windows = node("windows", "auto_ended_by_hand")
+        assert((windows.records, windows.min, windows.max) === ((2, Some(-30000), Some(-24500))))
+        val (staleness, lateness) = (windows.measure("staleness").get, windows.measure("lateness").get)
+        assert((staleness.min, staleness.max) === ((Some(-30000), Some(1200))))
+        assert((lateness.records, lateness.max) === ((1, Some(21000))))
+      } finally query.stop()
+    }
+  }
+
+  test("an id by hand that an operator would have leaves that operator out, and no other") {
+    withSettings(everything: _*) {
+      val input = stream
+      val once = watermarked(input).withE2ELatency("deduplicate-1").dropDuplicates("value")
+      val query = start(once.withColumn("x", expr("1")).dropDuplicates("value", "x"), "auto_taken")
+      try {
+        input.addData(ago(3, 3, 7))
+        query.processAllAvailable()
+        assert(nodesOf("auto_taken") === Seq("deduplicate-1", "deduplicate-2", "sink"))
+        assert(figures("deduplicate-1", "auto_taken") === ((3, Some(3), Some(7))))
+        assert(node("deduplicate-1", "auto_taken").measure("staleness").isEmpty)
+        assert(node("deduplicate-2", "auto_taken").measure("staleness").flatMap(_.max) === Some(7))
+      } finally query.stop()
+    }
+  }
+
+  test("a join tells what came in late, and how old it was, of both of its sides") {
+    withSettings(everything: _*) {
+      val (left, right) = (stream, stream)
+      val joined = watermarked(left).select(col("value").as("l"))
+        .join(watermarked(right).select(col("value").as("r")), expr("l = r"))
+      val query = start(joined, "auto_both_late")
+      try {
+        for (input <- Seq(left, right)) input.addData(Seq(new Timestamp(Start + 30000)))
+        query.processAllAvailable()
+        left.addData(ago(600))
+        right.addData(ago(600, 700))
+        query.processAllAvailable()
+        val join = node("join-1", "auto_both_late")
+        val (staleness, lateness) = (join.measure("staleness").get, join.measure("lateness").get)
+        assert((lateness.records, lateness.min, lateness.max) === ((3, Some(20600), Some(20700))))
+        assert((staleness.min, staleness.avg, staleness.max) === ((Some(-30000), Some(-11620.0), Some(700))))
+      } finally query.stop()
+    }
+  }
+
+  test("the code of a batch is that of the batch before, although its watermark is another") {
+    withSettings(everything: _*) {
+      val input = stream
+      val query =
+        start(watermarked(input).groupBy(window(col("value"), "1 second")).count(), "auto_code", "update")
+      try {
+        val codes = for (seconds <- Seq(20, 40, 60)) yield {
+          input.addData(Seq(new Timestamp(Start + seconds * 1000)))
+          query.processAllAvailable()
+          Plans.generatedCode(query)
+        }
+        assert(codes.head.nonEmpty && codes.head.exists(_.contains("watermark")))
+        assert(codes.distinct.size === 1)
+      } finally query.stop()
+    }
+  }
+
+  test("what a join and a deduplication drop late is counted on the side where it came in") {
+    withSettings(everything: _*) {
+      val (left, right) = (stream, stream)
+      val joined = watermarked(left).dropDuplicates("value").select(col("value").as("l"), lit(1).as("k"))
+        .join(watermarked(right).select(col("value").as("r"), lit(1).as("k")), expr("l = r"))
+      val query = start(joined, "auto_late_join")
+      try {
+        for (input <- Seq(left, right)) input.addData(Seq(new Timestamp(Start + 30000)))
+        query.processAllAvailable()
+        left.addData(ago(500))
+        right.addData(ago(700, 800))
+        query.processAllAvailable()
+        def late(id: String) =
+          node(id, "auto_late_join").measure("lateness").map(f => (f.records, f.min, f.max))
+        assert(late("deduplicate-1") === Some((1, Some(20500), Some(20500))))
+        assert(late("join-1") === Some((2, Some(20700), Some(20800))))
+      } finally query.stop()
+    }
+  }
+
+  for (mode <- Seq("CODEGEN_ONLY", "NO_CODEGEN"))
+    test(s"between operators without generated code a node is told the partition it reads, in mode $mode") {
+      withSettings(everything :+ ("spark.sql.codegen.factoryMode" -> mode): _*) {
+        val input = stream
+        val name = s"auto_coalesced_$mode"
+        val query = start(watermarked(input).dropDuplicates("value").coalesce(1), name)
+        try {
+          input.addData(ago(1, 2, 3, 4, 5, 6, 7, 8))
+          query.processAllAvailable()
+          input.addData(ago(120001, 120002))
+          query.processAllAvailable()
+          assert(Plans.executed(query).exists(_.isInstanceOf[RecordLatencyExec]))
+          assert(figures("deduplicate-1", name) === ((8, Some(1), Some(8))))
+          assert(figures("sink", name) === ((8, Some(1), Some(8))))
+          val late = node("deduplicate-1", name).measure("lateness").map(f => (f.records, f.min, f.max))
+          assert(late === Some((2, Some(110000), Some(110001))))
+        } finally query.stop()
+      }
+    }
+}
