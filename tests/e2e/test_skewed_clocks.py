@@ -1,10 +1,16 @@
-"""Executors whose clocks are off, by a library preloaded into them: what the driver says of each clock."""
+"""Executors whose clocks are off, by a library preloaded into them: what the driver says of each clock.
+
+Beside the figures stand those of the moving average that Apache Apex corrects clocks by, of the same
+exchanges.
+"""
 
 import json
 import re
+import struct
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
@@ -22,12 +28,30 @@ from scraping import required
 HERE = Path(__file__).parent
 SKEWS = {"0": (3_500_000, 0), "1": (-2_000_000, 500)}
 """Of each executor: microseconds ahead, and ppm by which it gains."""
+STEP = -1_200_000
+"""Microseconds by which the clock of executor 0 is set, once."""
 LOOKS = 100
 EXCHANGES = 64
-"""As many count for an estimate. There are ten a second."""
+"""As many count for an estimate."""
+AVERAGED = 100
+"""As many count for Apex: RPC_LATENCY_COMPENSATION_SAMPLES."""
+EXCHANGE = re.compile(r"executor (\d): ClockExchange\((-?\d+),(-?\d+),-?\d+,-?\d+,(-?\d+),-?\d+\)")
+LOGGING = """
+rootLogger.level = info
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = %p %c{1}: %m%n%ex
+logger.clocks.name = org.apache.spark.sql.latency.metrics.ExecutorClocks
+logger.clocks.level = debug
+"""
 OFF = re.compile(r"The clock of executor (\d) is ([\d.]+) s (ahead of|behind) the driver's")
 ROUNDED = 0.1
 """Seconds. Words have one decimal, and each has been true at some time of the run."""
+READINGS = 3
+"""Milliseconds: ages are whole ones, and a reading of the clock may be a millisecond old."""
 SLACK = 100
 """Milliseconds, a twentieth of the smaller skew: bounds change while a batch runs."""
 
@@ -35,8 +59,10 @@ SLACK = 100
 class Driver:
     """A running driver whose executors' clocks are off since a moment of the clock that nobody sets."""
 
-    def __init__(self, process: Child, url: str, since: int, records: Path) -> None:
-        self.process, self.since, self._url, self._records = process, since, url, records
+    def __init__(self, process: Child, url: str, since: int, records: Path, steps: Path) -> None:
+        self.process, self.since = process, since
+        self._url, self._records, self._steps = url, records, steps
+        self._stepped = 0
 
     def get(self, path: str = "") -> Any:
         try:
@@ -61,10 +87,10 @@ class Driver:
         batches: list[Mapping[str, Any]] = (self.get("/queries/orders/batches") or {"batches": []})["batches"]
         return batches
 
-    def stamps(self) -> dict[int, list[float]]:
-        """By batch, the ingestion timestamps of its records: milliseconds since the epoch."""
+    def told(self) -> dict[int, Mapping[str, list[float]]]:
+        """By batch: ingestion timestamps of its records, and how long they took past `twin`. In ms."""
         told = [json.loads(line) for line in self.process.lines() if line.startswith("{")]
-        return {one["batch"]: one["stamps"] for one in told}
+        return {one["batch"]: one for one in told}
 
     def read(self) -> int:
         """How many records its batches have read."""
@@ -73,7 +99,22 @@ class Driver:
     def truth(self, executor: str, now: int) -> float:
         """How far a clock is ahead, in milliseconds."""
         micros, ppm = SKEWS[executor]
-        return micros / 1e3 + (now - self.since) * ppm / 1e12
+        stepped = self._stepped if executor == "0" else 0
+        return (micros + stepped) / 1e3 + (now - self.since) * ppm / 1e12
+
+    def step(self) -> None:
+        """Sets the clock of executor 0."""
+        self._stepped = STEP
+        with self._steps.open("r+b") as there:
+            there.write(struct.pack("=q", STEP * 1000))
+
+    def exchanges(self) -> dict[str, list[tuple[float, float]]]:
+        """Of each executor: when each question came, by the clock that nobody sets, and how far ahead the
+        executor seemed. In ms."""
+        found: dict[str, list[tuple[float, float]]] = {executor: [] for executor in SKEWS}
+        for executor, sent, received, at in EXCHANGE.findall(self.process.log.read_text()):
+            found[executor].append((int(at) / 1e3, (int(sent) - int(received)) / 1e3))
+        return found
 
 
 @pytest.fixture(scope="module", params=by_turns(LINES))
@@ -86,8 +127,11 @@ def driver(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     records = folder / "records"
     records.mkdir()
     (records / "0.csv").write_text(f"key,{time.time_ns() // 1_000_000}\n")
+    (folder / "log4j2.properties").write_text(LOGGING)
+    steps = folder / "steps"
+    steps.write_bytes(bytes(8))
     cluster, port, since = cluster_in_driver(request.param, home), free_port(), time.monotonic_ns()
-    environment = {"LD_PRELOAD": str(library), "SKEW_FROM_NS": str(since)}
+    environment = {"LD_PRELOAD": str(library), "SKEW_FROM_NS": str(since), "SKEW_STEP_0": str(steps)}
     for executor, (micros, ppm) in SKEWS.items():
         environment |= {f"SKEW_US_{executor}": str(micros), f"SKEW_PPM_{executor}": str(ppm)}
     conf = {
@@ -101,7 +145,7 @@ def driver(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     arguments = (str(records), str(folder / "checkpoint"))
     jars = [str(cluster.spark.jar)]
     with cluster.running(folder, HERE / "local_cluster.py", *arguments, jars=jars, conf=conf) as app:
-        yield Driver(app.driver, f"http://127.0.0.1:{port}", since, records)
+        yield Driver(app.driver, f"http://127.0.0.1:{port}", since, records, steps)
 
 
 def test_the_true_offset_is_within_the_bound_every_time(driver: Driver, figures: list[str]) -> None:
@@ -137,13 +181,16 @@ def _said(text: str) -> list[tuple[str, float]]:
     ]
 
 
-def test_latencies_and_ingestion_timestamps_are_by_the_drivers_clock(driver: Driver) -> None:
+def test_latencies_and_ingestion_timestamps_are_by_the_drivers_clock(
+    driver: Driver, figures: list[str]
+) -> None:
     driver.process.until(lambda: driver.read() >= 1, "the first record is read", within=90)
     # Executors have corrected their clocks by then.
     driver.process.until(lambda: driver.clocks().keys() == SKEWS.keys(), "all clocks are known", within=90)
     known = {batch["batch"] for batch in driver.batches()}
-    executors = set()
+    executors, off = set(), [0.0]
     for number in range(1, 7):
+        bounds = [clock["bound"] for clock in driver.clocks().values()]
         before = driver.read()
         made = driver.add(number, files=4)
         driver.process.until(lambda: driver.read() == before + 4, "they are read", within=90)  # noqa: B023  runs now
@@ -151,11 +198,18 @@ def test_latencies_and_ingestion_timestamps_are_by_the_drivers_clock(driver: Dri
             if batch["batch"] in known or not batch["inputRows"]:
                 continue
             known.add(batch["batch"])
-            for node in batch["nodes"]:
+            nodes = {node["node"]: node for node in batch["nodes"]}
+            twin = nodes.pop("twin")
+            for node in nodes.values():
                 assert node["min"] >= batch["start"] - made - SLACK, (batch, made)
                 assert node["max"] <= batch["committed"] - made + SLACK, (batch, made)
-            stamps = driver.stamps()[batch["batch"]]
+            told = driver.told()[batch["batch"]]
+            stamps = told["stamps"]
             assert len(stamps) == batch["inputRows"]
+            # Truly they are as old as they are on their way past the twin.
+            bound = max(*bounds, *(clock["bound"] for clock in driver.clocks().values())) + READINGS
+            assert -bound <= twin["min"] <= twin["max"] <= max(told["took"]) + bound, (twin, told, bound)
+            off.append(max(-twin["min"], twin["max"] - max(told["took"])))
             assert all(batch["start"] - SLACK <= at <= batch["committed"] + SLACK for at in stamps), stamps
             operators = batch["operators"]
             stages, bound = operators["stages"], operators["bound"]
@@ -164,6 +218,7 @@ def test_latencies_and_ingestion_timestamps_are_by_the_drivers_clock(driver: Dri
             assert bound <= SLACK
             executors |= {*_executors(stages)}
     assert executors == SKEWS.keys(), "both executors were at work"
+    figures.append(f"ages beside an unskewed twin's: off by {max(off):.1f} ms at the most")
 
 
 def _executors(stages: list[Mapping[str, Any]]) -> Iterator[str]:
@@ -171,23 +226,77 @@ def _executors(stages: list[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def test_the_bound_holds_when_many_exchanges_are_known(driver: Driver, figures: list[str]) -> None:
-    known = time.monotonic()
-    driver.process.until(lambda: driver.clocks().keys() == SKEWS.keys(), "all clocks are known", within=90)
-    driver.process.until(lambda: time.monotonic() - known > EXCHANGES / 10, "they are compared", within=90)
+    def known() -> bool:
+        return all(len(exchanges) >= EXCHANGES for exchanges in driver.exchanges().values())
+
+    driver.process.until(known, "they are compared", within=90)
     figures.append(f"clocks of executors after {EXCHANGES} exchanges: {_looked(driver)}")
 
 
+def test_the_bound_holds_again_when_a_clock_has_been_set(driver: Driver, figures: list[str]) -> None:
+    driver.step()
+    # Between the step and the next exchange nobody knows of it.
+    driver.process.until(
+        lambda: sum(look.is_right for look in _look(driver)) == len(SKEWS), "it is seen", within=60
+    )
+    figures.append(f"clocks of executors after a step of {STEP / 1e6} s: {_looked(driver)}")
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was said of a clock between two moments of another, and how far it truly was ahead. In ms."""
+
+    executor: str
+    before: float
+    after: float
+    low: float
+    high: float
+    offset: float
+    bound: float
+
+    def error(self, offset: float) -> float:
+        return max(self.low - offset, offset - self.high, 0)
+
+    @property
+    def is_right(self) -> bool:
+        return self.error(self.offset) <= self.bound
+
+
 def _looked(driver: Driver) -> str:
-    """Holds what is said of each clock to the truth, again and again, and tells how far off it was."""
-    errors: list[float] = []
-    bounds: list[float] = []
-    for _ in range(LOOKS):
-        before, clocks, after = time.monotonic_ns(), driver.clocks(), time.monotonic_ns()
-        for executor, clock in clocks.items():
-            low, high = driver.truth(executor, before), driver.truth(executor, after)
-            error = max(low - clock["offset"], clock["offset"] - high, 0)
-            assert error <= clock["bound"], f"executor {executor}: {clock}, truly {low} to {high}"
-            errors.append(error)
-            bounds.append(clock["bound"])
-    worst, widest = sorted(errors)[len(errors) * 99 // 100], sorted(bounds)[len(bounds) * 99 // 100]
-    return f"p99 of {len(errors)}: error {worst:.3f} ms, bound {widest:.3f} ms"
+    """Holds what is said of each clock to the truth, again and again; tells how far off it was, and Apex's
+    average."""
+    looks = [look for _ in range(LOOKS) for look in _look(driver)]
+    for look in looks:
+        assert look.is_right, look
+    exchanges = driver.exchanges()
+    average: list[float] = []
+    for look in looks:
+        seemed = [ahead for at, ahead in exchanges[look.executor] if at <= look.before][-AVERAGED:]
+        if seemed:
+            average.append(look.error(sum(seemed) / len(seemed)))
+    ours, apex = _p99([look.error(look.offset) for look in looks]), _p99(average)
+    widest = _p99([look.bound for look in looks])
+    return (
+        f"p99 of {len(looks)}: error {ours:.3f} ms, bound {widest:.3f} ms; "
+        f"Apex's moving average {apex:.3f} ms, {apex / ours if ours else float('inf'):.0f} times ours"
+    )
+
+
+def _look(driver: Driver) -> list[Look]:
+    before, clocks, after = time.monotonic_ns(), driver.clocks(), time.monotonic_ns()
+    return [
+        Look(
+            executor,
+            before / 1e6,
+            after / 1e6,
+            driver.truth(executor, before),
+            driver.truth(executor, after),
+            clock["offset"],
+            clock["bound"],
+        )
+        for executor, clock in clocks.items()
+    ]
+
+
+def _p99(values: list[float]) -> float:
+    return sorted(values)[len(values) * 99 // 100]

@@ -29,14 +29,31 @@ class ClockEstimateSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("a process whose clock is off shows the driver's time") {
     WallClock.install(new ManualClock(5000))
     try {
-      WallClock.correctBy(1500100)
+      WallClock.correctBy(ClockCorrection(1500100))
       assert((WallClock.millis(), WallClock.micros()) === ((3499, 3499900)))
-      WallClock.correctBy(-2000000)
+      WallClock.correctBy(ClockCorrection(-2000000))
       assert((WallClock.millis(), WallClock.micros()) === ((7000, 7000000)))
+      WallClock.correctBy(ClockCorrection(0))
+      assert((WallClock.millis(), WallClock.micros()) === ((5000, 5000000)))
     } finally WallClock.reset()
     WallClock.install(new ManualClock(5000))
     try assert(WallClock.millis() === 5000, "a reset forgets it")
     finally WallClock.reset()
+  }
+
+  test("a clock that drifts is corrected by more as time passes, until the next correction") {
+    val clock = new ManualClock(5000)
+    WallClock.install(clock)
+    try {
+      WallClock.correctBy(ClockCorrection(1000000, perSecond = 500000)) // 500 ppm
+      assert(WallClock.micros() === 4000000)
+      clock.advance(2000)
+      assert((WallClock.millis(), WallClock.micros()) === ((5999, 5999000)))
+      WallClock.correctBy(ClockCorrection(1001000, perSecond = -500000))
+      assert(WallClock.micros() === 5999000)
+      clock.advance(2000)
+      assert(WallClock.micros() === 8000000)
+    } finally WallClock.reset()
   }
 
   test("nothing is known before the first exchange") {
@@ -58,11 +75,21 @@ class ClockEstimateSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       Seq(ClockOffset(0, 302), ClockOffset(0, 1302), ClockOffset(0, 10302)))
   }
 
-  test("two exchanges leave what both allow, and the quicker one says where") {
-    // The question took long: -1003 to 43, and 2 for drift until the other came. That says -52 to 202.
-    val slow = ClockExchange(0, 1000, 1000, 1040, at = 1000, sentAt = 0)
-    val quick = ClockExchange(2000, 2050, 2050, 2250, at = 2050, sentAt = 2000)
-    assert(estimate(slow, quick).at(2050) === Some(ClockOffset(45, 97)))
+  test("two exchanges leave what both allow, and the offset is in the middle of that") {
+    // The question took long: -1003 to 43, and 2 for drift until the other came. In that the answer did: -52 to 202.
+    val first = ClockExchange(0, 1000, 1000, 1040, at = 1000, sentAt = 0)
+    val second = ClockExchange(2000, 2050, 2050, 2250, at = 2050, sentAt = 2000)
+    assert(estimate(first, second).at(2050) === Some(ClockOffset(-4, 49)))
+  }
+
+  test("the quickest question and the quickest answer say where, of whatever exchanges they are") {
+    // 7,000 ahead, and either way takes 100 once. The quickest exchange is off by 100: it takes 150 and 350.
+    val exchanges = Seq(900 -> 100, 150 -> 350, 100 -> 900).zipWithIndex.map { case ((out, back), i) =>
+      val (asked, received) = (i * 10000L, i * 10000L + out)
+      ClockExchange(asked + 7000, received, received, received + back + 7000, at = received, sentAt = asked)
+    }
+    // That answer was 19 ms ago, and until two exchanges far apart say otherwise the clock may drift by a thousandth.
+    assert(estimate(exchanges: _*).at(20100).map(_.micros) === Some(7010))
   }
 
   test("a clock that is set starts anew") {
@@ -102,6 +129,32 @@ class ClockEstimateSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
     val Some(ClockOffset(micros, bound)) = estimate(exchanges: _*).at(63 * 1000000L + 500000): @unchecked
     assert((micros, bound) === ((12700, 702)))
+  }
+
+  /** Of a clock that is so far ahead, each message 100 on its way. */
+  private def even(now: Long, ahead: Long) =
+    exchange(now - 100 + ahead, now, now, now + 100 + ahead, at = now).copy(sentAt = now - 100 + ahead)
+
+  test("a clock that is set drifts as it did before, and its correction says so") {
+    val before = (0 to 60).map(second => even(second * 1000000L, ahead = second * 500L))
+    val after = even(61000000, ahead = 30500).copy(sent = 64030400, returned = 64030600)
+    val stepped = estimate(before :+ after: _*)
+    assert(stepped.at(61800000).map(_.micros) === Some(3030900))
+    assert(stepped.correction(61800000) === Some(ClockCorrection(3030900, perSecond = 500000)))
+    assert(estimate(after).at(61800000).map(_.micros) === Some(3030500), "which one exchange does not know")
+  }
+
+  test("a rate that has changed is known by the exchanges since") {
+    val exchanges =
+      (0 to 51).map(second => even(second * 1000000L, ahead = math.max(0, second - 31) * 500L))
+    assert(estimate(exchanges: _*).at(51000000).map(_.micros) === Some(10000))
+    assert(estimate(exchanges: _*).correction(51000000) === Some(ClockCorrection(10000, perSecond = 500000)))
+  }
+
+  test("no correction is told of a clock that may be right") {
+    val one = estimate(exchange(1000, 1300, 1300, 1600, at = 0))
+    assert(one.correction(0) === Some(ClockCorrection(0)))
+    assert(ClockEstimate.Empty.correction(0) === None)
   }
 
   test("a task bounds the offset by its launch and its end, and all tasks together by more") {

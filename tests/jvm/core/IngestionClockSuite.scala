@@ -43,7 +43,7 @@ class IngestionClockSuite extends AnyFunSuite {
   test("it shows the driver's time where this process's own clock is known to be ahead") {
     val clock = new ManualClock(5000)
     WallClock.install(clock)
-    WallClock.correctBy(2000000)
+    WallClock.correctBy(ClockCorrection(2000000))
     try assert(IngestionClock.open(everyRow = false).micros() === 3000000)
     finally WallClock.reset()
   }

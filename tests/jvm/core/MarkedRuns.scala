@@ -93,7 +93,7 @@ trait MarkedRuns extends AnyFunSuite {
           rows
         )
       }
-      live.report(TaskReport(run, TaskAttempt(1, task.toInt, task), hasBatches = false, all))
+      live.report(TaskReport(Some(run), TaskAttempt(1, task.toInt, task), hasBatches = false, all))
     }
 
     private lazy val ids = edges.toSeq.flatMap { case (to, from) => from.toSeq :+ to }.distinct.sorted

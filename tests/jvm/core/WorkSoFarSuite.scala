@@ -59,7 +59,7 @@ class WorkSoFarSuite extends AnyFunSuite {
     def answer: QueryAnswer = new QueryAnswer(query, Some(RunStatus.Running))
 
     def report(stage: Int, task: Long, hasBatches: Boolean)(nodes: TaskReport.Node*): Unit =
-      live.report(TaskReport("run", TaskAttempt(stage, 0, task), hasBatches, nodes))
+      live.report(TaskReport(Some("run"), TaskAttempt(stage, 0, task), hasBatches, nodes))
   }
 
   private def latencies(times: Option[BatchTimes]): Map[String, Option[Double]] =
@@ -125,6 +125,51 @@ class WorkSoFarSuite extends AnyFunSuite {
       query.commit(11)(identity)
     }
     assert(runs.soFar === Map("a" -> Some(0.0), "b" -> Some(6000.0)))
+  }
+
+  test(
+    "a batch query in progress shows, the newest of which anything is known, and none that is only planned"
+  ) {
+    val runs = new Runs(Nil)
+    def planned(node: String, upstream: String*) = {
+      val owner = MarkOwner(NodeKey("__batch__", node), None, None)
+      PlannedNode(owner, upstream.toSet, plannings.indexOf(node).toLong)
+    }
+    def report(stage: Int, waited: Float) = runs.live.report(TaskReport(
+      None,
+      TaskAttempt(stage, 0, stage.toLong),
+      hasBatches = true,
+      Seq(at("a", 9000, 0, 50), at("b", 9000, waited, 49))
+    ))
+    def shown =
+      runs.live.snapshot().map(query => (query.name, query.soFar.map(_.batch), latencies(query.soFar)))
+    runs.live.planned(Seq(planned("a"), planned("b", "a")))
+    assert(shown === Nil)
+    runs.live.batchQueryStarted(7, Seq(1))
+    runs.live.batchQueryStarted(7, Seq(2))
+    runs.live.batchQueryStarted(8, Seq(5))
+    report(stage = 3, 1000)
+    assert(shown === Nil, "of an execution that has ended")
+    report(stage = 2, 6000)
+    assert(shown === Seq(("__batch__", Some(7L), Map("a" -> Some(0.0), "b" -> Some(6000.0)))))
+    report(stage = 5, 2000)
+    assert(shown === Seq(("__batch__", Some(8L), Map("a" -> Some(0.0), "b" -> Some(2000.0)))))
+    runs.live.batchQueryEnded(8)
+    assert(shown.flatMap(_._2) === Seq(7))
+    runs.live.taskEnded(2, hasFailed = false)
+    assert(shown === Seq(("__batch__", None, Map())))
+  }
+
+  test("of a batch query the marks of the last thousand plannings are kept") {
+    val runs = new Runs(Nil)
+    def planned(planning: Long) =
+      runs.live.planned(Seq(PlannedNode(MarkOwner(NodeKey("__batch__", "a"), None, None), Set(), planning)))
+    runs.live.batchQueryStarted(7, Seq(1))
+    (0L to 999L).foreach(planned)
+    runs.live.report(TaskReport(None, TaskAttempt(1, 0, 1), hasBatches = true, Seq(at("a", 9000, 0, 50))))
+    assert(runs.query.soFar.nonEmpty)
+    planned(1000)
+    assert(runs.query.soFar === None)
   }
 
   test("where no batch ends, a window of a second tells for how long operators were at work in it") {

@@ -13,6 +13,7 @@ import io.sparklatency.figures.JmxName
 import io.sparklatency.spark.Logged
 import io.sparklatency.spark.SparkTest
 import io.sparklatency.spark.base.LatencyConf
+import io.sparklatency.time.ClockCorrection
 import io.sparklatency.time.ClockExchange
 import io.sparklatency.time.ClockOffset
 import io.sparklatency.time.PreciseTime
@@ -97,7 +98,7 @@ class ExecutorClocksSuite extends SparkTest {
   test("an executor compares its clock eight times at once, then at each interval") {
     val driver = new Driver
     val asked = new LinkedBlockingQueue[Long]
-    @volatile var corrected = 0L
+    @volatile var corrected = ClockCorrection.None
     val exchanges =
       new ClockExchanges("7", 1, new Time(-2000000, driver.now, 100), corrected = _)(message => {
         asked.add(System.nanoTime())
@@ -108,7 +109,10 @@ class ExecutorClocksSuite extends SparkTest {
     val Seq(clock) = driver.clocks.all: @unchecked
     driver.clocks.close()
     assert(math.abs(clock.offset.micros + 2000000) <= clock.offset.bound)
-    assert(math.abs(corrected + 2000000) <= clock.offset.bound, "and the executor corrects its clock by it")
+    assert(
+      math.abs(corrected.micros + 2000000) <= clock.offset.bound,
+      "and the executor corrects its clock by it"
+    )
   }
 
   test("an executor that compares its clock once an hour still does so eight times when it starts") {
@@ -121,6 +125,21 @@ class ExecutorClocksSuite extends SparkTest {
     try for (_ <- 1 to 8) assert(Option(asked.poll(60, TimeUnit.SECONDS)).nonEmpty)
     finally exchanges.stop()
     driver.clocks.close()
+  }
+
+  test("at each interval it does so three times at once") {
+    val driver = new Driver
+    val asked = new LinkedBlockingQueue[Long]
+    val exchanges = new ClockExchanges("7", 1000, new Time(0, driver.now, 100), _ => ())(message => {
+      asked.add(System.nanoTime())
+      driver.ask(message)
+    })
+    val at =
+      try (1 to 11).map(_ => asked.poll(60, TimeUnit.SECONDS))
+      finally exchanges.stop()
+    driver.clocks.close()
+    val ms = (later: Int, earlier: Int) => (at(later - 1) - at(earlier - 1)) / 1000000
+    assert(ms(9, 8) >= 999 && ms(11, 9) < 2000, at)
   }
 
   test("an executor whose driver does not answer says so once, and asks again") {

@@ -3,6 +3,10 @@ package io.sparklatency.spark
 import java.sql.Timestamp
 import java.util.concurrent.CountDownLatch
 
+import scala.concurrent.Await
+import scala.concurrent.ExecutionContext.Implicits.global
+import scala.concurrent.Future
+import scala.concurrent.duration._
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.JsonNode
@@ -12,6 +16,7 @@ import org.apache.spark.sql.ForeachWriter
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.functions.lit
+import org.apache.spark.sql.functions.timestamp_millis
 import org.apache.spark.sql.functions.udf
 import org.apache.spark.sql.streaming.Trigger
 import org.scalatest.time.Millis
@@ -140,6 +145,32 @@ class LongTasksSuite extends StreamingTest with Patient {
     }
   }
 
+  test("a batch query in progress shows what its operators did so far, and its end takes their place") {
+    byTheWall {
+      withSettings("spark.sparklatency.publish.after" -> "1s") {
+        val rows = spark.range(0, 4, 1, 1).select(timestamp_millis(col("id")).as("value"))
+        val scored = rows.withE2ELatency("a", "value").filter(LongTasksSuite.heldInBatch(col("value")))
+        def lastEnded = work("__batch__", "operators").map(_.get("batch").asLong)
+        val ended = Future(run(scored.withE2ELatency("b", "value")))
+        try {
+          val told = eventually {
+            val told = work("__batch__", "operatorsSoFar").get
+            assert(told.get("of").asText === "so-far")
+            assert(told.get("steps").get(0).get("nodes").get(0).asText === "b")
+            assert(latencies(told)("b").exists(ms => ms > 300 && ms <= told.get("latency").asDouble))
+            told
+          }
+          val batch = told.get("batch").asLong
+          assert(!lastEnded.contains(batch))
+          LongTasksSuite.mayPassInBatch.countDown()
+          Await.result(ended, 60.seconds)
+          assert(work("__batch__", "operatorsSoFar") === None)
+          assert(lastEnded === Some(batch))
+        } finally LongTasksSuite.mayPassInBatch.countDown()
+      }
+    }
+  }
+
   test(
     "the oldest record that waits is known by its timestamp, though time went by before its task told of it"
   ) {
@@ -249,8 +280,14 @@ object LongTasksSuite {
     true
   }.asNondeterministic()
 
-  private val held = udf { (_: Timestamp) =>
-    mayPass.await()
+  private val held = heldBy(() => mayPass)
+
+  private val mayPassInBatch = new CountDownLatch(1)
+  private val heldInBatch = heldBy(() => mayPassInBatch)
+
+  /** The latch is this process's: a task has a copy of all that its function holds. */
+  private def heldBy(latch: () => CountDownLatch) = udf { (_: Timestamp) =>
+    latch().await()
     true
   }.asNondeterministic()
 }

@@ -48,7 +48,7 @@ class PublishedMessageSuite extends AnyFunSuite {
     def node(planning: Long, waited: Float) =
       TaskReport.Node(planning, 3, TaskSlice("exec-1", 1700000000000001L, 9.5f, 10.25f, 10, waited), 77)
     val report =
-      TaskReport("run", TaskAttempt(4, 5, 6), hasBatches = false, Vector(node(1, 0), node(2, 5.5f)))
+      TaskReport(Some("run"), TaskAttempt(4, 5, 6), hasBatches = false, Vector(node(1, 0), node(2, 5.5f)))
     val message = ReportMessage(report)
     assert(ReportMessage.unapply(message) === Some(report))
     assert(PublishedMessage.unapply(message) === None)

@@ -14,7 +14,13 @@ private final class BatchInProgress {
   def planned(nodes: Seq[PlannedNode]): Unit =
     nodes.foreach(node => marks = marks.updated(node.planning, node))
 
+  /** Forgets all but the newest. */
+  def keep(most: Int): Unit = marks = marks -- marks.keysIterator.take(marks.size - most).toSeq
+
   def mark(planning: Long): Option[PlannedNode] = marks.get(planning)
+
+  /** Whose batch it is; none where nothing is planned. */
+  def owner: Option[MarkOwner] = marks.headOption.map { case (_, mark) => mark.owner }
 
   def report(report: TaskReport): Unit = reports += report.attempt.id -> report
 
@@ -28,9 +34,17 @@ private final class BatchInProgress {
     }
   }
 
-  /** Asks what its operators did so far, of what is known now. To be called once, by any thread: it looks at each partition. */
-  def asked(source: WorkSource, same: (String, String) => Boolean): () => Option[BatchTimes] = {
-    val (planned, running) = (marks, reports.values.toSeq)
+  /**
+   * Asks what its operators did so far, of what is known now. To be called once, by any thread: it looks at each partition.
+   *
+   * @param ofStage whether a stage is the batch's
+   */
+  def asked(
+      source: WorkSource,
+      same: (String, String) => Boolean,
+      ofStage: Int => Boolean = _ => true
+  ): () => Option[BatchTimes] = {
+    val (planned, running) = (marks, reports.values.filter(report => ofStage(report.attempt.stage)).toSeq)
     () => {
       val reported = running.flatMap(report => report.nodes.map(report.attempt -> _)).groupBy(_._2.planning)
       val all = planned.toSeq.map { case (planning, mark) =>
@@ -42,7 +56,7 @@ private final class BatchInProgress {
           Measure.E2ELatency,
           0,
           mark.upstream,
-          source.readings(planning),
+          source.readings(planning).filter { case (_, reading) => ofStage(reading.attempt.stage) },
           running = slices
         )
       }

@@ -29,6 +29,7 @@ final class LiveRuns(
   private val endedTasks = new Newest[Long](10000)
   private val endedPlannings = new Newest[Long](10000)
   private val endedRuns = new Newest[String](1000)
+  private val batchQueries = new BatchQueriesInProgress
 
   /** Hands over the figures of a run of a query, which begin anew with each run. */
   def update[A](owner: MarkOwner)(change: RunFigures => A): A = synchronized {
@@ -48,10 +49,17 @@ final class LiveRuns(
 
   /** A plan is about to run. Its nodes, upstream first, may be of several queries. */
   def planned(nodes: Seq[PlannedNode]): Unit = synchronized {
-    nodes.groupBy(_.owner.runId).foreach { case (run, of) =>
-      if (run.exists(!hasEnded(_))) update(of.head.owner)(_.planned(of))
+    nodes.groupBy(_.owner.runId).foreach {
+      case (Some(run), of) => if (!hasEnded(run)) update(of.head.owner)(_.planned(of))
+      case (None, of) => batchQueries.planned(of)
     }
   }
+
+  /** A job of an execution outside a streaming query begins. */
+  def batchQueryStarted(execution: Long, stages: Iterable[Int]): Unit =
+    synchronized(batchQueries.started(execution, stages))
+
+  def batchQueryEnded(execution: Long): Unit = synchronized(batchQueries.ended(execution))
 
   /** The same of a run that is known already. */
   def ofRun[A](runId: String)(read: RunFigures => A): Option[A] = synchronized {
@@ -91,14 +99,17 @@ final class LiveRuns(
 
   /** How far a task is. What comes after it has ended, or this run of its query, is too late. */
   def report(report: TaskReport): Unit = synchronized {
-    if (!endedTasks.contains(report.attempt.id) && !hasEnded(report.run))
-      ofRun(report.run)(_.report(report, clock.millis()))
+    if (!endedTasks.contains(report.attempt.id)) report.run match {
+      case Some(run) => if (!hasEnded(run)) ofRun(run)(_.report(report, clock.millis()))
+      case None => batchQueries.report(report)
+    }
     ()
   }
 
   /** What a failed task published stands no more. What a task published that was to run for ever stands however it ended. */
   def taskEnded(task: Long, hasFailed: Boolean): Unit = synchronized {
     endedTasks.add(task)
+    batchQueries.taskEnded(task)
     queries.values.foreach(_.taskEnded(task))
     if (endlessTasks.remove(task)) queries.values.foreach(_.keep(task))
     else if (hasFailed) queries.values.foreach(_.forget(task))
@@ -107,12 +118,15 @@ final class LiveRuns(
   /** An execution has ended: what its tasks published and was not added does not stand. */
   def executionEnded(plannings: Set[Long]): Unit = synchronized {
     plannings.foreach(endedPlannings.add)
+    batchQueries.ended(plannings)
     queries.values.foreach(_.ended(plannings))
   }
 
   /** In the order in which the queries were first seen. */
   def snapshot(): Seq[QuerySnapshot] = {
     val now = clock.millis()
+    val ofBatchQuery = synchronized(batchQueries.asked(work))()
+    ofBatchQuery.foreach { case (owner, _) => update(owner)(_ => ()) } // the first of them shows, too
     val (shown, stopped, soFar) = synchronized(queries.values.toSeq.map { query =>
       (query.snapshot(now, query.runId.flatMap(uncommitted)), query.stopped, query.soFar(work))
     }).unzip3
@@ -120,6 +134,10 @@ final class LiveRuns(
     shown.lazyZip(stopped).lazyZip(soFar).map {
       case (query, false, soFar) if query.runId.nonEmpty =>
         query.doing(query.runId.flatMap(activity), now).workingSoFar(soFar())
+      case (query, _, _) if query.runId.isEmpty =>
+        query.workingSoFar(ofBatchQuery.collect {
+          case (owner, times) if owner.key.query == query.name => times
+        })
       case (query, _, _) => query
     }
   }

@@ -3,12 +3,12 @@ package io.sparklatency.figures
 /**
  * What a task that runs has done so far, at one moment.
  *
- * @param run        of the query
+ * @param run        of the query; none of a batch query
  * @param hasBatches whether the task ends with its batch: not so in real-time and continuous mode
  * @param nodes      those that it has begun
  */
 final case class TaskReport(
-    run: String,
+    run: Option[String],
     attempt: TaskAttempt,
     hasBatches: Boolean,
     nodes: Seq[TaskReport.Node]

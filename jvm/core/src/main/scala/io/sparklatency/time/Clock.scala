@@ -53,17 +53,27 @@ final class ManualClock(start: Long) extends Clock {
  */
 object WallClock extends Clock {
   @volatile private var clock: Clock = SystemClock
-  @volatile private var aheadMicros = 0L
+  @volatile private var correction = Correction(ClockCorrection.None, 0)
 
-  override def millis(): Long = if (aheadMicros == 0) clock.millis() else Math.floorDiv(micros(), 1000L)
-  override def micros(): Long = clock.micros() - aheadMicros
+  override def millis(): Long =
+    if (correction.of eq ClockCorrection.None) clock.millis() else Math.floorDiv(micros(), 1000L)
+  override def micros(): Long = {
+    val now = clock.micros()
+    now - correction.at(now)
+  }
   override def steadyMicros(): Long = clock.steadyMicros()
   override def readEveryRow: Boolean = clock.readEveryRow
   override def at(systemMillis: Long): Long = clock.at(systemMillis)
 
-  /** The operating system's clock is so far ahead of the driver's. */
-  def correctBy(micros: Long): Unit = aheadMicros = micros
+  /** So far is the operating system's clock ahead of the driver's now. It goes on to part from it until the next call. */
+  def correctBy(now: ClockCorrection): Unit =
+    correction = Correction(if (now.micros == 0) ClockCorrection.None else now, clock.micros())
 
   def install(other: Clock): Unit = clock = other
-  def reset(): Unit = { clock = SystemClock; aheadMicros = 0 }
+  def reset(): Unit = { clock = SystemClock; correction = Correction(ClockCorrection.None, 0) }
+
+  /** @param since when the correction was right, by the operating system's clock */
+  private final case class Correction(of: ClockCorrection, since: Long) {
+    def at(now: Long): Long = of.after(now - since)
+  }
 }

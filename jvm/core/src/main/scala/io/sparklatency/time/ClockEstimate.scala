@@ -4,50 +4,47 @@ package io.sparklatency.time
  * The offset of an executor's clock, from the last [[ClockEstimate.Window]] exchanges with it.
  *
  * The bound is certain, not likely: each exchange gives an interval that the offset lies in, an interval grows with its age by
- * [[ClockEstimate.MaxDriftPpm]], and the offset lies in all of them. Within what they leave, one exchange says where: one with
- * a short round trip, as its messages have waited least, and not too old for what is known of the drift. The quickest exchange
- * of the older half and that of the newer give the drift.
+ * [[ClockEstimate.MaxDriftPpm]], and the offset lies in all of them. Within what they leave, [[ClockLine]] says where: the clock is
+ * taken to part from ours at one rate, and the offset is half-way between the quickest question and the quickest answer. Those two
+ * are rarely of one exchange, and a single exchange is off by as much as one of its messages was slower than the other.
  *
- * Where a clock was set since the last exchange, everything before is forgotten. Either side has a clock beside it that nobody sets,
- * so a step of more than a tenth of a millisecond shows at the next exchange.
+ * Where a clock was set since the last exchange, everything before is forgotten but the rate, which no setting changes. Either side
+ * has a clock beside it that nobody sets, so a step of more than a tenth of a millisecond shows at the next exchange.
  *
- * Immutable. Adding or asking costs a pass over the window, some microseconds.
+ * Immutable. Adding costs a pass over the window. The first that asks after it pays for the rate, a look at each pair of exchanges
+ * (some tens of microseconds), and each that asks a pass over the window.
  *
- * @param window oldest first; all agree
+ * @param window  oldest first; all agree
+ * @param earlier the rate before all was forgotten
  */
-final class ClockEstimate private (window: Vector[ClockExchange]) {
+final class ClockEstimate private (window: Vector[ClockExchange], earlier: Option[ClockRate]) {
   import ClockEstimate._
+
+  private lazy val line: ClockLine = ClockLine.of(window, earlier)
 
   /** The next exchange. They come in order. */
   def add(exchange: ClockExchange): ClockEstimate = exchange.interval match {
-    case None => Empty // A clock was set between question and answer. Nothing is known of it.
+    case None => new ClockEstimate(Vector.empty, rate) // A clock was set between question and answer.
     case Some(_) =>
       val longer = window.takeRight(Window - 1) :+ exchange
       val isSet = window.lastOption.exists(exchange.isSetSince) || certain(longer, exchange.at).isEmpty
-      new ClockEstimate(if (isSet) Vector(exchange) else longer)
+      if (isSet) new ClockEstimate(Vector(exchange), rate) else new ClockEstimate(longer, earlier)
   }
 
   /** @param now by the clock of [[ClockExchange.at]] */
   def at(now: Long): Option[ClockOffset] = certain(window, now).map { interval =>
-    val micros = math.min(interval.high, math.max(interval.low, likely(now)))
+    val micros = math.min(interval.high, math.max(interval.low, line.at(now)))
     ClockOffset(micros, math.max(interval.high - micros, micros - interval.low))
   }
 
-  private def likely(now: Long): Long = {
-    val drift = this.drift
-    val best = window.minBy(one => one.roundTrip / 2.0 + (now - one.at) * drift.doubt)
-    middle(best) + math.round((now - best.at) * drift.rate)
-  }
+  /** What the executor takes off its clock from now on. */
+  def correction(now: Long): Option[ClockCorrection] =
+    at(now).map(offset =>
+      ClockCorrection(offset.correction, if (offset.correction == 0) 0 else line.rate.perSecond)
+    )
 
-  private def drift: Drift = {
-    val (older, newer) = window.splitAt(window.size / 2)
-    older.headOption.fold(Unknown) { _ =>
-      val (from, to) = (quickest(older), quickest(newer))
-      val span = math.max(1, to.at - from.at).toDouble
-      val doubt = (from.roundTrip + to.roundTrip) / 2 / span
-      if (doubt < Unknown.doubt / 4) Drift((middle(to) - middle(from)) / span, doubt) else Unknown
-    }
-  }
+  /** How fast the clock parts from ours. */
+  private def rate: Option[ClockRate] = if (window.isEmpty) earlier else Some(line.rate)
 }
 
 object ClockEstimate {
@@ -62,20 +59,11 @@ object ClockEstimate {
   val MaxDriftPpm = 1000L
 
   /** Of a clock that nothing is known of. */
-  val Empty: ClockEstimate = new ClockEstimate(Vector.empty)
+  val Empty: ClockEstimate = new ClockEstimate(Vector.empty, None)
 
   /** How far two clocks part at the most in so many microseconds. */
   private[time] def drift(micros: Long): Long = (micros * MaxDriftPpm + 999999) / 1000000
 
   private def certain(exchanges: Vector[ClockExchange], now: Long): Option[ClockInterval] =
     ClockInterval.ofAll(exchanges.flatMap(one => one.interval.map(_.widened(drift(math.abs(now - one.at))))))
-
-  /** How fast a clock parts from ours, and how far from that the truth may be. */
-  private final case class Drift(rate: Double, doubt: Double)
-  private val Unknown = Drift(0, MaxDriftPpm / 1e6)
-
-  private def quickest(exchanges: Vector[ClockExchange]): ClockExchange = exchanges.minBy(_.roundTrip)
-
-  private def middle(exchange: ClockExchange): Long =
-    exchange.interval.fold(0L)(_.midpoint)
 }

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.latency.metrics
 
+import io.sparklatency.time.ClockCorrection
 import io.sparklatency.time.ClockExchange
 import io.sparklatency.time.PreciseTime
 import io.sparklatency.time.SystemTime
@@ -8,17 +9,20 @@ import org.apache.spark.SparkContext
 import org.apache.spark.sql.latency.recording.ClockQuestion
 
 /**
- * Compares this executor's clock with the driver's: a few times at once when it starts, then at each interval. See
- * [[DriverQuestions]].
+ * Compares this executor's clock with the driver's: several times at once when it starts, then a few times at each interval. See
+ * [[DriverQuestions]]. The first of a few finds threads and caches cold, and brings what the last one of those before has found.
  *
- * One daemon thread for an executor. Costs the driver a message of some eighty bytes.
+ * One daemon thread for an executor. An exchange costs the driver a message of some hundred bytes.
  *
- * @param correct takes by how many microseconds this executor's clock is known to be ahead of the driver's
+ * @param correct takes by how much this executor's clock is known to be ahead of the driver's
  * @param ask     hands a question to the driver and waits for its answer
  */
-final class ClockExchanges(executor: String, everyMs: Long, time: PreciseTime, correct: Long => Unit)(
-    ask: AnyRef => AnyRef
-) {
+final class ClockExchanges(
+    executor: String,
+    everyMs: Long,
+    time: PreciseTime,
+    correct: ClockCorrection => Unit
+)(ask: AnyRef => AnyRef) {
   import ClockExchanges._
 
   private var before: Option[ClockExchange] = None
@@ -35,7 +39,7 @@ final class ClockExchanges(executor: String, everyMs: Long, time: PreciseTime, c
   def stop(): Unit = questions.stop()
 
   private def exchange(): Unit = {
-    (1 to (if (isFirst) AtOnce else 1)).foreach(_ => askOnce())
+    (1 to (if (isFirst) AtOnce else InARow)).foreach(_ => askOnce())
     isFirst = before.isEmpty // the driver's side may not be there yet
   }
 
@@ -52,6 +56,9 @@ object ClockExchanges {
 
   /** The first exchanges make the classes and connections that the others use. */
   private val AtOnce = 8
+
+  /** The last of them are the quickest, and so the ones that bound the offset. */
+  private val InARow = 3
 
   /**
    * Begins to compare. Not in local mode, where there is one clock.

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.latency.planning
 
+import java.util.Properties
 import java.util.UUID
 
 import org.apache.spark.sql.latency.compat.ContinuousTrigger
@@ -9,14 +10,19 @@ import org.apache.spark.sql.latency.compat.StreamExecution
 
 /**
  * The streaming query that this thread plans or runs. Spark keeps its id in the thread's local properties. So call [[id]],
- * [[running]] and [[hasCommits]] only from the planning thread; [[active]] may be called from any thread. Costs one or two
+ * [[running]] and [[hasCommits]] only from the planning thread; all else may be called from any thread. Costs one or two
  * look-ups, for each plan and mark and never for a record.
  */
 private[latency] object CurrentQuery {
 
+  /** Spark's own, of the thread's local properties. */
+  private val Id = "sql.streaming.queryId"
+
   /** None outside a streaming query. */
-  def id(session: SparkSession): Option[String] =
-    Option(session.sparkContext.getLocalProperty("sql.streaming.queryId"))
+  def id(session: SparkSession): Option[String] = Option(session.sparkContext.getLocalProperty(Id))
+
+  /** Whether a job with these properties is of a streaming query. */
+  def owns(job: Properties): Boolean = job.getProperty(Id) != null
 
   def running(session: SparkSession): Option[StreamExecution] =
     id(session).flatMap(id => active(session, UUID.fromString(id)))

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.latency.recording
 
+import io.sparklatency.time.ClockCorrection
 import io.sparklatency.time.ClockExchange
 
 /**
@@ -20,7 +21,7 @@ private[latency] final case class ClockQuestion(
 
   /** The exchange that this question began, when an answer has come back. */
   def exchange(answer: AnyRef, returned: Long): Option[ClockExchange] = answer match {
-    case Array(received: Long, answered: Long, at: Long, _: Long) =>
+    case Array(received: Long, answered: Long, at: Long, _: Long, _: Long) =>
       Some(ClockExchange(sent, received, answered, returned, at, sentAt))
     case _ => None
   }
@@ -30,15 +31,18 @@ private[latency] object ClockQuestion {
   private val Kind = "clock"
 
   /**
-   * What the driver gives back: when the question arrived, by its clock and by one that nobody sets, when it answers, and by how much
+   * What the driver gives back: when the question arrived, by its clock and by one that nobody sets, when it answers, and how
    * the executor is to correct its clock.
    */
-  def answer(received: Long, answered: Long, at: Long, correction: Option[Long]): AnyRef =
-    Array(received, answered, at, correction.getOrElse(Unknown))
+  def answer(received: Long, answered: Long, at: Long, correction: Option[ClockCorrection]): AnyRef = {
+    val known = correction.getOrElse(ClockCorrection(Unknown))
+    Array(received, answered, at, known.micros, known.perSecond)
+  }
 
-  /** That correction, in microseconds. None where the driver does not know: then the last stands. */
-  def correctionIn(answer: AnyRef): Option[Long] = answer match {
-    case Array(_: Long, _: Long, _: Long, correction: Long) => Some(correction).filter(_ != Unknown)
+  /** That correction. None where the driver does not know: then the last stands. */
+  def correctionIn(answer: AnyRef): Option[ClockCorrection] = answer match {
+    case Array(_: Long, _: Long, _: Long, micros: Long, perSecond: Long) if micros != Unknown =>
+      Some(ClockCorrection(micros, perSecond))
     case _ => None
   }
 

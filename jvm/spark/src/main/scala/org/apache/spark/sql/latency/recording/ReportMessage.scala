@@ -13,7 +13,7 @@ private[latency] object ReportMessage {
   def apply(report: TaskReport): Array[AnyRef] = {
     val (nodes, attempt) = (report.nodes.toArray, report.attempt)
     Array(
-      report.run,
+      report.run.getOrElse(""),
       Array(attempt.stage.toLong, attempt.taskPartition.toLong, attempt.id),
       Boolean.box(report.hasBatches),
       nodes.map(_.slice.executor).headOption.getOrElse(""),
@@ -36,7 +36,8 @@ private[latency] object ReportMessage {
           val slice = TaskSlice(executor.intern, opened, ended, over, watched, waited)
           TaskReport.Node(planning, partition.toInt, slice, rows)
       }
-      Some(TaskReport(run, TaskAttempt(stage.toInt, taskPartition.toInt, task), hasBatches, nodes.toVector))
+      val attempt = TaskAttempt(stage.toInt, taskPartition.toInt, task)
+      Some(TaskReport(Some(run).filter(_.nonEmpty), attempt, hasBatches, nodes.toVector))
     case _ => None
   }
 }

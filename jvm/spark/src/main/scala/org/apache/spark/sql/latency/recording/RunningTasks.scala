@@ -65,7 +65,7 @@ object RunningTasks extends Logging {
   ): WatchedTask =
     Option(watches.get(task.taskAttemptId())).getOrElse {
       val made =
-        new WatchedTask(attempt(task), run.filter(_ => isInExecution(task)), hasBatches, everyMillis)
+        new WatchedTask(attempt(task), run, isInExecution(task), hasBatches, everyMillis)
       val there = Option(watches.putIfAbsent(task.taskAttemptId(), made))
       wake()
       there.getOrElse(made)

@@ -11,13 +11,15 @@ import org.apache.spark.SparkEnv
  * A task that runs, the watch over its nodes, and what of it the driver is told while it runs. Thread-safe: the task adds nodes, the
  * thread of [[RunningTasks]] looks and reports.
  *
- * @param run         none where nobody is told before the end: outside streaming queries
+ * @param run         of the query; none of a batch query
+ * @param isTold      whether the driver is told before the end: not where no execution has one at which it could be put right
  * @param hasBatches  whether the task ends with its batch
  * @param everyMillis how long it runs before it reports, and how long before it reports again
  */
 private[recording] final class WatchedTask(
     val attempt: TaskAttempt,
     run: Option[String],
+    isTold: Boolean,
     hasBatches: Boolean,
     everyMillis: Long
 ) {
@@ -30,7 +32,7 @@ private[recording] final class WatchedTask(
   /** @param planning the id of the accumulator that brings what the node records */
   def opened(planning: Long, partition: Int, rows: () => Long): TaskWatch#Node = {
     val node = watch.opened(rows)
-    if (run.nonEmpty) synchronized {
+    if (isTold) synchronized {
       nodes = (nodes :+ Node(planning, partition, node)).takeRight(Reported)
     }
     node
@@ -38,10 +40,10 @@ private[recording] final class WatchedTask(
 
   /** What the task has done so far, if it is time to tell, and its nodes were seen. */
   def reportIfDue(now: Long): Option[TaskReport] = synchronized {
-    val isDue = run.nonEmpty && now - reportedAt > everyMillis * 1000000
+    val isDue = isTold && now - reportedAt > everyMillis * 1000000
     val told = if (isDue) nodes.flatMap(_.told) else Vector.empty
     if (told.nonEmpty) reportedAt = now
-    run.filter(_ => told.nonEmpty).map(TaskReport(_, attempt, hasBatches, told))
+    Option.when(told.nonEmpty)(TaskReport(run, attempt, hasBatches, told))
   }
 }
 

@@ -13,7 +13,9 @@ import io.sparklatency.figures.RunFigures
 import org.apache.spark.Success
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerEvent
+import org.apache.spark.scheduler.SparkListenerJobStart
 import org.apache.spark.scheduler.SparkListenerTaskEnd
+import org.apache.spark.sql.execution.SQLExecution
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd
 import org.apache.spark.sql.latency.compat.IncrementalExecution
 import org.apache.spark.sql.latency.planning.CurrentQuery
@@ -52,7 +54,9 @@ private[latency] final class LatencyTracker(
     }
 
   private def take(event: SparkListenerEvent): Unit = event match {
-    case end: SparkListenerSQLExecutionEnd if end.qe != null => executionEnded(end)
+    case end: SparkListenerSQLExecutionEnd =>
+      if (end.qe != null) executionEnded(end)
+      runs.batchQueryEnded(end.executionId)
     case end: QueryProgressEvent => committed(end.progress)
     case end: QueryTerminatedEvent =>
       val run = end.runId.toString
@@ -63,6 +67,13 @@ private[latency] final class LatencyTracker(
       runs.stopped(run)
     case _ =>
   }
+
+  /** What runs within a streaming query shows there. */
+  override def onJobStart(start: SparkListenerJobStart): Unit =
+    for {
+      settings <- Option(start.properties) if !CurrentQuery.owns(settings)
+      execution <- Option(settings.getProperty(SQLExecution.EXECUTION_ID_KEY))
+    } runs.batchQueryStarted(execution.toLong, start.stageInfos.map(_.stageId))
 
   override def onTaskEnd(end: SparkListenerTaskEnd): Unit = {
     val task = end.taskInfo
