@@ -1,5 +1,7 @@
 package io.sparklatency
 
+import java.util.Locale
+
 import io.sparklatency.answer.Readable
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -27,6 +29,14 @@ class ReadableSuite extends AnyFunSuite {
 
   test("a mean has one decimal, and no negative zero") {
     assert(Seq(1234.56, -0.01, -2.0).map(Readable.milliseconds) === Seq("1,234.6", "0.0", "-2.0"))
+  }
+
+  test("counts and means are grouped by thousands as Java does it") {
+    val digits = (1 to 18).map("123456789987654321".take(_).toLong)
+    for (n <- Seq(0L, 999L, 1000L, Long.MinValue, Long.MaxValue) ++ digits ++ digits.map(-_))
+      assert(Readable.count(n) === String.format(Locale.ROOT, "%,d", Long.box(n)))
+    for (n <- digits.take(12); mean <- Seq(n / 10.0, -n / 10.0, n / 3.0))
+      assert(Readable.milliseconds(mean) === String.format(Locale.ROOT, "%,.1f", Double.box(mean)))
   }
 
   test("a share that rounds to nothing is not nothing") {

@@ -156,6 +156,22 @@ class LatencyTabSuite extends LatencyTabTest {
     }
   }
 
+  test("charts go on with each batch, though somebody has looked at them before") {
+    val input = stream
+    val query = start(marked(input), "goes_on")
+    def charts: Option[String] = {
+      input.addData(ago(1))
+      processAll(query)
+      node("source", "goes_on")
+      val asked = Seq.fill(2)(get(s"/latency/query/?id=${query.runId}")._2)
+      val Seq(drawn) =
+        asked.map("what the last (.*?) spent".r.findFirstMatchIn(_).map(_.group(1))).distinct: @unchecked
+      drawn
+    }
+    try assert(Seq.fill(2)(charts) === Seq(Some("1 batch"), Some("2 batches")))
+    finally query.stop()
+  }
+
   test("for a node that there is not the charts are those of a page without one") {
     withShop("other_node") { (run, page) =>
       def drawn(page: String) = "<svg".r.findAllIn(page).size

@@ -1,7 +1,5 @@
 package io.sparklatency.answer
 
-import java.util.Locale
-
 /** Figures and ids as people read them at a glance. */
 object Readable {
 
@@ -20,9 +18,20 @@ object Readable {
   def duration(ms: Option[Double]): String = ms.fold(Unknown)(duration)
 
   /** Milliseconds without their unit, for a column of them; a mean has one decimal. */
-  def milliseconds(mean: Double): String = String.format(Locale.ROOT, "%,.1f", Double.box(tenths(mean)))
+  def milliseconds(mean: Double): String = {
+    val tenths = math.round(mean * 10)
+    val (whole, rest) = (tenths / 10, (tenths % 10).abs)
+    s"${if (tenths < 0 && whole == 0) "-" else ""}${count(whole)}.$rest"
+  }
 
-  def count(n: Long): String = String.format(Locale.ROOT, "%,d", Long.box(n))
+  /** By hand: a page has a thousand of them, and `String.format` would take most of its time. */
+  def count(n: Long): String = {
+    val digits = n.toString
+    val text = new StringBuilder(digits)
+    val first = if (n < 0) 1 else 0
+    (digits.length - 3 until first by -3).foreach(text.insert(_, ','))
+    text.result()
+  }
 
   /** A number and what it counts. */
   def counted(n: Long, one: String, more: String): String = s"${count(n)} ${if (n == 1) one else more}"
@@ -50,14 +59,16 @@ object Readable {
     }
 
   /** A name or id within a sentence: on one line, of at most so many characters, the rest gone from its middle. */
-  def name(raw: String): String = {
-    val pieces = ends(raw).codePoints.toArray.toSeq.map(printable)
-    if (pieces.map(length).sum <= NameLength) pieces.mkString
+  def name(raw: String): String =
+    if (raw.length <= NameLength && raw.forall(isPlain)) raw
     else {
-      val tail = fitting(pieces.reverse, (NameLength - 1) / 2).reverse.mkString
-      fitting(pieces, NameLength - 1 - length(tail)).mkString + "…" + tail
+      val pieces = ends(raw).codePoints.toArray.toSeq.map(printable)
+      if (pieces.map(length).sum <= NameLength) pieces.mkString
+      else {
+        val tail = fitting(pieces.reverse, (NameLength - 1) / 2).reverse.mkString
+        fitting(pieces, NameLength - 1 - length(tail)).mkString + "…" + tail
+      }
     }
-  }
 
   /**
    * Names in a sentence, in their order. Of many only some, and how many more there are: the nearest to the one that was asked
@@ -103,6 +114,9 @@ object Readable {
     pieces.zip(pieces.scanLeft(0)(_ + length(_)).tail).takeWhile(_._2 <= together).map(_._1)
 
   private def length(text: String): Int = text.codePointCount(0, text.length)
+
+  /** Of ASCII, what can be seen: most ids have nothing else. */
+  private def isPlain(char: Char): Boolean = char >= ' ' && char <= '~'
 
   /** What cannot be seen is written as in Python. */
   private def printable(char: Int): String = char match {

@@ -21,7 +21,7 @@ private[drawing] object FoldedChains {
   private val Nothing = 0.005
 
   def of(path: LatencyPath): FoldedChains =
-    if (GraphLayout.of(path.nodes).columns <= Fitting) FoldedChains(path.nodes, Map.empty)
+    if (GraphLayout.columns(path.nodes) <= Fitting) FoldedChains(path.nodes, Map.empty)
     else {
       val behind = path.nodes.flatMap(node => node.upstream.map(_ -> node.id)).groupMap(_._1)(_._2)
       def folds(node: NodeLatencies) = node.upstream.size == 1 && behind.get(node.id).exists(_.size == 1) &&

@@ -30,6 +30,9 @@ object GraphLayout {
 
   private val Sweeps = 4
 
+  /** How many columns the nodes take. */
+  def columns(nodes: Seq[NodeLatencies]): Int = columnsOf(nodes).values.maxOption.fold(0)(_ + 1)
+
   def of(nodes: Seq[NodeLatencies]): GraphLayout = {
     val column = columnsOf(nodes)
     val ways = for {

@@ -71,6 +71,20 @@ final case class SparkListenerLatencyBatch(
       Option(markers).map(_.markers)
     )
   }
+
+  /** The same with what a line about it needs: the nodes that records left last, and its own figures. */
+  def atEnd: SparkListenerLatencyBatch = {
+    val known = Option(nodes).getOrElse(Array.empty)
+    val passedOn = known.flatMap(_.upstream).toSet
+    copy(
+      nodes = known.filterNot(node => passedOn(node.id)),
+      times = null,
+      admission = null,
+      parts = null,
+      outOfOrder = null,
+      markers = null
+    )
+  }
 }
 
 /** Writes a batch as an event. Costs an encoding for each node and measure, in the thread of our listener queue. */
@@ -154,6 +168,10 @@ final case class StoredNode(
     Measure.all.flatMap(m => Option(measures.get(m.name)).map(m -> LatencySummary.fromBytes(_))).toMap,
     Option(timestamp)
   )
+
+  /** One measure alone; without records where the node has none of it. */
+  def apply(measure: Measure): LatencySummary =
+    Option(measures.get(measure.name)).fold(LatencySummary.empty)(LatencySummary.fromBytes(_))
 }
 
 /** Writes a node as an event has it. */

@@ -7,13 +7,10 @@ import io.sparklatency.answer.EarlierRun
 import io.sparklatency.answer.Note
 import io.sparklatency.answer.QueryAnswer
 import io.sparklatency.answer.RunStatus
-import io.sparklatency.drawing.LatencyChart
-import io.sparklatency.drawing.PhasesChart
 import io.sparklatency.figures.Activity
 import io.sparklatency.figures.Batch
 import io.sparklatency.figures.ExecutorClock
 import io.sparklatency.figures.LiveRuns
-import io.sparklatency.figures.Measure
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.time.WallClock
 import org.apache.spark.sql.latency.SparkListenerLatencyBatch
@@ -26,7 +23,7 @@ import org.apache.spark.util.kvstore.KVStore
  * and the silence since the last batch.
  *
  * Reads the store at each call and keeps nothing. A call costs a snapshot of the running figures, under their lock, and a
- * read of the stored runs, at most a hundred. [[history]] and [[latencies]] read each batch that they give. A page of 200
+ * read of the stored runs, at most a hundred. [[history]] and [[kept]] read each batch that they give. A page of 200
  * nodes and 1,000 batches takes 0.2 to 0.4 seconds.
  *
  * Thread-safe: the threads of the UI, of REST and of the application itself call it.
@@ -141,28 +138,9 @@ final class LatencyStore private[spark] (
   def history(query: QuerySnapshot, limit: Int = Int.MaxValue): Seq[Batch] =
     newest(query.key)(_.take(limit).map(_.record).toSeq).reverse
 
-  /**
-   * How the latency of some nodes went over the kept batches of a run, or the last of them, oldest first. Only the figures of
-   * these nodes are decoded.
-   */
-  def latencies(
-      query: QuerySnapshot,
-      nodes: Set[String],
-      limit: Int = Int.MaxValue
-  ): Map[String, Seq[LatencyChart.Point]] =
-    newest(query.key)(_.take(limit).flatMap { batch =>
-      batch.nodes.filter(node => nodes(node.id)).map { node =>
-        node.id -> LatencyChart.Point(batch.committedMs, node.node(Measure.E2ELatency))
-      }
-    }.toSeq).reverse.groupMap { case (node, _) => node } { case (_, point) => point }
-
-  /** What the last batches of a run spent their time on, oldest first. Nothing is decoded. */
-  def phases(query: QuerySnapshot, limit: Int): Seq[PhasesChart.Bar] =
-    newest(query.key)(_.take(limit).flatMap { batch =>
-      val durations =
-        Option(batch.durationsMs).fold(Map.empty[String, Long])(_.asScala.view.mapValues(_.toLong).toMap)
-      PhasesChart.bar(batch.batch, batch.startMs, durations, batch.inputRows)
-    }.toSeq).reverse
+  /** The batches of a run that are kept, or the last of them, as a page shows them. */
+  def kept(query: QuerySnapshot, limit: Int = Int.MaxValue): KeptBatches =
+    new KeptBatches(newest(query.key)(_.take(limit).toSeq))
 
   private def running: Seq[QuerySnapshot] = live.toSeq.flatMap(_.snapshot())
 

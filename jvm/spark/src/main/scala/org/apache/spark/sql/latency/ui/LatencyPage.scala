@@ -93,8 +93,11 @@ private[ui] object LatencyPage {
     } unknown: no record with a timestamp.
     </p>
 
+  /** So many characters of an id are seen. */
+  val NameLength = 48
+
   /** A name or id, shortened if it would push figures out of sight. */
-  def shortened(id: String, length: Int = 48): NodeSeq = {
+  def shortened(id: String, length: Int = NameLength): NodeSeq = {
     val short = Readable.shortened(id, length)
     if (short == id) <span>{id}</span> else <span title={id}>{short}</span>
   }

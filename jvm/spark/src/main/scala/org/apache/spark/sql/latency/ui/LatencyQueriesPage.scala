@@ -85,7 +85,7 @@ private[ui] final class LatencyQueriesPage(tab: LatencyTab) extends LatencyPage(
 
   private def sparkline(store: LatencyStore, row: Row): NodeSeq = {
     val ends = row.answer.path.terminals.map(_.id).toSet
-    val batches = store.latencies(row.query, ends, Charted).values.maxByOption(_.size).toSeq.flatten
+    val batches = store.kept(row.query, Charted).latencies(ends).values.maxByOption(_.size).toSeq.flatten
     Unparsed(new Sparkline("p99", batches.map(_.latency.percentile(99))).svg)
   }
 

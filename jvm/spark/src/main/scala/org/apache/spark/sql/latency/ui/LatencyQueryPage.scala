@@ -11,21 +11,23 @@ import io.sparklatency.answer.QueryAnswer
 import io.sparklatency.answer.Readable
 import io.sparklatency.answer.Work
 import io.sparklatency.drawing.GraphDrawing
-import io.sparklatency.drawing.LatencyChart
 import io.sparklatency.drawing.PhasesChart
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.path.LatencyPath
 import org.apache.spark.sql.latency.compat.HttpServletRequest
+import org.apache.spark.sql.latency.history.KeptBatches
 import org.apache.spark.sql.latency.history.LatencyStore
 
 /**
  * `/latency/query/?id=`: a run of a query. The first lines say which step made its records old. The rest is the evidence.
  *
- * Reads all kept batches of the run for at most four charts, and decodes only the nodes that they show. With 200 nodes and
- * 1,000 batches that takes 0.2 to 0.4 seconds, on the web server's threads.
+ * Reads all kept batches of the run for at most four charts, and decodes only the nodes that they show. They are drawn anew when a
+ * batch has come. With 200 nodes and 1,000 batches a page takes 0.2 to 0.4 seconds, on the web server's threads.
  */
 private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(tab, "query") {
   import LatencyQueryPage._
+
+  private val drawn = new DrawnHistories
 
   override protected def content(request: HttpServletRequest): (String, NodeSeq) = {
     val (store, asked) = (tab.store, Option(request.getParameter("id")).getOrElse(""))
@@ -38,6 +40,7 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
   private def page(request: HttpServletRequest, store: LatencyStore, query: QuerySnapshot): NodeSeq = {
     val answer = store.answer(query)
     val path = answer.path
+    val kept = store.kept(query)
     val link = nodeLinks(request, query)
     headline(answer.headline) ++ about(
       request,
@@ -49,11 +52,10 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
       OperatorsTable.soFar(query, answer.workSoFar, link) ++ OperatorsTable(query, answer.work, link) ++
       PartitionsTable(answer.work, named(request, path)) ++ MarkersTable(query.markers) ++
       <h4 id="history">History</h4> ++
-      HistoryCharts(history(store, query, charted(request, path, answer.slowestStep))) ++
-      HistoryCharts.phases(store.phases(query, PhasesChart.Most)) ++
+      charts(query, kept, charted(request, path, answer.slowestStep)) ++
       <h4>Watermarks</h4> ++ WatermarksTable(query) ++
       <h4>Last batches</h4> ++ BatchesTable(
-        store.history(query, BatchesShown).reverse,
+        kept.ends(BatchesShown),
         executionLinks(request)
       )
   }
@@ -112,14 +114,12 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
     path.nodes.map(_.id).filter(node => named.exists(isNode(_)(node))).take(ChartsShown)
   }
 
-  private def history(
-      store: LatencyStore,
-      query: QuerySnapshot,
-      nodes: Seq[String]
-  ): Seq[(String, Seq[LatencyChart.Point])] = {
-    val points = store.latencies(query, nodes.toSet)
-    nodes.map(node => node -> points.getOrElse(node, Nil))
-  }
+  private def charts(query: QuerySnapshot, kept: KeptBatches, nodes: Seq[String]): NodeSeq =
+    drawn(query.runId.getOrElse(query.name), kept.newest, nodes) {
+      val points = kept.latencies(nodes.toSet)
+      HistoryCharts(nodes.map(node => node -> points.getOrElse(node, Nil))) ++
+        HistoryCharts.phases(kept.phases(PhasesChart.Most))
+    }
 
   private def unknown(request: HttpServletRequest, store: LatencyStore): NodeSeq =
     <div class="alert alert-info" role="status">

@@ -25,12 +25,7 @@ private[ui] object NodesTable {
   }
 
   private def always(link: String => String): Seq[Column[Row]] = Seq(
-    Column.text[Row](
-      "Node",
-      "id of the node, in the order of the plan; a click shows its history"
-    )(_.node.id) { row =>
-      <a href={link(row.node.id)}>{LatencyPage.shortened(row.node.id)}</a>
-    },
+    Column.node[Row]("id of the node, in the order of the plan; a click shows its history")(_.node.id)(link),
     Column.mean[Row](
       "Own time",
       "mean age here less that at the slowest node before; at a source, the age that records arrive with"

@@ -57,9 +57,7 @@ private[ui] object OperatorsTable {
   private def nodes(work: Work, query: QuerySnapshot, link: String => String): Seq[Column[Row]] = {
     val averages = query.nodes.map(node => node.id -> node.operatorLatencyAvg).toMap
     Seq(
-      Column.text[Row]("Node", "id of the node; a click shows its history and partitions")(_.node.node)(row =>
-        <a href={link(row.node.node)}>{LatencyPage.shortened(row.node.node)}</a>
-      ),
+      Column.node[Row]("id of the node; a click shows its history and partitions")(_.node.node)(link),
       Column.mean[Row](
         "Operator latency",
         "how long the operators between it and the node before were at work"
