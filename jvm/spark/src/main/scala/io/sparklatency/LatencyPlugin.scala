@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory
  *
  * Costs a message of a few hundred bytes each time that a recorder publishes on an executor: twice a second in real-time and
  * continuous mode, else each `spark.sparklatency.publish.after`. And one from each executor every five seconds while it shows a
- * query, and each `spark.sparklatency.clock.interval`. Spark calls it in the thread that starts the driver or executor.
+ * query, and three each `spark.sparklatency.clock.interval`. Spark calls it in the thread that starts the driver or executor.
  * Messages arrive in an RPC thread.
  */
 final class LatencyPlugin extends SparkPlugin {
