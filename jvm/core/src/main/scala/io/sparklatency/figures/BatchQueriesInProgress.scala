@@ -3,9 +3,9 @@ package io.sparklatency.figures
 import scala.collection.immutable.VectorMap
 
 /**
- * What is known of the batch queries that run. Spark plans what never runs, to explain it say, and runs one plan several times, so a plan
- * does not tell its execution; the stages of the execution's jobs do. Keeps the numbers of those, and the last
- * [[BatchQueriesInProgress.Kept]] marks that were planned. Not thread-safe.
+ * What is known of the batch queries that run. Spark plans what never runs, to explain it say, and runs one plan
+ * several times, so a plan does not tell its execution; the stages of the execution's jobs do. Keeps the numbers of
+ * those, and the last [[BatchQueriesInProgress.Kept]] marks that were planned. Not thread-safe.
  */
 private final class BatchQueriesInProgress {
   import BatchQueriesInProgress._
@@ -33,7 +33,10 @@ private final class BatchQueriesInProgress {
   /** Nothing more comes from these. */
   def ended(plannings: Set[Long]): Unit = progress.ended(plannings)
 
-  /** Asks what the operators of the newest execution did so far of which anything is known. To be called once, by any thread. */
+  /**
+   * Asks what the operators of the newest execution did so far of which anything is known. To be called once, by any
+   * thread.
+   */
   def asked(source: WorkSource): () => Option[(MarkOwner, BatchTimes)] = {
     val newestFirst = executions.toSeq.reverse.map { case (execution, stages) =>
       (execution, progress.asked(source, (_, _) => false, stages))
