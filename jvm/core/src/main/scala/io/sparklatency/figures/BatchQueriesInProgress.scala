@@ -1,6 +1,9 @@
 package io.sparklatency.figures
 
 import scala.collection.immutable.VectorMap
+import scala.collection.mutable
+
+import io.sparklatency.time.ClockOffset
 
 /**
  * What is known of the batch queries that run. Spark plans what never runs, to explain it say, and runs one plan
@@ -38,8 +41,9 @@ private final class BatchQueriesInProgress {
    * thread.
    */
   def asked(source: WorkSource): () => Option[(MarkOwner, BatchTimes)] = {
+    val once = new Once(source)
     val newestFirst = executions.toSeq.reverse.map { case (execution, stages) =>
-      (execution, progress.asked(source, (_, _) => false, stages))
+      (execution, progress.asked(once, (_, _) => false, stages))
     }
     val owner = progress.owner
     () =>
@@ -50,4 +54,12 @@ private final class BatchQueriesInProgress {
 
 private object BatchQueriesInProgress {
   val Kept = 1000
+
+  /** Asks once for each mark, however many executions might have it. For one thread. */
+  private final class Once(source: WorkSource) extends WorkSource {
+    private val known = mutable.LongMap.empty[Map[ReadingPlace, Reading]]
+    override def readings(planning: Long): Map[ReadingPlace, Reading] =
+      known.getOrElseUpdate(planning, source.readings(planning))
+    override def offset(executor: String): Option[ClockOffset] = source.offset(executor)
+  }
 }
