@@ -66,7 +66,7 @@ class FirstReadToLastWriteSuite extends SparkTest {
 
   for ((name, between) <- plans; codegen <- Seq("true", "false"))
     test(
-      s"the steps of a batch of $name add up to its time from the first read to the last write, code generation $codegen"
+      s"the steps of a batch of $name add up, from the first read to the last write, code generation $codegen"
     ) {
       withSettings("spark.sql.codegen.wholeStage" -> codegen) {
         StopwatchTable.rest = clock.advance

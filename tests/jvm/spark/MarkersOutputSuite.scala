@@ -24,6 +24,7 @@ class MarkersOutputSuite extends AutomaticPlans {
   }
 
   private def run(df: DataFrame, mode: String): Written = {
+    latencyOf(null) // without a mark nobody else makes the application, which is to know of the query
     val out = Files.createTempDirectory("written")
     val name = s"output_${freshNode()}"
     val writer = df.writeStream.queryName(name).outputMode(mode).trigger(Trigger.AvailableNow())

@@ -47,11 +47,13 @@ class PublishedMessageSuite extends AnyFunSuite {
   test("a report comes to the driver as it was sent, and is not taken for a part") {
     def node(planning: Long, waited: Float) =
       TaskReport.Node(planning, 3, TaskSlice("exec-1", 1700000000000001L, 9.5f, 10.25f, 10, waited), 77)
-    val report =
-      TaskReport(Some("run"), TaskAttempt(4, 5, 6), hasBatches = false, Vector(node(1, 0), node(2, 5.5f)))
-    val message = ReportMessage(report)
-    assert(ReportMessage.unapply(message) === Some(report))
-    assert(PublishedMessage.unapply(message) === None)
+    for (run <- Seq(Some("run"), None)) { // of a batch query none
+      val report =
+        TaskReport(run, TaskAttempt(4, 5, 6), hasBatches = false, Vector(node(1, 0), node(2, 5.5f)))
+      val message = ReportMessage(report)
+      assert(ReportMessage.unapply(message) === Some(report))
+      assert(PublishedMessage.unapply(message) === None)
+    }
     assert(ReportMessage.unapply(Array[AnyRef]("run")) === None)
   }
 }

@@ -34,8 +34,8 @@ import org.apache.spark.sql.types.TimestampType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 /**
- * A table of one partition that takes its time to be read and written, by the clock of [[StopwatchTable.rest]], and notes by the clock
- * of this process when its first read began and when its last write had ended.
+ * A table of one partition that takes its time to be read and written, by the clock of [[StopwatchTable.rest]], and
+ * notes by the clock of this process when its first read began and when its last write had ended.
  */
 class StopwatchTable extends TableProvider {
   override def inferSchema(options: CaseInsensitiveStringMap): StructType = StopwatchTable.schema

@@ -22,10 +22,10 @@ import org.slf4j.LoggerFactory
  * tasks come from the executors while the tasks run; executors learn which queries have ended; and executors learn how far their
  * clocks are off the driver's, and correct them.
  *
- * Costs a message of a few hundred bytes each time that a recorder publishes on an executor: twice a second in real-time and
- * continuous mode, else each `spark.sparklatency.publish.after`. And one from each executor every five seconds while it shows a
- * query, and each `spark.sparklatency.clock.interval`. Spark calls it in the thread that starts the driver or executor.
- * Messages arrive in an RPC thread.
+ * Costs a message of a few hundred bytes each time that a recorder publishes on an executor: twice a second in
+ * real-time and continuous mode, else each `spark.sparklatency.publish.after`. And one from each executor every five
+ * seconds while it shows a query, and three each `spark.sparklatency.clock.interval`. Spark calls it in the thread
+ * that starts the driver or executor. Messages arrive in an RPC thread.
  */
 final class LatencyPlugin extends SparkPlugin {
 

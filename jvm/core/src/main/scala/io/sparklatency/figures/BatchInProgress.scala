@@ -35,7 +35,8 @@ private final class BatchInProgress {
   }
 
   /**
-   * Asks what its operators did so far, of what is known now. To be called once, by any thread: it looks at each partition.
+   * Asks what its operators did so far, of what is known now. To be called once, by any thread: it looks at each
+   * partition.
    *
    * @param ofStage whether a stage is the batch's
    */

@@ -1,11 +1,14 @@
 package io.sparklatency.figures
 
 import scala.collection.immutable.VectorMap
+import scala.collection.mutable
+
+import io.sparklatency.time.ClockOffset
 
 /**
- * What is known of the batch queries that run. Spark plans what never runs, to explain it say, and runs one plan several times, so a plan
- * does not tell its execution; the stages of the execution's jobs do. Keeps the numbers of those, and the last
- * [[BatchQueriesInProgress.Kept]] marks that were planned. Not thread-safe.
+ * What is known of the batch queries that run. Spark plans what never runs, to explain it say, and runs one plan
+ * several times, so a plan does not tell its execution; the stages of the execution's jobs do. Keeps the numbers of
+ * those, and the last [[BatchQueriesInProgress.Kept]] marks that were planned. Not thread-safe.
  */
 private final class BatchQueriesInProgress {
   import BatchQueriesInProgress._
@@ -33,10 +36,14 @@ private final class BatchQueriesInProgress {
   /** Nothing more comes from these. */
   def ended(plannings: Set[Long]): Unit = progress.ended(plannings)
 
-  /** Asks what the operators of the newest execution did so far of which anything is known. To be called once, by any thread. */
+  /**
+   * Asks what the operators of the newest execution did so far of which anything is known. To be called once, by any
+   * thread.
+   */
   def asked(source: WorkSource): () => Option[(MarkOwner, BatchTimes)] = {
+    val once = new Once(source)
     val newestFirst = executions.toSeq.reverse.map { case (execution, stages) =>
-      (execution, progress.asked(source, (_, _) => false, stages))
+      (execution, progress.asked(once, (_, _) => false, stages))
     }
     val owner = progress.owner
     () =>
@@ -47,4 +54,12 @@ private final class BatchQueriesInProgress {
 
 private object BatchQueriesInProgress {
   val Kept = 1000
+
+  /** Asks once for each mark, however many executions might have it. For one thread. */
+  private final class Once(source: WorkSource) extends WorkSource {
+    private val known = mutable.LongMap.empty[Map[ReadingPlace, Reading]]
+    override def readings(planning: Long): Map[ReadingPlace, Reading] =
+      known.getOrElseUpdate(planning, source.readings(planning))
+    override def offset(executor: String): Option[ClockOffset] = source.offset(executor)
+  }
 }

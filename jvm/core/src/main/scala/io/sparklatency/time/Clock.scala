@@ -65,7 +65,9 @@ object WallClock extends Clock {
   override def readEveryRow: Boolean = clock.readEveryRow
   override def at(systemMillis: Long): Long = clock.at(systemMillis)
 
-  /** So far is the operating system's clock ahead of the driver's now. It goes on to part from it until the next call. */
+  /**
+   * So far is the operating system's clock ahead of the driver's now. It goes on to part from it until the next call.
+   */
   def correctBy(now: ClockCorrection): Unit =
     correction = Correction(if (now.micros == 0) ClockCorrection.None else now, clock.micros())
 

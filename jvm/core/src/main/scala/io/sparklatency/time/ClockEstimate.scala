@@ -3,16 +3,18 @@ package io.sparklatency.time
 /**
  * The offset of an executor's clock, from the last [[ClockEstimate.Window]] exchanges with it.
  *
- * The bound is certain, not likely: each exchange gives an interval that the offset lies in, an interval grows with its age by
- * [[ClockEstimate.MaxDriftPpm]], and the offset lies in all of them. Within what they leave, [[ClockLine]] says where: the clock is
- * taken to part from ours at one rate, and the offset is half-way between the quickest question and the quickest answer. Those two
- * are rarely of one exchange, and a single exchange is off by as much as one of its messages was slower than the other.
+ * The bound is certain, not likely: each exchange gives an interval that the offset lies in, an interval grows with
+ * its age by [[ClockEstimate.MaxDriftPpm]], and the offset lies in all of them. Within what they leave, [[ClockLine]]
+ * says where: the clock is taken to part from ours at one rate, and the offset is half-way between the quickest
+ * question and the quickest answer. Those two are rarely of one exchange, and a single exchange is off by as much as
+ * one of its messages was slower than the other.
  *
- * Where a clock was set since the last exchange, everything before is forgotten but the rate, which no setting changes. Either side
- * has a clock beside it that nobody sets, so a step of more than a tenth of a millisecond shows at the next exchange.
+ * Where a clock was set since the last exchange, everything before is forgotten but the rate, which no setting
+ * changes. Either side has a clock beside it that nobody sets, so a step of more than a tenth of a millisecond shows
+ * at the next exchange.
  *
- * Immutable. Adding costs a pass over the window. The first that asks after it pays for the rate, a look at each pair of exchanges
- * (some tens of microseconds), and each that asks a pass over the window.
+ * Immutable. Adding costs a pass over the window. The first that asks after it pays for the rate, a look at each pair
+ * of exchanges (some tens of microseconds), and each that asks a pass over the window.
  *
  * @param window  oldest first; all agree
  * @param earlier the rate before all was forgotten

@@ -1,8 +1,8 @@
 package io.sparklatency.time
 
 /**
- * The offset of a clock that parts from ours at one rate: a line through the intervals of all its exchanges. What is left open
- * is divided evenly. Immutable. A question costs a pass over the exchanges.
+ * The offset of a clock that parts from ours at one rate: a line through the intervals of all its exchanges. What is
+ * left open is divided evenly. Immutable. A question costs a pass over the exchanges.
  *
  * @param exchanges oldest first, at least one
  */
@@ -24,7 +24,10 @@ private[time] final class ClockLine private (exchanges: Vector[ClockExchange], v
 
 private[time] object ClockLine {
 
-  /** By how much a rate changes of itself, as the quartz gets warmer or colder: an old exchange says less than a new one. */
+  /**
+   * By how much a rate changes of itself, as the quartz gets warmer or colder: an old exchange says less than a new
+   * one.
+   */
   private val Wander = 10e-6
 
   /**
@@ -40,7 +43,10 @@ private[time] object ClockLine {
       case None => of(exchanges.drop((exchanges.size + 1) / 2), earlier)
     }
 
-  /** What each pair leaves: no slower than from the first's top to the other's bottom, no faster than from bottom to top. */
+  /**
+   * What each pair leaves: no slower than from the first's top to the other's bottom, no faster than from bottom to
+   * top.
+   */
   private def rate(exchanges: Vector[ClockExchange]): Option[ClockRate] = {
     val known = exchanges.filter(_.interval.nonEmpty)
     // Two thousand pairs, for each exchange with each executor: no boxes.

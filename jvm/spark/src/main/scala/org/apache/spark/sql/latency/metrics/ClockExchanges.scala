@@ -9,8 +9,9 @@ import org.apache.spark.SparkContext
 import org.apache.spark.sql.latency.recording.ClockQuestion
 
 /**
- * Compares this executor's clock with the driver's: several times at once when it starts, then a few times at each interval. See
- * [[DriverQuestions]]. The first of a few finds threads and caches cold, and brings what the last one of those before has found.
+ * Compares this executor's clock with the driver's: several times at once when it starts, then a few times at each
+ * interval. See [[DriverQuestions]]. The first of a few finds threads and caches cold, and brings what the last one
+ * of those before has found.
  *
  * One daemon thread for an executor. An exchange costs the driver a message of some hundred bytes.
  *

@@ -19,8 +19,8 @@ import org.apache.spark.sql.latency.recording.ClockQuestion
  *
  * In local mode the driver is its own executor. Its clock is right by construction, and nothing is exchanged.
  *
- * Costs some tens of microseconds for an exchange, and about seven kilobytes for an executor. Thread-safe, one lock: RPC answers, the
- * listener's queue forgets, surfaces read.
+ * Costs some tens of microseconds for an exchange, and about seven kilobytes for an executor. Thread-safe, one lock:
+ * RPC answers, the listener's queue forgets, surfaces read.
  */
 private[latency] final class ExecutorClocks(time: PreciseTime, source: DropwizardSource, isLocal: Boolean)
     extends SparkListener with Logging {

@@ -9,9 +9,9 @@ import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.compat.StreamExecution
 
 /**
- * The streaming query that this thread plans or runs. Spark keeps its id in the thread's local properties. So call [[id]],
- * [[running]] and [[hasCommits]] only from the planning thread; all else may be called from any thread. Costs one or two
- * look-ups, for each plan and mark and never for a record.
+ * The streaming query that this thread plans or runs. Spark keeps its id in the thread's local properties. So call
+ * [[id]], [[running]] and [[hasCommits]] only from the planning thread; all else may be called from any thread. Costs
+ * one or two look-ups, for each plan and mark and never for a record.
  */
 private[latency] object CurrentQuery {
 

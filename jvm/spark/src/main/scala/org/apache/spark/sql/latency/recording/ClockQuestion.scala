@@ -31,8 +31,8 @@ private[latency] object ClockQuestion {
   private val Kind = "clock"
 
   /**
-   * What the driver gives back: when the question arrived, by its clock and by one that nobody sets, when it answers, and how
-   * the executor is to correct its clock.
+   * What the driver gives back: when the question arrived, by its clock and by one that nobody sets, when it answers,
+   * and how the executor is to correct its clock.
    */
   def answer(received: Long, answered: Long, at: Long, correction: Option[ClockCorrection]): AnyRef = {
     val known = correction.getOrElse(ClockCorrection(Unknown))

@@ -12,7 +12,8 @@ import org.apache.spark.SparkEnv
  * thread of [[RunningTasks]] looks and reports.
  *
  * @param run         of the query; none of a batch query
- * @param isTold      whether the driver is told before the end: not where no execution has one at which it could be put right
+ * @param isTold      whether the driver is told before the end: not where no execution has one at which it could be
+ *                    put right
  * @param hasBatches  whether the task ends with its batch
  * @param everyMillis how long it runs before it reports, and how long before it reports again
  */
