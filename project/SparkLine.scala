@@ -4,6 +4,9 @@ import sbt.Keys._
 /** A minor line of Spark: which release stands for it, and where its jars come from. */
 sealed abstract class SparkLine(val name: String, val release: String) {
 
+  /** Whether its Spark is of Scala 2.12. */
+  def isOfScala212: Boolean = false
+
   /** The settings that put Spark on the compile and test class paths, and keep it out of the jar. */
   def settings: Seq[Setting[_]]
 
@@ -20,7 +23,11 @@ object SparkLine {
   val newest: Seq[SparkLine] = Seq(FromMaven("4.2", "4.2.0"), FromPyspark("4.3", "4.3.0"))
 
   /** Lines of which it runs one pipeline from end to end, beside the `suites`. */
-  val older: Seq[SparkLine] = Seq(FromPyspark("4.1", "4.1.4"), FromPyspark("4.0", "4.0.5"))
+  val older: Seq[SparkLine] = Seq(
+    FromPyspark("4.1", "4.1.4"),
+    FromPyspark("4.0", "4.0.5"),
+    FromPyspark("3.5", "3.5.9", isOfScala212 = true)
+  )
 
   /** What depends on the line: what goes through each name in the room `compat`, and the laws of the house. */
   val suites: Seq[String] = Seq(
@@ -34,9 +41,20 @@ object SparkLine {
     "SystemTimeMistakesSuite",
     "SystemTimeRestartSuite",
     "IdleSourcesSuite",
+    "NewerWatermarksSuite",
     "ContinuousModeSuite",
     "LongTasksSuite",
     "LatencyTabSuite"
+  )
+
+  /** Of what is compiled for such a line. */
+  val scala212: Seq[Setting[_]] = Seq(
+    scalaVersion := "2.12.18", // as Spark 3.5 has it
+    semanticdbEnabled := false, // there is none for this compiler
+    // No lint: what Scala 2.13 wants written otherwise is a warning here.
+    scalacOptions := Seq("-feature", "-release:17"),
+    // Among Spark's own jars.
+    libraryDependencies += "org.scala-lang.modules" %% "scala-collection-compat" % "2.7.0" % Provided
   )
 
   private case class FromMaven(line: String, version: String) extends SparkLine(line, version) {
@@ -45,7 +63,8 @@ object SparkLine {
   }
 
   /** For a line whose artifacts are not in Maven: the jars inside the installed `pyspark` package. */
-  private case class FromPyspark(line: String, version: String) extends SparkLine(line, version) {
+  private case class FromPyspark(line: String, version: String, override val isOfScala212: Boolean = false)
+      extends SparkLine(line, version) {
     def settings: Seq[Setting[_]] = Seq(Compile / unmanagedJars ++= {
       val venv = (LocalRootProject / baseDirectory).value / ".venv" / line
       val jars = (venv / "lib" ** "pyspark" / "jars" * "*.jar").classpath

@@ -1,18 +1,18 @@
 package io.sparklatency.figures
 
-import scala.collection.immutable.VectorMap
+import scala.collection.mutable
 
 /**
  * The plan of the batch that runs, and what its running tasks have reported: enough to say what its operators did so far. Keeps one
  * report for each task that runs, and nothing of those that ended: their accumulators have that. Not thread-safe.
  */
 private final class BatchInProgress {
-  private var marks = VectorMap.empty[Long, PlannedNode] // upstream first, as plans are told
+  private val marks = mutable.LinkedHashMap.empty[Long, PlannedNode] // upstream first, as plans are told
   private var reports = Map.empty[Long, TaskReport]
 
   /** A plan is about to run, or more is known of it. */
   def planned(nodes: Seq[PlannedNode]): Unit =
-    nodes.foreach(node => marks = marks.updated(node.planning, node))
+    nodes.foreach(node => marks(node.planning) = node)
 
   def mark(planning: Long): Option[PlannedNode] = marks.get(planning)
 
@@ -22,7 +22,7 @@ private final class BatchInProgress {
 
   /** Nothing more comes from these. */
   def ended(plannings: Set[Long]): Unit = {
-    marks = marks -- plannings
+    marks --= plannings
     reports = reports.filter { case (_, report) =>
       report.nodes.exists(node => marks.contains(node.planning))
     }
@@ -30,10 +30,10 @@ private final class BatchInProgress {
 
   /** Asks what its operators did so far, of what is known now. To be called once, by any thread: it looks at each partition. */
   def asked(source: WorkSource, same: (String, String) => Boolean): () => Option[BatchTimes] = {
-    val (planned, running) = (marks, reports.values.toSeq)
+    val (planned, running) = (marks.toList, reports.values.toList)
     () => {
       val reported = running.flatMap(report => report.nodes.map(report.attempt -> _)).groupBy(_._2.planning)
-      val all = planned.toSeq.map { case (planning, mark) =>
+      val all = planned.map { case (planning, mark) =>
         val slices = reported.getOrElse(planning, Nil).map { case (attempt, node) =>
           RunningSlice(attempt, node.partition, node.slice, node.rows)
         }

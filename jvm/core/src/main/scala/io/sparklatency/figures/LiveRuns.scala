@@ -113,7 +113,7 @@ final class LiveRuns(
   /** In the order in which the queries were first seen. */
   def snapshot(): Seq[QuerySnapshot] = {
     val now = clock.millis()
-    val (shown, stopped, soFar) = synchronized(queries.values.toSeq.map { query =>
+    val (shown, stopped, soFar) = synchronized(queries.values.toList.map { query =>
       (query.snapshot(now, query.runId.flatMap(uncommitted)), query.stopped, query.soFar(work))
     }).unzip3
     // Asked outside the lock: Spark's own answers may take a while.

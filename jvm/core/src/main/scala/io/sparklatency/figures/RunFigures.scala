@@ -286,7 +286,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
 
   /** Does what may add nodes, and places the new ones as `plan` has them. */
   private def inOrder(plan: Seq[String])(change: => Unit): Unit = {
-    val known = nodes.keys.toSeq
+    val known = nodes.keys.toList
     change
     val ordered = NodeLatencies.ordered(known, plan.filter(nodes.contains))
     val all = (ordered ++ nodes.keys.toSeq.diff(ordered)).map(id => id -> nodes(id))

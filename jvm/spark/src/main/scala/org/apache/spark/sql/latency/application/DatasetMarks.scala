@@ -40,7 +40,7 @@ object DatasetMarks {
         val id = Readable.name(String.valueOf(node))
         throw new IllegalArgumentException(
           s"node '$id': ${dataset.getClass.getName} has no plan to mark here; under Spark Connect use " +
-            s"dataset.hint(\"E2E_LATENCY\", \"$id\") on a server whose class path has sparklatency"
+            s"""dataset.hint("E2E_LATENCY", "$id") on a server whose class path has sparklatency"""
         )
     }
 

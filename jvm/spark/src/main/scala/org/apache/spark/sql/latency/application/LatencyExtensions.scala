@@ -8,23 +8,16 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.ExpressionInfo
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.latency.compat.SparkSession
-import org.apache.spark.sql.latency.marking.ContinuousMode
-import org.apache.spark.sql.latency.marking.IdleTimeoutHint
 import org.apache.spark.sql.latency.marking.IngestionTime
 import org.apache.spark.sql.latency.marking.LatencyHint
 import org.apache.spark.sql.latency.marking.NodeIds
-import org.apache.spark.sql.latency.marking.ResolveSystemTimeWatermark
-import org.apache.spark.sql.latency.marking.SystemTimeWatermarkHint
 import org.apache.spark.sql.latency.planning.AutomaticNodes
-import org.apache.spark.sql.latency.planning.IdleTimeout
 import org.apache.spark.sql.latency.planning.IngestionStampStrategy
 import org.apache.spark.sql.latency.planning.IngestionStamps
 import org.apache.spark.sql.latency.planning.KeepTimestamps
 import org.apache.spark.sql.latency.planning.LatencyMarkStrategy
 import org.apache.spark.sql.latency.planning.LeftOutStamps
 import org.apache.spark.sql.latency.planning.StampsAtSources
-import org.apache.spark.sql.latency.planning.SystemTimeQueries
-import org.apache.spark.sql.latency.planning.SystemTimeWatermarkStrategy
 import org.apache.spark.sql.latency.planning.TerminalNodes
 import org.apache.spark.sql.latency.planning.UnrecordedMarks
 import org.apache.spark.sql.latency.sql.LatencyTable
@@ -48,13 +41,6 @@ import org.apache.spark.sql.latency.tracking.PlannedPath
 final class LatencyExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit = {
     extensions.injectResolutionRule(session => LatencyHint(session.asInstanceOf[SparkSession]))
-    extensions.injectHintResolutionRule(_ => SystemTimeWatermarkHint)
-    extensions.injectHintResolutionRule(_ => ContinuousMode)
-    extensions.injectResolutionRule(session => ResolveSystemTimeWatermark(listenIn(session)))
-    extensions.injectResolutionRule(session => IdleTimeoutHint(listenIn(session)))
-    extensions.injectResolutionRule(session =>
-      IdleTimeout(session.asInstanceOf[SparkSession], LatencyApplication)
-    )
     extensions.injectPostHocResolutionRule(session => KeepTimestamps(session.asInstanceOf[SparkSession]))
     extensions.injectCheckRule(_ => NodeIds.Unique)
     extensions.injectOptimizerRule(session =>
@@ -67,7 +53,7 @@ final class LatencyExtensions extends SparkSessionExtensionsProvider {
     extensions.injectColumnar(session =>
       LeftOutStamps(session.asInstanceOf[SparkSession], LatencyApplication)
     )
-    extensions.injectPlannerStrategy(_ => SystemTimeWatermarkStrategy)
+    WatermarkRules.addTo(extensions)
     extensions.injectColumnar(session =>
       AutomaticNodes(session.asInstanceOf[SparkSession], LatencyApplication)
     )
@@ -91,6 +77,4 @@ final class LatencyExtensions extends SparkSessionExtensionsProvider {
       LatencyTable(() => LatencyApplication.of(SparkSession.active.sparkContext).settledStore())
     ))
   }
-  private def listenIn(session: org.apache.spark.sql.SparkSession): () => Unit =
-    () => SystemTimeQueries.listenIn(session.asInstanceOf[SparkSession], LatencyApplication)
 }

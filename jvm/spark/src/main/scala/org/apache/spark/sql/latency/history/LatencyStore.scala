@@ -141,7 +141,7 @@ final class LatencyStore private[spark] (
 
   /** The last batches of a run, oldest first. */
   def history(query: QuerySnapshot, limit: Int = Int.MaxValue): Seq[Batch] =
-    newest(query.key)(_.take(limit).map(_.record).toSeq).reverse
+    newest(query.key)(_.take(limit).map(_.record).toList).reverse
 
   /**
    * How the latency of some nodes went over the kept batches of a run, or the last of them, oldest first. Only the figures of
@@ -156,7 +156,7 @@ final class LatencyStore private[spark] (
       batch.nodes.filter(node => nodes(node.id)).map { node =>
         node.id -> LatencyChart.Point(batch.committedMs, node.node(Measure.E2ELatency))
       }
-    }.toSeq).reverse.groupMap { case (node, _) => node } { case (_, point) => point }
+    }.toList).reverse.groupMap { case (node, _) => node } { case (_, point) => point }
 
   /** What the last batches of a run spent their time on, oldest first. Nothing is decoded. */
   def phases(query: QuerySnapshot, limit: Int): Seq[PhasesChart.Bar] =
@@ -164,7 +164,7 @@ final class LatencyStore private[spark] (
       val durations =
         Option(batch.durationsMs).fold(Map.empty[String, Long])(_.asScala.view.mapValues(_.toLong).toMap)
       PhasesChart.bar(batch.batch, batch.startMs, durations, batch.inputRows)
-    }.toSeq).reverse
+    }.toList).reverse
 
   private def running: Seq[QuerySnapshot] = live.toSeq.flatMap(_.snapshot())
 
