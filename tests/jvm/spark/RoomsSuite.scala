@@ -59,7 +59,7 @@ class RoomsSuite extends AnyFunSuite {
 
   /** What is shipped: the classes of core and bridge, no tests. */
   private lazy val shipped: JavaClasses =
-    new ClassFileImporter().importPaths(Seq(classOf[Clock], classOf[syntax.type]).map(folderOf): _*)
+    new ClassFileImporter().importPaths(Seq(classOf[Clock], syntax.getClass).map(folderOf): _*)
 
   private def folderOf(of: Class[_]): Path =
     Path.of(of.getProtectionDomain.getCodeSource.getLocation.toURI)
