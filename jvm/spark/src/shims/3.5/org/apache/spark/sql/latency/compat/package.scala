@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.connector.read.streaming.SparkDataStream
 import org.apache.spark.sql.execution
 import org.apache.spark.sql.execution.FileSourceScanExec
+import org.apache.spark.sql.execution.LeafExecNode
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.datasources.LogicalRelation
 import org.apache.spark.sql.execution.streaming
@@ -57,6 +58,12 @@ package object compat {
 
   def expressionOf(column: Column): Expression = column.expr
 
+  /** What a parameter of a hint stands for. The call in Scala gives a Column as it is. */
+  def hintParameter(parameter: Any): Any = parameter match {
+    case column: Column => column.expr
+    case other => other
+  }
+
   /** What kind of mistake Spark has found. */
   def conditionOf(mistake: AnalysisException): Option[String] = Option(mistake.getErrorClass)
 
@@ -66,13 +73,14 @@ package object compat {
   /** The stream that a leaf of a plan reads. Of an older kind of source only the data of the batch is in the plan. */
   def streamOf(leaf: SparkPlan, query: Option[StreamExecution]): Option[SparkDataStream] = leaf match {
     case scan: execution.datasources.v2.MicroBatchScanExec => Some(scan.stream)
-    case scan => for {
+    case scan: LeafExecNode => for {
         data <- query.flatMap(query => Option(RunningBatch.newData(query)))
         columns = scan.outputSet
         (stream, _) <- data.find { case (_, plan) =>
           plan.collectLeaves().exists(_.outputSet.exists(columns.contains))
         }
       } yield stream
+    case _ => None
   }
 
   /** Whether a scan of files in the plan of this batch reads a stream. */

@@ -6,6 +6,7 @@ import io.sparklatency.spark.base.LatencyConf
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.logical.UnresolvedHint
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.streaming.WriteToStream
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.latency.compat.SparkSession
 
@@ -19,7 +20,7 @@ private[latency] final case class NewerWatermarks(session: SparkSession) extends
   override def apply(plan: LogicalPlan): LogicalPlan = {
     plan.foreach {
       case UnresolvedHint(name, _, _) => Hints.get(name.toUpperCase(Locale.ROOT)).foreach(refuse)
-      case _: WriteToStreamStatement if LatencyConf(session).watermarkIdleTimeout.nonEmpty =>
+      case _: WriteToStreamStatement | _: WriteToStream if LatencyConf(session).watermarkIdleTimeout.nonEmpty =>
         refuse(s"the idle timeout of ${LatencyConf.WatermarkIdleTimeout.name}")
       case _ =>
     }

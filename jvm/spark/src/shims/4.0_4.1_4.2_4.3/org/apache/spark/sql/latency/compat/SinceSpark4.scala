@@ -17,6 +17,9 @@ trait SinceSpark4 {
 
   def expressionOf(column: Column): Expression = classic.ColumnNodeToExpressionConverter(column.node)
 
+  /** What a parameter of a hint stands for. */
+  def hintParameter(parameter: Any): Any = parameter
+
   /** What kind of mistake Spark has found. */
   def conditionOf(mistake: AnalysisException): Option[String] = Option(mistake.getCondition)
 }
