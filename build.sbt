@@ -79,7 +79,10 @@ lazy val core212 = project
   .settings(coreSettings, SparkLine.scala212)
   .settings(
     target := baseDirectory.value / "target" / "2.12",
-    Compile / unmanagedSourceDirectories += baseDirectory.value / "src" / "shims" / "2.12"
+    Compile / unmanagedSourceDirectories += baseDirectory.value / "src" / "shims" / "2.12",
+    Test / unmanagedSourceDirectories += (LocalRootProject / baseDirectory).value / "tests" / "jvm" / "shims" / "2.12",
+    // Binary literals, and random numbers between two others, are of Scala 2.13.
+    Test / unmanagedSources / excludeFilter := HiddenFileFilter || "BucketCountsSuite.scala" || "KafkaStreamsCasesSuite.scala"
   )
 
 lazy val coreSettings = testsIn("core") ++ Seq(

@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.ExpressionInfo
 import org.apache.spark.sql.catalyst.expressions.Literal
+import org.apache.spark.sql.latency.compat.SessionExtensions
 import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.marking.IngestionTime
 import org.apache.spark.sql.latency.marking.LatencyHint
@@ -39,7 +40,10 @@ import org.apache.spark.sql.latency.tracking.PlannedPath
  * plan, in the thread that analyzes and plans it, and nothing per record.
  */
 final class LatencyExtensions extends SparkSessionExtensionsProvider {
-  override def apply(extensions: SparkSessionExtensions): Unit = {
+  override def apply(extensions: SparkSessionExtensions): Unit =
+    if (SessionExtensions.isNew(extensions)) addTo(extensions)
+
+  private def addTo(extensions: SparkSessionExtensions): Unit = {
     extensions.injectResolutionRule(session => LatencyHint(session.asInstanceOf[SparkSession]))
     extensions.injectPostHocResolutionRule(session => KeepTimestamps(session.asInstanceOf[SparkSession]))
     extensions.injectCheckRule(_ => NodeIds.Unique)
