@@ -44,10 +44,10 @@ HISTOGRAM := .tools/HdrHistogram-$(shell sed -n 's/^val histogram = "\(.*\)"/\1/
 SBT := java -Xmx3g -XX:+UseParallelGC -jar $(SBT_LAUNCHER) -Dsbt.color=false -Dsbt.supershell=false
 RESULTS := $(CURDIR)/tests/bench/results
 UPLOADS := $(CURDIR)/dist/release
+# What scalafix reads is not to be had from the compiler of Spark 3.5.
 SBT_LINT = scalafmtCheckAll e2e/scalafmtCheckAll sparkSuites/scalafmtCheckAll scalafmtSbtCheck \
 	"scalafixAll --check" "e2e/scalafixAll --check" "sparkSuites/scalafixAll --check" \
-	$(foreach line,$(OLDER_LINES),$(call bridge,$(line))/scalafmtCheckAll "$(call bridge,$(line))/scalafix --check") \
-	$(if $(filter 3.5,$(LINES)),core212/scalafmtCheckAll)
+	$(foreach line,$(OLDER_LINES),$(call bridge,$(line))/scalafmtCheckAll $(if $(filter 3.5,$(line)),core212/scalafmtCheckAll,"$(call bridge,$(line))/scalafix --check"))
 
 scala = $(if $(filter 3.%,$(1)),2.12,2.13)
 jar = dist/sparklatency-spark_$(1)_$(scala)-$(VERSION).jar

@@ -22,6 +22,7 @@ import org.scalatest.funsuite.AnyFunSuite
  * qualified name counts as an import does.
  */
 class RoomsSuite extends AnyFunSuite {
+
   /** The first is what Scala 2.12 lacks, and empty elsewhere. */
   private val core = Seq("compat", "time", "recording", "figures", "path", "answer", "drawing", "exposition")
     .map(room => s"io.sparklatency.$room")

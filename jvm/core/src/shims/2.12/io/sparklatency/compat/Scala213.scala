@@ -103,7 +103,9 @@ object Scala213 {
   }
 
   final class OfView[K, V](view: IterableView[(K, V), _]) {
-    def mapValues[W](of: V => W): Iterator[(K, W)] = view.iterator.map { case (key, value) => key -> of(value) }
+    def mapValues[W](of: V => W): Iterator[(K, W)] = view.iterator.map { case (key, value) =>
+      key -> of(value)
+    }
   }
 
   final class OfMutableSet[A](set: mutable.Set[A]) {

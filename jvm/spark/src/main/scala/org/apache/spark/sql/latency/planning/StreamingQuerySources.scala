@@ -9,9 +9,9 @@ import org.apache.spark.sql.execution.LocalTableScanExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.exchange.Exchange
 import org.apache.spark.sql.latency.compat.ContinuousScanExec
+import org.apache.spark.sql.latency.compat.EventTimeWatermarkExec
 import org.apache.spark.sql.latency.compat.RealTimeStreamScanExec
 import org.apache.spark.sql.latency.compat.StreamExecution
-import org.apache.spark.sql.latency.compat.EventTimeWatermarkExec
 import org.apache.spark.sql.latency.compat.StreamingDataSourceV2ScanRelation
 import org.apache.spark.sql.latency.compat.StreamingExecutionRelation
 import org.apache.spark.sql.latency.compat.plansStatelessAdaptively

@@ -55,7 +55,8 @@ final class LatencyAccumulator(
     watermark: Option[Long] = None,
     figures: TaskFigures = TaskFigures.Nowhere,
     readEveryRow: Boolean = false
-) extends AccumulatorV2[Reading, Map[Int, Reading]] with OutOfHeartbeats[Reading, Map[Int, Reading]] with Logging {
+) extends AccumulatorV2[Reading, Map[Int, Reading]] with OutOfHeartbeats[Reading, Map[Int, Reading]]
+    with Logging {
   import LatencyAccumulator._
 
   @transient private var recorders: mutable.ArrayBuffer[Opened] = _

@@ -20,7 +20,8 @@ private[latency] final case class NewerWatermarks(session: SparkSession) extends
   override def apply(plan: LogicalPlan): LogicalPlan = {
     plan.foreach {
       case UnresolvedHint(name, _, _) => Hints.get(name.toUpperCase(Locale.ROOT)).foreach(refuse)
-      case _: WriteToStreamStatement | _: WriteToStream if LatencyConf(session).watermarkIdleTimeout.nonEmpty =>
+      case _: WriteToStreamStatement | _: WriteToStream
+          if LatencyConf(session).watermarkIdleTimeout.nonEmpty =>
         refuse(s"the idle timeout of ${LatencyConf.WatermarkIdleTimeout.name}")
       case _ =>
     }

@@ -65,13 +65,15 @@ package object compat extends SinceSpark4 {
   def shortName(operator: StateStoreWriter): String = operator.shortName
 
   /** The stream that a leaf of a plan reads. */
-  def streamOf(leaf: SparkPlan, @unused query: Option[StreamExecution]): Option[SparkDataStream] = leaf match {
-    case scan: execution.StreamSourceAwareSparkPlan => scan.getStream
-    case _ => None
-  }
+  def streamOf(leaf: SparkPlan, @unused query: Option[StreamExecution]): Option[SparkDataStream] =
+    leaf match {
+      case scan: execution.StreamSourceAwareSparkPlan => scan.getStream
+      case _ => None
+    }
 
   /** Whether a scan of files in the plan of this batch reads a stream. */
-  def isOfStream(scan: FileSourceScanExec, @unused batch: IncrementalExecution): Boolean = scan.getStream.nonEmpty
+  def isOfStream(scan: FileSourceScanExec, @unused batch: IncrementalExecution): Boolean =
+    scan.getStream.nonEmpty
 
   /** A watermark has the same in the logical plan of its query and in the plan of each batch. */
   def watermarkId(watermark: EventTimeWatermarkExec): UUID = watermark.nodeId
