@@ -7,9 +7,9 @@ SHELL := /bin/bash
 # The first line is the default one: it runs the demo and holds the tools, and all suites of the JVM. On the others `make test`
 # runs those that depend on the line. On the newest lines it runs the tests in Python and from end to end, on an older line one
 # pipeline from end to end. `make test-full` runs all on the newest lines, and on an older line all but the rest of tests/e2e;
-# so does SPARK=4.3.
+# so does SPARK=4.3. Spark 3.5 lacks what many suites use, so it never has more than the suites that depend on the line, and its pipeline.
 NEWEST_LINES := 4.2 4.3
-ALL_LINES := $(NEWEST_LINES) 4.1 4.0
+ALL_LINES := $(NEWEST_LINES) 4.1 4.0 3.5
 LINES := $(or $(SPARK),$(ALL_LINES))
 OLDER_LINES := $(filter-out $(NEWEST_LINES),$(LINES))
 WHOLE_LINES := $(if $(SPARK)$(TEST_FULL),$(LINES),$(NEWEST_LINES))
@@ -17,8 +17,10 @@ RELEASE_4.2 := 4.2.0
 RELEASE_4.3 := 4.3.0
 RELEASE_4.1 := 4.1.4
 RELEASE_4.0 := 4.0.5
+RELEASE_3.5 := 3.5.9
 HOME_LINE := $(firstword $(LINES))
-WHOLE_BRIDGES := $(if $(SPARK)$(TEST_FULL),$(LINES),$(HOME_LINE))
+WHOLE_BRIDGES := $(filter-out 3.5,$(if $(SPARK)$(TEST_FULL),$(LINES),$(HOME_LINE)))
+PYTHON_LINES := $(filter-out 3.5,$(WHOLE_LINES))
 UNKNOWN := $(filter-out $(ALL_LINES),$(LINES))
 ifneq ($(UNKNOWN),)
 $(error SPARK=$(UNKNOWN): no such Spark line; there are $(ALL_LINES))
@@ -42,11 +44,13 @@ HISTOGRAM := .tools/HdrHistogram-$(shell sed -n 's/^val histogram = "\(.*\)"/\1/
 SBT := java -Xmx3g -XX:+UseParallelGC -jar $(SBT_LAUNCHER) -Dsbt.color=false -Dsbt.supershell=false
 RESULTS := $(CURDIR)/tests/bench/results
 UPLOADS := $(CURDIR)/dist/release
+# What scalafix reads is not to be had from the compiler of Spark 3.5.
 SBT_LINT = scalafmtCheckAll e2e/scalafmtCheckAll sparkSuites/scalafmtCheckAll scalafmtSbtCheck \
 	"scalafixAll --check" "e2e/scalafixAll --check" "sparkSuites/scalafixAll --check" \
-	$(foreach line,$(OLDER_LINES),$(call bridge,$(line))/scalafmtCheckAll "$(call bridge,$(line))/scalafix --check")
+	$(foreach line,$(OLDER_LINES),$(call bridge,$(line))/scalafmtCheckAll $(if $(filter 3.5,$(line)),core212/scalafmtCheckAll,"$(call bridge,$(line))/scalafix --check"))
 
-jar = dist/sparklatency-spark_$(1)_2.13-$(VERSION).jar
+scala = $(if $(filter 3.%,$(1)),2.12,2.13)
+jar = dist/sparklatency-spark_$(1)_$(scala)-$(VERSION).jar
 bridge = bridge$(subst .,,$(1))
 BRIDGES := $(foreach line,$(LINES),$(call bridge,$(line)))
 BRIDGE_TESTS := $(foreach line,$(LINES),$(call bridge,$(line))/$(if $(filter $(line),$(WHOLE_BRIDGES)),test,testLine))
@@ -65,7 +69,7 @@ PYTHON_SOURCES := python/pyproject.toml $(shell find python/src -type f -not -pa
 
 define copy_jars
 mkdir -p dist python/src/sparklatency/jars
-$(foreach line,$(LINES),cp jvm/spark/target/$(line)/scala-2.13/$(notdir $(call jar,$(line))) dist/ &&) true
+$(foreach line,$(LINES),cp jvm/spark/target/$(line)/scala-$(call scala,$(line))/$(notdir $(call jar,$(line))) dist/ &&) true
 $(foreach line,$(LINES),cp jvm/spark/target/$(line)/unpacked/$(notdir $(call jar,$(line))) python/src/sparklatency/jars/ &&) true
 cp LICENSE python/
 endef
@@ -89,9 +93,11 @@ test-full: ## all cases of all suites, a thousand queries that come and go, the 
 	@$(MAKE) --no-print-directory test-jvm lint-python
 	@$(MAKE) --no-print-directory test-parts mutants
 
+PARTS := $(PYTHON_LINES:%=test-python-%) $(if $(filter $(SUITES_LINE),$(LINES)),test-spark-suites)
+
 # Two parts run side by side: each waits for its own Spark half of the time.
 test-parts: build $(VENVS)
-	@$(MAKE) --no-print-directory -j2 -Oline $(WHOLE_LINES:%=test-python-%) $(if $(filter $(SUITES_LINE),$(LINES)),test-spark-suites)
+	@$(if $(strip $(PARTS)),$(MAKE) --no-print-directory -j2 -Oline $(PARTS))
 	@$(MAKE) --no-print-directory test-e2e
 
 test-jvm: $(SBT_LAUNCHER) $(VENVS) $(SPARKS) # one session of sbt for all that the tests want of it; two lines' suites run side by side
@@ -100,7 +106,7 @@ test-jvm: $(SBT_LAUNCHER) $(VENVS) $(SPARKS) # one session of sbt for all that t
 	touch tests/e2e/target/classpaths tests/spark_suites/target/classpath.txt
 
 $(ALL_LINES:%=test-python-%): test-python-%: build .venv/%/ready
-	SPARK_LINES="$(WHOLE_LINES)" .venv/$*/bin/python -m pytest -c python/pyproject.toml --junitxml target/reports/python-$*.xml tests/python
+	SPARK_LINES="$(PYTHON_LINES)" .venv/$*/bin/python -m pytest -c python/pyproject.toml --junitxml target/reports/python-$*.xml tests/python
 
 # Two modules at a time, each with a broker and clusters of its own.
 test-e2e: build tests/e2e/target/classpaths

@@ -71,17 +71,28 @@ lazy val root = project
   .settings(publish / skip := true)
 
 /** Pure Scala: clock, recorder, summaries, names. Spark is not on its class path. */
-lazy val core = project
+lazy val core = project.in(file("jvm/core")).settings(coreSettings)
+
+/** The same for Scala 2.12. */
+lazy val core212 = project
   .in(file("jvm/core"))
-  .settings(testsIn("core"))
+  .settings(coreSettings, SparkLine.scala212)
   .settings(
-    name := "sparklatency-core",
-    publish / skip := true, // each bridge's jar holds it
-    libraryDependencies ++= Seq(
-      "org.hdrhistogram" % "HdrHistogram" % histogram % Test, // says what percentiles must be
-      "io.prometheus" % "prometheus-metrics-exposition-textformats" % "1.8.0"
-    )
+    target := baseDirectory.value / "target" / "2.12",
+    Compile / unmanagedSourceDirectories += baseDirectory.value / "src" / "shims" / "2.12",
+    Test / unmanagedSourceDirectories += (LocalRootProject / baseDirectory).value / "tests" / "jvm" / "shims" / "2.12",
+    // Binary literals, and random numbers between two others, are of Scala 2.13.
+    Test / unmanagedSources / excludeFilter := HiddenFileFilter || "BucketCountsSuite.scala" || "KafkaStreamsCasesSuite.scala"
   )
+
+lazy val coreSettings = testsIn("core") ++ Seq(
+  name := "sparklatency-core",
+  publish / skip := true, // each bridge's jar holds it
+  libraryDependencies ++= Seq(
+    "org.hdrhistogram" % "HdrHistogram" % histogram % Test, // says what percentiles must be
+    "io.prometheus" % "prometheus-metrics-exposition-textformats" % "1.8.0"
+  )
+)
 
 /** The extension of Spark: façades and bridge. Each Spark line has a project and a jar, `bridge42` for Spark 4.2. */
 lazy val bridges = new CompositeProject {
@@ -92,14 +103,17 @@ val testLine = taskKey[Unit]("runs the suites that depend on the Spark line")
 
 def bridgeOf(spark: SparkLine): String = s"bridge${spark.name.replace(".", "")}"
 
+def coreOf(spark: SparkLine): ProjectReference = LocalProject(if (spark.isOfScala212) "core212" else "core")
+
 def bridge(spark: SparkLine): Project =
   Project(bridgeOf(spark), file("jvm/spark"))
-    .dependsOn(core)
+    .dependsOn(coreOf(spark))
     .settings(
       testsIn("spark"),
       spark.settings,
+      if (spark.isOfScala212) SparkLine.scala212 else Nil,
       Jar.settings(spark),
-      Publication.settings(core),
+      Publication.settings(coreOf(spark)),
       PublicApi.settings
     )
     .settings(
@@ -108,6 +122,7 @@ def bridge(spark: SparkLine): Project =
       Compile / unmanagedSourceDirectories ++= spark.shims(baseDirectory.value / "src" / "shims"),
       Test / unmanagedSourceDirectories ++=
         spark.shims((LocalRootProject / baseDirectory).value / "tests" / "jvm" / "shims"),
+      Test / unmanagedSources / excludeFilter := HiddenFileFilter || spark.untested,
       Test / javaOptions ++= sparkJvm ++ shortLived,
       inForks(count = 3),
       testLine := (Test / testOnly).toTask(SparkLine.suites.map("*." + _).mkString(" ", " ", "")).value,

@@ -11,7 +11,7 @@ from broker import free_port
 from children import Child
 
 LINES = os.environ.get("SPARK_LINES", "4.2 4.3").split()
-OLDER_LINES = os.environ.get("OLDER_LINES", "4.1 4.0").split()
+OLDER_LINES = os.environ.get("OLDER_LINES", "4.1 4.0 3.5").split()
 """Those that have one pipeline instead of all."""
 
 HOSTS = ["127.0.0.1", "localhost"]
@@ -45,9 +45,14 @@ class Spark:
         return _only(f".venv/{self.line}/lib/python3*/site-packages/pyspark")
 
     @property
+    def artifact(self) -> str:
+        """What our jar is called in Maven."""
+        return f"sparklatency-spark_{self.line}_{'2.12' if self.line == '3.5' else '2.13'}"
+
+    @property
     def jar(self) -> Path:
         """The jar under test."""
-        return _only(f"dist/sparklatency-spark_{self.line}_2.13-*.jar")
+        return _only(f"dist/{self.artifact}-*.jar")
 
     def start(
         self,

@@ -92,7 +92,7 @@ def home(tmp_path: Path) -> dict[str, str]:
 
 
 def artifact(line: str, ending: str) -> Path:
-    name = f"sparklatency-spark_{line}_2.13"
+    name = Spark(line).artifact
     return UPLOADS / "maven/io/sparklatency" / name / VERSION / f"{name}-{VERSION}{ending}"
 
 
@@ -227,7 +227,7 @@ def test_a_submitted_program_resolves_the_package(line: str, home: dict[str, str
 
 
 def submit(line: str, folder: Path) -> list[str | Path]:
-    package = f"io.sparklatency:sparklatency-spark_{line}_2.13:{VERSION}"
+    package = f"io.sparklatency:{Spark(line).artifact}:{VERSION}"
     conf = {
         "spark.plugins": "io.sparklatency.LatencyPlugin",
         "spark.jars.ivy": str(folder / "ivy"),
@@ -244,7 +244,7 @@ def test_pip_installs_it_beside_any_pyspark(line: str, home: dict[str, str], tmp
         ran(["new/bin/pip", "install", "--quiet", *wanted], tmp_path, home)
     wheel, _ = python_packages()
     assert f"/simple/sparklatency/{wheel.name}" in asked
-    assert f"spark_{line}_2.13" in ran(["new/bin/sparklatency", "jar"], tmp_path, home)
+    assert Spark(line).artifact in ran(["new/bin/sparklatency", "jar"], tmp_path, home)
     assert "records: 3 1 1\n" in ran(["new/bin/python", "-c", PYTHON], tmp_path, home)
 
 

@@ -23,19 +23,21 @@ def test_jar_prints_the_path_for_the_installed_pyspark() -> None:
     assert (printed.exit_code, printed.output) == (0, f"{jar_path()}\n")
 
 
-@pytest.mark.parametrize("line", ["4.0", "4.1", "4.2", "4.3"])
-def test_jar_prints_the_path_for_a_line(line: str) -> None:
+@pytest.mark.parametrize(
+    ("line", "scala"), [("3.5", "2.12"), ("4.0", "2.13"), ("4.1", "2.13"), ("4.2", "2.13"), ("4.3", "2.13")]
+)
+def test_jar_prints_the_path_for_a_line(line: str, scala: str) -> None:
     for version in (line, f"{line}.0", f"{line}.1-vendor2"):
         printed = sparklatency("jar", "--spark", version)
         assert (printed.exit_code, printed.output) == (0, f"{jar_path(line)}\n")
-    assert jar_path(line).endswith(f"/sparklatency-spark_{line}_2.13-{__version__}.jar")
+    assert jar_path(line).endswith(f"/sparklatency-spark_{line}_{scala}-{__version__}.jar")
 
 
 def test_jar_names_the_lines_there_are_when_none_fits() -> None:
-    failed = sparklatency("jar", "--spark", "3.5.8")
+    failed = sparklatency("jar", "--spark", "3.4.4")
     assert (failed.exit_code, failed.stdout) == (1, "")
     assert (
-        "has no jar for Spark 3.5 (asked for 3.5.8). It has one for Spark 4.0, 4.1, 4.2, 4.3."
+        "has no jar for Spark 3.4 (asked for 3.4.4). It has one for Spark 3.5, 4.0, 4.1, 4.2, 4.3."
         in failed.stderr
     )
     assert "has no jar for Spark 4.20 (asked for 4.20.1)." in sparklatency("jar", "--spark", "4.20.1").stderr
@@ -58,7 +60,7 @@ def test_jar_without_pyspark_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_version_names_the_package_and_its_lines() -> None:
     assert (
         sparklatency("--version").output
-        == f"sparklatency {__version__}, jars for Spark: 4.0, 4.1, 4.2, 4.3\n"
+        == f"sparklatency {__version__}, jars for Spark: 3.5, 4.0, 4.1, 4.2, 4.3\n"
     )
 
 

@@ -7,16 +7,26 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import sparklatency.binding.gateway
-from sparklatency import SparkLatencyError, jar_path, latency, with_e2e_latency
+from sparklatency import (
+    SparkLatencyError,
+    jar_path,
+    latency,
+    with_e2e_latency,
+    with_idle_timeout,
+    with_ingestion_timestamp,
+    with_system_time_watermark,
+)
 from sparklatency.binding.jars import jar_lines, pyspark_version, spark_line
 from support import aged, python
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql import SparkSession
 
 SESSION = """
@@ -72,7 +82,7 @@ def test_a_session_with_the_jar_of_another_line() -> None:
     own = spark_line(pyspark_version())
     other = next(line for line in jar_lines() if line != own)
     [marking] = said(f'say(lambda: mark(builder.config("spark.jars", "{jar_path(other)}").getOrCreate()))')
-    assert marking.startswith(f"The session runs Spark {own}.0 with sparklatency's jar for Spark {other}.")
+    assert marking.startswith(f"The session runs Spark {pyspark_version()} with sparklatency's jar for Spark {other}.")
     assert f'"$(sparklatency jar --spark {own})"' in marking
 
 
@@ -98,3 +108,19 @@ def test_a_jar_of_another_version(spark: SparkSession, monkeypatch: pytest.Monke
             f"sparklatency is 99.0 in Python and {version} in the JVM. Use the jar"
         )
         assert f"pip install sparklatency=={version}" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda df: with_e2e_latency(df, "node"),
+        with_ingestion_timestamp,
+        lambda df: with_system_time_watermark(df, "ts", "1 second"),
+        lambda df: with_idle_timeout(df, "1 minute"),
+    ],
+)
+def test_a_spark_connect_of_before_spark_4_is_refused(call: Callable[[Any], object]) -> None:
+    """Its DataFrame is of another class than pyspark's."""
+    old = type("DataFrame", (), {"__module__": "pyspark.sql.connect.dataframe"})()
+    with pytest.raises(SparkLatencyError, match=r"needs pyspark 4\.0 or newer, and this is "):
+        call(old)

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.latency
 
-import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.latency.compat.SparkSession
 
 /** Sessions of an application that was submitted with other settings. In Spark's own package for its visibility. */
 object ApplicationSettings {

@@ -32,7 +32,7 @@ class ForgottenRunsSuite extends AnyFunSuite with ArchivedBatches {
     }
     val lists = field(field(store, "inMemoryLists"), "data").asInstanceOf[JMap[Class[_], AnyRef]].asScala
     for ((stored, list) <- lists.toMap; name <- Seq("data", "parentToChildrenMap"))
-      yield (stored, name) -> field(list, name).asInstanceOf[JMap[_, _]].size
+      yield ((stored, name): (Class[_], String)) -> field(list, name).asInstanceOf[JMap[_, _]].size
   }
 
   test("of runs beyond the limit the store of a driver keeps nothing, not even that they were") {

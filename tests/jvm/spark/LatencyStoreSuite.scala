@@ -236,7 +236,7 @@ class LatencyStoreSuite extends StreamingTest with ArchivedBatches {
     }
     val traceback = "py4j.Py4JException: Return Message: Traceback (most recent call last):"
     assert(told("SparkException: first\n\tat second") === Some("SparkException: first"))
-    assert(told(s"$traceback\n  File \"a.py\", line 1\n    raise\nValueError: no rights\n\n\tat py4j") ===
+    assert(told(traceback + "\n  File \"a.py\", line 1\n    raise\nValueError: no rights\n\n\tat py4j") ===
       Some("ValueError: no rights"))
     assert(told(s"$traceback\n\tat py4j") === Some(traceback))
   }

@@ -126,7 +126,7 @@ class OneAnswerSuite extends StreamingTest {
     val live = spark.sparkContext.uiWebUrl.get
     assert(mapper.readTree(get(s"$live/api/v1/latency")) == python, "REST has what Python has")
     val links =
-      s"/latency/query/\\?id=([0-9a-f-]{36})\"".r.findAllMatchIn(get(s"$live/latency/")).map(_.group(1)).toSeq
+      "/latency/query/\\?id=([0-9a-f-]{36})\"".r.findAllMatchIn(get(s"$live/latency/")).map(_.group(1)).toSeq
     assert(links === runs.filter(_ != null) ++ ids(python, "earlierRuns"))
   }
 

@@ -6,12 +6,12 @@ import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.JsonNode
 import com.fasterxml.jackson.databind.ObjectMapper
+import io.sparklatency.spark.Lines.ClassicSession
 import io.sparklatency.time.ManualClock
 import io.sparklatency.time.WallClock
 import org.apache.spark.SparkEnv
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.functions.udf
 import org.apache.spark.sql.latency.ListenerBus
 import org.apache.spark.sql.latency.application.LatencyApplication

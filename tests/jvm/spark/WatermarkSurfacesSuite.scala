@@ -40,7 +40,7 @@ class WatermarkSurfacesSuite extends IdleSourcesTest {
 
   private def inPrometheus(it: Running): Map[String, Double] =
     fetched("/api/v1/latency/prometheus").linesIterator
-      .filter(line => line.contains("source_watermark") && line.contains(s"\"${it.query.name}\""))
+      .filter(line => line.contains("source_watermark") && line.contains(s""""${it.query.name}""""))
       .map(_.replaceAll("app=[^,]*,|query=[^,]*,|sparklatency_source_watermark_", "").split(' '))
       .map(line => line(0) -> line(1).toDouble).toMap
 

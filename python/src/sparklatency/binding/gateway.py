@@ -82,6 +82,17 @@ def refuse_connect(thing: object) -> None:
         )
 
 
+def refuse_old_connect(df: object) -> None:
+    """Raises SparkLatencyError for a DataFrame of a Spark Connect before 4.0, which is none of pyspark's."""
+    from pyspark.sql import DataFrame
+
+    if is_connect(df) and not isinstance(df, DataFrame):
+        raise SparkLatencyError(
+            f"Under Spark Connect sparklatency needs pyspark 4.0 or newer, and this is {pyspark_version()}. "
+            "Without Connect it works here: start the session with master(), not with remote()."
+        )
+
+
 def hinted(df: DataFrame, hint: str, *parameters: Any) -> DataFrame:
     """Gives a Spark Connect client's ``df`` a hint of ours, and has the server analyse it at once.
 

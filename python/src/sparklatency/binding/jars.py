@@ -8,7 +8,9 @@ from sparklatency.errors import SparkLatencyError
 from sparklatency.words import cut, value
 
 _FOLDER = Path(__file__).parents[1] / "jars"
-_NAME = re.compile(r"sparklatency-spark_(?P<line>\d+\.\d+)_2\.13-(?P<version>.+)\.jar")
+_NAME = re.compile(r"sparklatency-spark_(?P<line>\d+\.\d+)_2\.1[23]-(?P<version>.+)\.jar")
+_SCALA = {"3.5": "2.12"}
+"""Of pyspark; that of all other lines is of Scala 2.13."""
 
 
 def jar_path(spark_version: str | None = None) -> str:
@@ -23,7 +25,7 @@ def jar_path(spark_version: str | None = None) -> str:
     """
     asked = pyspark_version() if spark_version is None else spark_version
     line = spark_line(asked)
-    path = _FOLDER / f"sparklatency-spark_{line}_2.13-{__version__}.jar"
+    path = _FOLDER / f"sparklatency-spark_{line}_{_SCALA.get(line, '2.13')}-{__version__}.jar"
     if not path.is_file():
         raise SparkLatencyError(_no_jar(asked, line))
     return str(path)

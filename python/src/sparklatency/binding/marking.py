@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 from sparklatency import words
 from sparklatency.arguments import check_text, check_type
-from sparklatency.binding.gateway import check_connect_server, hinted, is_connect, session_api
+from sparklatency.binding.gateway import (
+    check_connect_server,
+    hinted,
+    is_connect,
+    refuse_old_connect,
+    session_api,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -78,6 +84,7 @@ def _by_function(df: DataFrame, column: str) -> DataFrame:
 def _check(df: object, node_id: object, timestamp: object, level: object) -> None:
     from pyspark.sql import Column, DataFrame
 
+    refuse_old_connect(df)
     check_type("with_e2e_latency", "df", df, DataFrame)
     check_type("with_e2e_latency", "node_id", node_id, str)
     check_type("with_e2e_latency", "timestamp", timestamp, str, Column, type(None))
@@ -109,6 +116,7 @@ def with_ingestion_timestamp(df: DataFrame, column: str = "ingestion_time") -> D
     """
     from pyspark.sql import DataFrame
 
+    refuse_old_connect(df)
     check_type("with_ingestion_timestamp", "df", df, DataFrame)
     check_type("with_ingestion_timestamp", "column", column, str)
     check_text("with_ingestion_timestamp", "column", column)

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from sparklatency.arguments import check_text, check_type
-from sparklatency.binding.gateway import hinted, is_connect, session_api
+from sparklatency.binding.gateway import hinted, is_connect, refuse_old_connect, session_api
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -69,6 +69,7 @@ def with_idle_timeout(df: DataFrame, timeout: str | timedelta) -> DataFrame:
     """
     from pyspark.sql import DataFrame
 
+    refuse_old_connect(df)
     check_type("with_idle_timeout", "df", df, DataFrame)
     check_type("with_idle_timeout", "timeout", timeout, str, timedelta)
     check_text("with_idle_timeout", "timeout", timeout)
@@ -91,6 +92,7 @@ def _interval(of: str | timedelta) -> str:
 def _check(df: object, column: object, lag: object) -> None:
     from pyspark.sql import DataFrame
 
+    refuse_old_connect(df)
     check_type("with_system_time_watermark", "df", df, DataFrame)
     check_type("with_system_time_watermark", "column", column, str)
     check_type("with_system_time_watermark", "lag", lag, str, timedelta)

@@ -2,12 +2,14 @@ package io.sparklatency.spark
 
 import org.apache.spark.sql.Encoder
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution.streaming
 import org.apache.spark.sql.streaming.Trigger
 import org.scalatest.Assertions.cancel
 
 /** The names that tests use of Spark and that are not the same on all its lines: those of Spark 4.0. */
 object Lines {
+  type ClassicSession = classic.SparkSession
   type MemoryStream[A] = streaming.MemoryStream[A]
   type StreamingQueryWrapper = streaming.StreamingQueryWrapper
 

@@ -1,11 +1,13 @@
 package io.sparklatency.spark
 
+import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution.streaming.runtime
 import org.apache.spark.sql.execution.streaming.sources
 import org.apache.spark.sql.streaming.Trigger
 
 /** The names that tests use of Spark and that are not the same on all its lines. */
 object Lines {
+  type ClassicSession = classic.SparkSession
   type MemoryStream[A] = runtime.MemoryStream[A]
   val MemoryStream: runtime.MemoryStream.type = runtime.MemoryStream
   type StreamingQueryWrapper = runtime.StreamingQueryWrapper

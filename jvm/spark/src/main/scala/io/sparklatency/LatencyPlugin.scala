@@ -11,6 +11,8 @@ import org.apache.spark.api.plugin.ExecutorPlugin
 import org.apache.spark.api.plugin.PluginContext
 import org.apache.spark.api.plugin.SparkPlugin
 import org.apache.spark.sql.latency.application.LatencyApplication
+import org.apache.spark.sql.latency.application.LatencyExtensions
+import org.apache.spark.sql.latency.compat.SessionExtensions
 import org.apache.spark.sql.latency.metrics.ClockExchanges
 import org.apache.spark.sql.latency.metrics.ExecutorFigures
 import org.apache.spark.sql.latency.recording.RunningTasks
@@ -35,6 +37,7 @@ final class LatencyPlugin extends SparkPlugin {
     override def init(context: SparkContext, plugin: PluginContext): JMap[String, String] = {
       LatencyConf(context.getConf).validate()
       LatencyConf.warnOfUnknownKeys(context.getConf)
+      SessionExtensions.configure(context, classOf[LatencyExtensions].getName)
       this.context = context
       Collections.emptyMap()
     }

@@ -122,7 +122,7 @@ object LatencyChart {
     new LatencyChart(
       history.grouped((history.size + MaxPoints - 1) / MaxPoints).map { together =>
         Point(together.last.atMs, LatencySummary.merge(together.map(_.latency)))
-      }.toSeq,
+      }.toList,
       zone
     )
 

@@ -22,7 +22,7 @@ private[drawing] object Ticks {
   private val sexagesimal = Seq(1L, 2L, 5L, 10L, 15L, 30L)
   private val above = Iterator.iterate(Day)(_ * 10).takeWhile(_ > 0).take(10).flatMap(ten =>
     Iterator(ten, 2 * ten, 5 * ten)
-  ).toSeq
+  ).toList
   private val steps = below ++ sexagesimal.map(_ * Second) ++ sexagesimal.map(_ * Minute) ++
     Seq(1L, 2L, 3L, 6L, 12L).map(_ * Hour) ++ above
 
@@ -46,7 +46,7 @@ private[drawing] object Ticks {
     val offset = zone.getRules.getOffset(Instant.ofEpochMilli(firstMs)).getTotalSeconds * Second
     val first = Math.floorDiv(firstMs + offset + step - 1, step) * step - offset
     val pattern = if (step < Minute) "HH:mm:ss" else if (step < Day) "HH:mm" else "MM-dd"
-    val round = Iterator.iterate(first)(_ + step).takeWhile(_ <= lastMs).toSeq
+    val round = Iterator.iterate(first)(_ + step).takeWhile(_ <= lastMs).toList
     val clock = DateTimeFormatter.ofPattern(if (round.isEmpty) "HH:mm:ss" else pattern).withZone(zone)
     Ticks(if (round.isEmpty) Seq(firstMs) else round, ms => clock.format(Instant.ofEpochMilli(ms)))
   }

@@ -1,21 +1,21 @@
 package io.sparklatency.figures
 
-import scala.collection.immutable.VectorMap
+import scala.collection.mutable
 
 /**
  * The plan of the batch that runs, and what its running tasks have reported: enough to say what its operators did so far. Keeps one
  * report for each task that runs, and nothing of those that ended: their accumulators have that. Not thread-safe.
  */
 private final class BatchInProgress {
-  private var marks = VectorMap.empty[Long, PlannedNode] // upstream first, as plans are told
+  private val marks = mutable.LinkedHashMap.empty[Long, PlannedNode] // upstream first, as plans are told
   private var reports = Map.empty[Long, TaskReport]
 
   /** A plan is about to run, or more is known of it. */
   def planned(nodes: Seq[PlannedNode]): Unit =
-    nodes.foreach(node => marks = marks.updated(node.planning, node))
+    nodes.foreach(node => marks(node.planning) = node)
 
   /** Forgets all but the newest. */
-  def keep(most: Int): Unit = marks = marks -- marks.keysIterator.take(marks.size - most).toSeq
+  def keep(most: Int): Unit = marks --= marks.keysIterator.take(marks.size - most).toList
 
   def mark(planning: Long): Option[PlannedNode] = marks.get(planning)
 
@@ -28,7 +28,7 @@ private final class BatchInProgress {
 
   /** Nothing more comes from these. */
   def ended(plannings: Set[Long]): Unit = {
-    marks = marks -- plannings
+    marks --= plannings
     reports = reports.filter { case (_, report) =>
       report.nodes.exists(node => marks.contains(node.planning))
     }
@@ -45,10 +45,10 @@ private final class BatchInProgress {
       same: (String, String) => Boolean,
       ofStage: Int => Boolean = _ => true
   ): () => Option[BatchTimes] = {
-    val (planned, running) = (marks, reports.values.filter(report => ofStage(report.attempt.stage)).toSeq)
+    val (planned, running) = (marks.toList, reports.values.filter(report => ofStage(report.attempt.stage)).toList)
     () => {
       val reported = running.flatMap(report => report.nodes.map(report.attempt -> _)).groupBy(_._2.planning)
-      val all = planned.toSeq.map { case (planning, mark) =>
+      val all = planned.map { case (planning, mark) =>
         val slices = reported.getOrElse(planning, Nil).map { case (attempt, node) =>
           RunningSlice(attempt, node.partition, node.slice, node.rows)
         }

@@ -1,6 +1,5 @@
 package io.sparklatency.figures
 
-import scala.collection.immutable.VectorMap
 import scala.collection.mutable
 
 import io.sparklatency.time.ClockOffset
@@ -14,7 +13,7 @@ private final class BatchQueriesInProgress {
   import BatchQueriesInProgress._
 
   private val progress = new BatchInProgress
-  private var executions = VectorMap.empty[Long, Set[Int]]
+  private val executions = mutable.LinkedHashMap.empty[Long, Set[Int]]
 
   /** A plan may be about to run. */
   def planned(nodes: Seq[PlannedNode]): Unit = {
@@ -24,7 +23,7 @@ private final class BatchQueriesInProgress {
 
   /** An execution runs these stages, beside those that it has run. */
   def started(execution: Long, stages: Iterable[Int]): Unit = {
-    executions = executions.updated(execution, executions.getOrElse(execution, Set.empty) ++ stages)
+    executions(execution) = executions.getOrElse(execution, Set.empty) ++ stages
     if (executions.size > Kept) executions -= executions.head._1
   }
 
@@ -42,7 +41,7 @@ private final class BatchQueriesInProgress {
    */
   def asked(source: WorkSource): () => Option[(MarkOwner, BatchTimes)] = {
     val once = new Once(source)
-    val newestFirst = executions.toSeq.reverse.map { case (execution, stages) =>
+    val newestFirst = executions.toList.reverse.map { case (execution, stages) =>
       (execution, progress.asked(once, (_, _) => false, stages))
     }
     val owner = progress.owner

@@ -127,7 +127,7 @@ final class LiveRuns(
     val now = clock.millis()
     val ofBatchQuery = synchronized(batchQueries.asked(work))()
     ofBatchQuery.foreach { case (owner, _) => update(owner)(_ => ()) } // the first of them shows, too
-    val (shown, stopped, soFar) = synchronized(queries.values.toSeq.map { query =>
+    val (shown, stopped, soFar) = synchronized(queries.values.toList.map { query =>
       (query.snapshot(now, query.runId.flatMap(uncommitted)), query.stopped, query.soFar(work))
     }).unzip3
     // Asked outside the lock: Spark's own answers may take a while.

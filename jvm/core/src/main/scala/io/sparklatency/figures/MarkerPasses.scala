@@ -136,7 +136,7 @@ private object MarkerPasses {
   private def millis(micros: Long): Long = Math.floorDiv(micros, 1000L)
 
   private def inTasks(stops: Seq[Stop]): Seq[Stop] =
-    stops.groupMapReduce(stop => (stop.task, stop.node, stop.partition))(identity)(_ + _).values.toSeq
+    stops.groupMapReduce(stop => (stop.task, stop.node, stop.partition))(identity)(_ + _).values.toList
 
   /** A source that is read twice in a batch, as in a self-join, is marked when it is read first. */
   private def markedFirst(starts: Seq[Stop]): Seq[Stop] =

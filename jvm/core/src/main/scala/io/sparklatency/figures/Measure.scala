@@ -8,7 +8,7 @@ package io.sparklatency.figures
  * @param field the object in JSON that holds its figures
  * @param help  half a sentence for readers who see only the name
  */
-sealed abstract class Measure(val name: String, val field: String, val help: String) {
+sealed abstract class Measure(val name: String, val field: String, val help: String) extends Serializable {
 
   /** The name of its histogram in Prometheus. */
   def series: String = s"${Metric.inPrometheus(name)}_seconds"

@@ -27,7 +27,7 @@ private final class RunNodes(granularity: Granularity, make: FiguresMaker) {
 
   /** Does what may add nodes, and places the new ones as `plan` has them. */
   def inOrder(plan: Seq[String])(change: => Unit): Unit = {
-    val known = nodes.keys.toSeq
+    val known = nodes.keys.toList
     change
     val ordered = NodeLatencies.ordered(known, plan.filter(nodes.contains))
     val all = (ordered ++ nodes.keys.toSeq.diff(ordered)).map(id => id -> nodes(id))

@@ -33,7 +33,7 @@ private final class WorkWindows(mark: Long => Option[PlannedNode]) {
   def taskEnded(task: Long): Unit = last -= task
 
   private def times: Option[BatchTimes] = {
-    val tasks = current.values.toSeq.map(new Task(_)).filter(_.nodes.nonEmpty)
+    val tasks = current.values.toList.map(new Task(_)).filter(_.nodes.nonEmpty)
     val order = tasks.flatMap(_.nodes.keys).distinct.sortBy(id => depth(tasks, id, Set.empty))
     val stages =
       tasks.groupBy(_.stage).values.toSeq.sortBy(of => order.indexWhere(id => of.exists(_.has(id))))

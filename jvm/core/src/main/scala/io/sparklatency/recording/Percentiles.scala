@@ -67,7 +67,7 @@ private[recording] object Percentiles {
 
   /** From 1 to `count`. What rounding adds to the product must not make it the next place: hence the next smaller number. */
   private def placeOf(percent: Double, count: Long): Long = {
-    val share = math.min(math.max(math.nextAfter(percent, Double.NegativeInfinity), 0.0), 100.0)
+    val share = math.min(math.max(Math.nextAfter(percent, Double.NegativeInfinity), 0.0), 100.0)
     math.max(1, math.ceil(share * count.toDouble / 100).toLong)
   }
 }

@@ -238,7 +238,7 @@ object LatencyConf extends Logging {
 
   /** What the reference lists. */
   val documented: Seq[Key[_]] =
-    keys.flatMap(key => if (key == RecordingLevelKey) Seq(key, QueryLevelKey) else Seq(key))
+    keys.flatMap(key => if (key == RecordingLevelKey) Seq[Key[_]](key, QueryLevelKey) else Seq[Key[_]](key))
 
   private def isOfQuery(key: String): Boolean = key.startsWith(QueryLevels) && key.length > QueryLevels.length
 

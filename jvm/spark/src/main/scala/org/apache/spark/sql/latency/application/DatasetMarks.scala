@@ -4,6 +4,7 @@ import io.sparklatency.answer.Readable
 import io.sparklatency.spark.base.RecordTimestamp
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.latency.compat.Dataset
+import org.apache.spark.sql.latency.compat.SessionExtensions
 import org.apache.spark.sql.latency.marking.Marking
 import org.apache.spark.sql.latency.marking.Stamping
 import org.apache.spark.sql.latency.planning.LatencyMarkStrategy
@@ -31,8 +32,10 @@ object DatasetMarks {
           session.sparkContext
         ) // reads the settings of the application: a bad one fails here
         val strategy = LatencyMarkStrategy(LatencyApplication)
-        if (!session.experimental.extraStrategies.contains(strategy))
+        if (!session.experimental.extraStrategies.contains(strategy)) {
           session.experimental.extraStrategies :+= strategy
+          SessionExtensions.warnWithout(session)
+        }
         val child = classic.queryExecution.analyzed
         val marked = Marking.mark(session, child, node, _.resolve(timestamp), level)
         if (marked eq child) dataset else Dataset.ofRows(session, marked).as(classic.encoder)
@@ -40,7 +43,7 @@ object DatasetMarks {
         val id = Readable.name(String.valueOf(node))
         throw new IllegalArgumentException(
           s"node '$id': ${dataset.getClass.getName} has no plan to mark here; under Spark Connect use " +
-            s"dataset.hint(\"E2E_LATENCY\", \"$id\") on a server whose class path has sparklatency"
+            s"""dataset.hint("E2E_LATENCY", "$id") on a server whose class path has sparklatency"""
         )
     }
 

@@ -7,24 +7,18 @@ import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.ExpressionInfo
 import org.apache.spark.sql.catalyst.expressions.Literal
+import org.apache.spark.sql.latency.compat.SessionExtensions
 import org.apache.spark.sql.latency.compat.SparkSession
-import org.apache.spark.sql.latency.marking.ContinuousMode
-import org.apache.spark.sql.latency.marking.IdleTimeoutHint
 import org.apache.spark.sql.latency.marking.IngestionTime
 import org.apache.spark.sql.latency.marking.LatencyHint
 import org.apache.spark.sql.latency.marking.NodeIds
-import org.apache.spark.sql.latency.marking.ResolveSystemTimeWatermark
-import org.apache.spark.sql.latency.marking.SystemTimeWatermarkHint
 import org.apache.spark.sql.latency.planning.AutomaticNodes
-import org.apache.spark.sql.latency.planning.IdleTimeout
 import org.apache.spark.sql.latency.planning.IngestionStampStrategy
 import org.apache.spark.sql.latency.planning.IngestionStamps
 import org.apache.spark.sql.latency.planning.KeepTimestamps
 import org.apache.spark.sql.latency.planning.LatencyMarkStrategy
 import org.apache.spark.sql.latency.planning.LeftOutStamps
 import org.apache.spark.sql.latency.planning.StampsAtSources
-import org.apache.spark.sql.latency.planning.SystemTimeQueries
-import org.apache.spark.sql.latency.planning.SystemTimeWatermarkStrategy
 import org.apache.spark.sql.latency.planning.TerminalNodes
 import org.apache.spark.sql.latency.planning.UnrecordedMarks
 import org.apache.spark.sql.latency.sql.LatencyTable
@@ -41,20 +35,16 @@ import org.apache.spark.sql.latency.tracking.PlannedPath
  *   - the table `e2e_latency()` of figures
  *   - `e2e_latency_version()`, by which a client finds out that all this is there
  *
- * Every session whose class path has the jar finds it through `META-INF/services`, so it needs no configuration. Spark calls
- * it in the thread that makes the session. A query without a mark and without automatic nodes then costs a few walks over its
+ * Every session whose class path has the jar finds it through `META-INF/services`, so it needs no configuration. (On Spark 3.5 one that
+ * Python makes does not: there the plugin names it.) Spark calls it in the thread that makes the session. A query without a mark and without automatic nodes then costs a few walks over its
  * plan, in the thread that analyzes and plans it, and nothing per record.
  */
 final class LatencyExtensions extends SparkSessionExtensionsProvider {
-  override def apply(extensions: SparkSessionExtensions): Unit = {
+  override def apply(extensions: SparkSessionExtensions): Unit =
+    if (SessionExtensions.isNew(extensions)) addTo(extensions)
+
+  private def addTo(extensions: SparkSessionExtensions): Unit = {
     extensions.injectResolutionRule(session => LatencyHint(session.asInstanceOf[SparkSession]))
-    extensions.injectHintResolutionRule(_ => SystemTimeWatermarkHint)
-    extensions.injectHintResolutionRule(_ => ContinuousMode)
-    extensions.injectResolutionRule(session => ResolveSystemTimeWatermark(listenIn(session)))
-    extensions.injectResolutionRule(session => IdleTimeoutHint(listenIn(session)))
-    extensions.injectResolutionRule(session =>
-      IdleTimeout(session.asInstanceOf[SparkSession], LatencyApplication)
-    )
     extensions.injectPostHocResolutionRule(session => KeepTimestamps(session.asInstanceOf[SparkSession]))
     extensions.injectCheckRule(_ => NodeIds.Unique)
     extensions.injectOptimizerRule(session =>
@@ -67,7 +57,7 @@ final class LatencyExtensions extends SparkSessionExtensionsProvider {
     extensions.injectColumnar(session =>
       LeftOutStamps(session.asInstanceOf[SparkSession], LatencyApplication)
     )
-    extensions.injectPlannerStrategy(_ => SystemTimeWatermarkStrategy)
+    WatermarkRules.addTo(extensions)
     extensions.injectColumnar(session =>
       AutomaticNodes(session.asInstanceOf[SparkSession], LatencyApplication)
     )
@@ -91,6 +81,4 @@ final class LatencyExtensions extends SparkSessionExtensionsProvider {
       LatencyTable(() => LatencyApplication.of(SparkSession.active.sparkContext).settledStore())
     ))
   }
-  private def listenIn(session: org.apache.spark.sql.SparkSession): () => Unit =
-    () => SystemTimeQueries.listenIn(session.asInstanceOf[SparkSession], LatencyApplication)
 }

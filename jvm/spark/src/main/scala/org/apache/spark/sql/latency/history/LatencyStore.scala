@@ -136,11 +136,11 @@ final class LatencyStore private[spark] (
 
   /** The last batches of a run, oldest first. */
   def history(query: QuerySnapshot, limit: Int = Int.MaxValue): Seq[Batch] =
-    newest(query.key)(_.take(limit).map(_.record).toSeq).reverse
+    newest(query.key)(_.take(limit).map(_.record).toList).reverse
 
   /** The batches of a run that are kept, or the last of them, as a page shows them. */
   def kept(query: QuerySnapshot, limit: Int = Int.MaxValue): KeptBatches =
-    new KeptBatches(newest(query.key)(_.take(limit).toSeq))
+    new KeptBatches(newest(query.key)(_.take(limit).toList))
 
   private def running: Seq[QuerySnapshot] = live.toSeq.flatMap(_.snapshot())
 

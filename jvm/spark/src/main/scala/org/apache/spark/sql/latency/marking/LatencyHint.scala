@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.plans.logical.UnresolvedHint
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.latency.compat.SparkSession
+import org.apache.spark.sql.latency.compat.hintParameter
 
 /**
  * Turns the hint `E2E_LATENCY` into a mark. A wrong hint fails the analysis, in words. Where the session drops all hints, a
@@ -35,7 +36,7 @@ private[latency] final case class LatencyHint(session: SparkSession) extends Rul
 
   private def marked: PartialFunction[LogicalPlan, LogicalPlan] = {
     case UnresolvedHint(name, parameters, child) if name.equalsIgnoreCase(Name) && child.resolved =>
-      parameters match {
+      parameters.map(hintParameter) match {
         case Seq(HintText(node)) =>
           Marking.mark(session, child, node, _.resolve(RecordTimestamp.Watermarked), "INFO")
         case Seq(HintText(node), Timestamp(timestamp)) =>

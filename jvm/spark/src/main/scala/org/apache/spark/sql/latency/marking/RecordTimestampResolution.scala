@@ -16,8 +16,9 @@ import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.catalyst.trees.TreePattern.PLAN_EXPRESSION
 import org.apache.spark.sql.catalyst.trees.TreePattern.PYTHON_UDF
-import org.apache.spark.sql.latency.compat.ColumnNodeToExpressionConverter
 import org.apache.spark.sql.latency.compat.SparkSession
+import org.apache.spark.sql.latency.compat.conditionOf
+import org.apache.spark.sql.latency.compat.expressionOf
 import org.apache.spark.sql.types.TimestampNTZType
 
 /**
@@ -37,7 +38,7 @@ private[latency] final class RecordTimestampResolution(
   def resolve(timestamp: RecordTimestamp): Expression = timestamp match {
     case RecordTimestamp.Watermarked => asTimestamp(watermarked, "the watermarked column")
     case RecordTimestamp.Named(name) => resolve(UnresolvedAttribute(parsed(name)))
-    case RecordTimestamp.Given(column) => resolve(ColumnNodeToExpressionConverter(column.node))
+    case RecordTimestamp.Given(column) => resolve(expressionOf(column))
   }
 
   def resolve(expression: Expression): Expression = expression match {
@@ -95,7 +96,7 @@ private[latency] final class RecordTimestampResolution(
     catch {
       case e: AnalysisException =>
         val name = Readable.name(column.name)
-        if (Option(e.getCondition).exists(_.startsWith("AMBIGUOUS")))
+        if (conditionOf(e).exists(_.startsWith("AMBIGUOUS")))
           fail(s"there are several columns '$name'", "rename all but one, or give the one as a Column")
         else fail(s"column '$name' cannot be read: ${words(e)}", remedy(Some(column.name)))
     }

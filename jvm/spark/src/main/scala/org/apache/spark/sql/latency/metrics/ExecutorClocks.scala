@@ -42,7 +42,7 @@ private[latency] final class ExecutorClocks(time: PreciseTime, source: Dropwizar
   /** Of the executors that are there; the first that was heard of comes first. */
   def all: Seq[ExecutorClock] =
     if (isLocal) Seq(ExecutorClock(SparkContext.DRIVER_IDENTIFIER, ClockOffset.Same))
-    else synchronized(estimates.keys.toSeq).flatMap(clock)
+    else synchronized(estimates.keys.toList).flatMap(clock)
 
   /** How far the times of an executor may be off that it has recorded, which corrects what is known. None where nothing is. */
   def recorded(executor: String): Option[ClockOffset] =
@@ -58,7 +58,7 @@ private[latency] final class ExecutorClocks(time: PreciseTime, source: Dropwizar
   /** The application ends. What arrives later brings nothing back. */
   def close(): Unit = synchronized {
     closed = true
-    estimates.keys.toSeq.foreach(forget)
+    estimates.keys.toList.foreach(forget)
     if (isLocal) source.removedClock(SparkContext.DRIVER_IDENTIFIER)
   }
 

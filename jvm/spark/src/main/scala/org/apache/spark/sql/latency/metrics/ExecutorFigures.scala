@@ -23,8 +23,9 @@ import org.apache.spark.sql.latency.recording.TaskFigures
  * [[org.apache.spark.sql.latency.recording.RunningTasks]], and that of [[EndedRuns]].
  */
 object ExecutorFigures extends TaskFigures with Logging {
-  @volatile private var known: Option[LiveRuns] = None
-  @volatile private var asking: Option[EndedRuns] = None
+  // Scala 2.12 sends an object with its fields, and takes its own for it where it arrives.
+  @transient @volatile private var known: Option[LiveRuns] = None
+  @transient @volatile private var asking: Option[EndedRuns] = None
 
   @transient private lazy val runs: Option[LiveRuns] = {
     known =

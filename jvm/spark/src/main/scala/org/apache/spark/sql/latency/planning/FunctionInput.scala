@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.logical.CoGroup
 import org.apache.spark.sql.catalyst.plans.logical.FlatMapGroupsWithState
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.logical.MapGroups
-import org.apache.spark.sql.catalyst.plans.logical.TransformWithState
+import org.apache.spark.sql.latency.compat.TransformWithState
 
 /**
  * What a function takes in that is handed all records of a key. Spark shuffles every column that there is for it, also those that its

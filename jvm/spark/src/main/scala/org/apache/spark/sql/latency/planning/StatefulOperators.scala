@@ -23,6 +23,7 @@ import org.apache.spark.sql.latency.compat.StateStoreWriter
 import org.apache.spark.sql.latency.compat.StreamingSymmetricHashJoinExec
 import org.apache.spark.sql.latency.compat.UpdateEventTimeColumnExec
 import org.apache.spark.sql.latency.compat.WatermarkSupport
+import org.apache.spark.sql.latency.compat.shortName
 import org.apache.spark.sql.types.ObjectType
 
 /**
@@ -94,7 +95,7 @@ private[latency] object StatefulOperators extends AdaptiveSparkPlanHelper {
     node.isInstanceOf[StateStoreSaveExec] || node.isInstanceOf[SessionWindowStateStoreSaveExec]
 
   /** `aggregate`, `deduplicate`, `join`, …: the name that users know, else Spark's own. */
-  def name(operator: StateStoreWriter): String = operator.shortName match {
+  def name(operator: StateStoreWriter): String = shortName(operator) match {
     case "stateStoreSave" => "aggregate"
     case "sessionWindowStateStoreSaveExec" => "session-window"
     case "dedupe" => "deduplicate"

@@ -1,7 +1,5 @@
 package org.apache.spark.sql.latency.planning
 
-import java.util.UUID
-
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
@@ -11,12 +9,14 @@ import org.apache.spark.sql.execution.LocalTableScanExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.exchange.Exchange
 import org.apache.spark.sql.latency.compat.ContinuousScanExec
+import org.apache.spark.sql.latency.compat.EventTimeWatermarkExec
 import org.apache.spark.sql.latency.compat.RealTimeStreamScanExec
 import org.apache.spark.sql.latency.compat.StreamExecution
-import org.apache.spark.sql.latency.compat.StreamSourceAwareSparkPlan
 import org.apache.spark.sql.latency.compat.StreamingDataSourceV2ScanRelation
 import org.apache.spark.sql.latency.compat.StreamingExecutionRelation
 import org.apache.spark.sql.latency.compat.plansStatelessAdaptively
+import org.apache.spark.sql.latency.compat.streamOf
+import org.apache.spark.sql.latency.compat.watermarkId
 
 /**
  * The sources of a streaming query. A source has the same ordinal in each batch, and after a restart.
@@ -33,10 +33,11 @@ private[latency] final class StreamingQuerySources(query: Option[StreamExecution
   def ordinalsIn(part: LogicalPlan): Set[Int] =
     StreamingQuerySources.relationsIn(part).flatMap { case (stream, _) => ordinal(stream) }.toSet
 
-  /** The name of the first source below a watermark, by the id of that. */
-  def nameBelow(watermark: UUID): Option[String] = for {
+  /** The name of the first source below a watermark. */
+  def nameBelow(watermark: EventTimeWatermarkExec): Option[String] = for {
     plan <- query.map(_.logicalPlan)
-    below <- plan.collectFirst { case node: EventTimeWatermark if node.nodeId == watermark => node }
+    id = watermarkId(watermark)
+    below <- plan.collectFirst { case node: EventTimeWatermark if watermarkId(node) == id => node }
     (stream, _) <- StreamingQuerySources.relationsIn(below).headOption
   } yield RecordSource.name(stream)
 
@@ -53,7 +54,10 @@ private[latency] final class StreamingQuerySources(query: Option[StreamExecution
   private def stream(leaf: SparkPlan): Option[SparkDataStream] = leaf match {
     case scan: ContinuousScanExec => Some(scan.stream)
     case scan: RealTimeStreamScanExec => Some(scan.stream)
-    case scan: StreamSourceAwareSparkPlan if scan.getStream.nonEmpty => scan.getStream
+    case scan => streamOf(scan, query).orElse(streamWithoutData(scan))
+  }
+
+  private def streamWithoutData(leaf: SparkPlan): Option[SparkDataStream] = leaf match {
     case scan: LocalTableScanExec =>
       val columns = AttributeSet(scan.output)
       relations.collectFirst { case (stream, output) if output.exists(columns.contains) => stream }

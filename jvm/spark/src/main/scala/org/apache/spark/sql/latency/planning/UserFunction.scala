@@ -2,9 +2,9 @@ package org.apache.spark.sql.latency.planning
 
 import org.apache.spark.sql.execution.SerializeFromObjectExec
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.execution.python.FlatMapCoGroupsInBatchExec
-import org.apache.spark.sql.execution.python.FlatMapGroupsInBatchExec
 import org.apache.spark.sql.execution.python.MapInBatchExec
+import org.apache.spark.sql.latency.compat.FlatMapCoGroupsInBatchExec
+import org.apache.spark.sql.latency.compat.FlatMapGroupsInBatchExec
 import org.apache.spark.sql.latency.compat.FlatMapGroupsInPandasWithStateExec
 import org.apache.spark.sql.latency.compat.TransformWithStateInPySparkExec
 

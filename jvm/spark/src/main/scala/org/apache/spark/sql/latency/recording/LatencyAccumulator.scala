@@ -21,6 +21,7 @@ import io.sparklatency.time.ManualClock
 import io.sparklatency.time.WallClock
 import org.apache.spark.TaskContext
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.latency.compat.OutOfHeartbeats
 import org.apache.spark.util.AccumulatorV2
 
 /**
@@ -54,7 +55,8 @@ final class LatencyAccumulator(
     watermark: Option[Long] = None,
     figures: TaskFigures = TaskFigures.Nowhere,
     readEveryRow: Boolean = false
-) extends AccumulatorV2[Reading, Map[Int, Reading]] with Logging {
+) extends AccumulatorV2[Reading, Map[Int, Reading]] with OutOfHeartbeats[Reading, Map[Int, Reading]]
+    with Logging {
   import LatencyAccumulator._
 
   @transient private var recorders: mutable.ArrayBuffer[Opened] = _
@@ -63,8 +65,6 @@ final class LatencyAccumulator(
   private var reference: Option[Long] = None
   private var place: Option[MarkPlace] = None
   @transient private var isAtSource = false
-
-  override def excludeFromHeartbeat: Boolean = true
 
   /**
    * From here on the recorders also take the ages from which those at the commit are made. The planning thread calls it,

@@ -8,7 +8,6 @@ import scala.jdk.CollectionConverters._
 import io.sparklatency.figures.Admission
 import org.apache.spark.sql.connector.read.streaming.CompositeReadLimit
 import org.apache.spark.sql.connector.read.streaming.ReadLimit
-import org.apache.spark.sql.connector.read.streaming.ReadMaxBytes
 import org.apache.spark.sql.connector.read.streaming.ReadMaxFiles
 import org.apache.spark.sql.connector.read.streaming.ReadMaxRows
 import org.apache.spark.sql.connector.read.streaming.SupportsAdmissionControl
@@ -16,9 +15,11 @@ import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.streaming.ProcessingTimeTrigger
 import org.apache.spark.sql.latency.compat.IncrementalExecution
+import org.apache.spark.sql.latency.compat.ReadMaxBytes
 import org.apache.spark.sql.latency.compat.StreamExecution
 import org.apache.spark.sql.latency.compat.StreamingDataSourceV2ScanRelation
 import org.apache.spark.sql.latency.compat.StreamingExecutionRelation
+import org.apache.spark.sql.latency.compat.isOfStream
 import org.apache.spark.sql.streaming.StreamingQueryProgress
 
 /**
@@ -36,7 +37,7 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
   /** A micro-batch was executed. Its query may be gone when its progress comes. */
   def executed(run: String, batch: IncrementalExecution, query: Option[StreamExecution]): Unit = {
     val files = collect(batch.executedPlan) {
-      case scan: FileSourceScanExec if scan.getStream.nonEmpty => scan.relation.location.inputFiles.length
+      case scan: FileSourceScanExec if isOfStream(scan, batch) => scan.relation.location.inputFiles.length
     }.sum
     val known = of(run)
     val limits = query.fold(known.limits)(limitsOf)

@@ -8,6 +8,7 @@ import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.latency.compat.EventTimeWatermarkExec
 import org.apache.spark.sql.latency.compat.IncrementalExecution
+import org.apache.spark.sql.latency.compat.watermarkId
 import org.apache.spark.sql.latency.planning.CurrentQuery
 import org.apache.spark.sql.latency.planning.StreamingQuerySources
 import org.apache.spark.sql.latency.planning.SystemTimeQueries
@@ -30,7 +31,7 @@ private[latency] object SourceWatermarks extends AdaptiveSparkPlanHelper {
     val idle = query.fold(Map.empty[UUID, Long])(SystemTimeQueries.idleSince(_, execution.currentBatchId))
     val read = collect(execution.executedPlan) { case exec: EventTimeWatermarkExec => exec }
     val now = read.zipWithIndex.map { case (exec, i) =>
-      of(exec, sources, before.lift(i).filter(_.column == exec.eventTime.name), idle.get(exec.nodeId))
+      of(exec, sources, before.lift(i).filter(_.column == exec.eventTime.name), idle.get(watermarkId(exec)))
     }
     val policy = session.sessionState.conf.getConf(SQLConf.STREAMING_MULTIPLE_WATERMARK_POLICY)
     SourceWatermark.heldBack(now, policyIsMax = policy == "max")
@@ -50,7 +51,7 @@ private[latency] object SourceWatermarks extends AdaptiveSparkPlanHelper {
     }
     SourceWatermark(
       // Nobody can ask a query that has ended. Without data there may be an empty relation in place of the source.
-      sources.nameBelow(watermark.nodeId).orElse(earlier.map(_.source))
+      sources.nameBelow(watermark).orElse(earlier.map(_.source))
         .orElse(collectFirst(watermark.child)(Function.unlift(sources.of)).map(_.name)).getOrElse("unknown"),
       watermark.eventTime.name,
       watermark.delayMs,

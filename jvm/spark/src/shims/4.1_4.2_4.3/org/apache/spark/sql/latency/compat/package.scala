@@ -1,9 +1,17 @@
 package org.apache.spark.sql.latency
 
+import java.util.UUID
+
+import scala.annotation.unused
+
 import org.apache.spark.sql.catalyst.plans.logical
+import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.classic
+import org.apache.spark.sql.connector.read.streaming.SparkDataStream
 import org.apache.spark.sql.execution
+import org.apache.spark.sql.execution.FileSourceScanExec
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.streaming.operators.stateful
 import org.apache.spark.sql.execution.streaming.runtime
 import org.apache.spark.sql.internal.SQLConf
@@ -14,13 +22,11 @@ import org.apache.spark.sql.internal.SQLConf
  *
  * Aliases only: they cost nothing when a program runs, and have no threads.
  */
-package object compat extends OffsetMetadata {
+package object compat extends SinceSpark4 with OffsetMetadata {
   type Dataset[T] = classic.Dataset[T]
   val Dataset: classic.Dataset.type = classic.Dataset
   type SparkSession = classic.SparkSession
   val SparkSession: classic.SparkSession.type = classic.SparkSession
-  val ColumnNodeToExpressionConverter: classic.ColumnNodeToExpressionConverter.type =
-    classic.ColumnNodeToExpressionConverter
 
   type IncrementalExecution = runtime.IncrementalExecution
   type MicroBatchExecution = runtime.MicroBatchExecution
@@ -34,7 +40,6 @@ package object compat extends OffsetMetadata {
   type ContinuousTrigger = execution.streaming.ContinuousTrigger
   type RealTimeTrigger = execution.streaming.RealTimeTrigger
 
-  type StreamSourceAwareSparkPlan = execution.StreamSourceAwareSparkPlan
   type ContinuousScanExec = execution.datasources.v2.ContinuousScanExec
   type RealTimeStreamScanExec = execution.datasources.v2.RealTimeStreamScanExec
   type StreamingDataSourceV2ScanRelation = execution.datasources.v2.StreamingDataSourceV2ScanRelation
@@ -59,6 +64,24 @@ package object compat extends OffsetMetadata {
   /** Whether a query without state is planned adaptively. */
   def plansStatelessAdaptively(conf: SQLConf): Boolean =
     conf.adaptiveExecutionEnabled && conf.getConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED_IN_STATELESS_STREAMING)
+
+  /** The name that Spark gives such an operator in its progress. */
+  def shortName(operator: StateStoreWriter): String = operator.shortName
+
+  /** The stream that a leaf of a plan reads. */
+  def streamOf(leaf: SparkPlan, @unused query: Option[StreamExecution]): Option[SparkDataStream] =
+    leaf match {
+      case scan: execution.StreamSourceAwareSparkPlan => scan.getStream
+      case _ => None
+    }
+
+  /** Whether a scan of files in the plan of this batch reads a stream. */
+  def isOfStream(scan: FileSourceScanExec, @unused batch: IncrementalExecution): Boolean =
+    scan.getStream.nonEmpty
+
+  /** A watermark has the same in the logical plan of its query and in the plan of each batch. */
+  def watermarkId(watermark: EventTimeWatermarkExec): UUID = watermark.nodeId
+  def watermarkId(watermark: EventTimeWatermark): UUID = watermark.nodeId
 
   /** Whether a query is to run in continuous mode. */
   def isContinuous(write: WriteToStreamStatement): Boolean = write.trigger.isInstanceOf[ContinuousTrigger]

@@ -1,0 +1,4 @@
+package io
+
+/** The tests of core stand here. */
+package object sparklatency extends sparklatency.compat.Scala213
