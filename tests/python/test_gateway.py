@@ -82,7 +82,9 @@ def test_a_session_with_the_jar_of_another_line() -> None:
     own = spark_line(pyspark_version())
     other = next(line for line in jar_lines() if line != own)
     [marking] = said(f'say(lambda: mark(builder.config("spark.jars", "{jar_path(other)}").getOrCreate()))')
-    assert marking.startswith(f"The session runs Spark {pyspark_version()} with sparklatency's jar for Spark {other}.")
+    assert marking.startswith(
+        f"The session runs Spark {pyspark_version()} with sparklatency's jar for Spark {other}."
+    )
     assert f'"$(sparklatency jar --spark {own})"' in marking
 
 

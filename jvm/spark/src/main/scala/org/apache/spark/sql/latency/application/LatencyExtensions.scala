@@ -35,9 +35,10 @@ import org.apache.spark.sql.latency.tracking.PlannedPath
  *   - the table `e2e_latency()` of figures
  *   - `e2e_latency_version()`, by which a client finds out that all this is there
  *
- * Every session whose class path has the jar finds it through `META-INF/services`, so it needs no configuration. (On Spark 3.5 one that
- * Python makes does not: there the plugin names it.) Spark calls it in the thread that makes the session. A query without a mark and without automatic nodes then costs a few walks over its
- * plan, in the thread that analyzes and plans it, and nothing per record.
+ * Every session whose class path has the jar finds it through `META-INF/services`, so it needs no configuration. On Spark
+ * 3.5 one that Python makes does not: there the plugin names it. Spark calls it in the thread that makes the session. A query
+ * without a mark and without automatic nodes then costs a few walks over its plan, in the thread that analyzes and plans it,
+ * and nothing per record.
  */
 final class LatencyExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit =

@@ -21,8 +21,9 @@ object SessionExtensions extends Logging {
   /** Called at a session's first mark. */
   def warnWithout(session: SparkSession): Unit =
     if (!known.containsKey(session.extensions)) logWarning(
-      "Nodes show what is marked by hand, and no commit latency: on Spark 3.5 a session that Python makes finds automatic nodes, hints and " +
-        "SQL functions of sparklatency only with --conf spark.plugins=io.sparklatency.LatencyPlugin"
+      "Nodes show what is marked by hand, and no commit latency: on Spark 3.5 a session that Python makes finds " +
+        "automatic nodes, hints and SQL functions of sparklatency only with " +
+        "--conf spark.plugins=io.sparklatency.LatencyPlugin"
     )
 
   /** Called before the application has a session. */
