@@ -154,11 +154,21 @@ class MarkersSuite extends MarkedRuns {
     assert(run.live.snapshot().isEmpty)
     run.batch(400)(At("a", 0, 0, 10, task = Some(1)), At("b", 0, 100, 110, task = Some(2)))
     assert(Markers.text(run.found) ===
-      "Latency markers take 400 ms from a to the commit, on average. A batch carries them every 1 s.")
+      "Latency markers take 400 ms from a to the commit, on average. At most one batch in 1 s carries them.")
     run.clock.advance(60000)
     assert(Markers.text(
       run.found
     ) === "Latency markers take 400 ms from a to the commit, on average in the last batch " +
-      "that carried them. A batch carries them every 1 s.")
+      "that carried them. At most one batch in 1 s carries them.")
+    run.batch(60200)(At("b", 0, 60100, 60110, task = Some(3)))
+    assert(Markers.text(run.found) ===
+      "Latency markers take 100 ms from b to the commit, on average. At most one batch in 1 s carries them.")
+  }
+
+  test("the first batch of each interval carries them, so under a trigger of the interval each batch does") {
+    val run = new Run(second, chain("s", "o"))
+    for (read <- Seq(300, 700, 1200, 2100, 2990, 3000))
+      run.batch(read + 50L)(At("s", 0, read, read + 10), At("o", 0, read, read + 30))
+    assert(run.events.map(_.markers.map(_.count)) === Seq(Some(1), None, Some(1), Some(1), None, Some(1)))
   }
 }

@@ -24,6 +24,7 @@ class LatencyConfSuite extends AnyFunSuite {
       "spark.sparklatency.recording.level" -> "debug",
       "spark.sparklatency.num.samples" -> "6",
       "spark.sparklatency.sample.window" -> "10s",
+      "spark.sparklatency.watermark.interval" -> "1 minute 2 seconds",
       "spark.sparklatency.auto" -> "Source, stateful",
       "spark.sparklatency.auto.batch" -> "True",
       "spark.sparklatency.granularity" -> "SINGLE",
@@ -31,6 +32,7 @@ class LatencyConfSuite extends AnyFunSuite {
     )
     assert((set.auto, set.autoBatch, set.figures.granularity, set.figures.maxNodes) ===
       ((Set(NodeRole.Source, NodeRole.Stateful), true, Granularity.Single, 7)))
+    assert(set.watermarkInterval === 62000)
     assert((set.recordingLevel, set.figures.window) === ((RecordingLevel.Debug, WindowSettings(6, 10000))))
   }
 
@@ -42,6 +44,7 @@ class LatencyConfSuite extends AnyFunSuite {
         "num.samples" -> "two",
         "sample.window" -> "0s",
         "sample.window" -> "soon",
+        "sample.window" -> "1 month",
         "auto" -> "sources",
         "auto.batch" -> "yes",
         "granularity" -> "task",

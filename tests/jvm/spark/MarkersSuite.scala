@@ -18,7 +18,7 @@ class MarkersSuite extends MarkersTest {
         assert(nodesOf(query) === Seq(source, "sink"))
         assert(node("sink", query).long("withoutTimestamp") === Some(1) && node("sink", query).max === None)
         assert(json.get("markers").get("text").asText ===
-          s"Latency markers take 20 ms from $source to the commit, on average. A batch carries them every 1 s.")
+          s"Latency markers take 20 ms from $source to the commit, on average. At most one batch in 1 s carries them.")
         val levels = json.get("notes").elements.asScala.map(note =>
           note.get("code").asText -> note.get("level").asText
         )

@@ -6,8 +6,9 @@ import io.sparklatency.recording.LatencySummary
 import io.sparklatency.time.ClockOffset
 
 /**
- * The latency markers of one run of a query. A batch carries them when the interval has passed since the batch before that did, by
- * the time at which their sources began to read. So a late batch is not followed by a burst. Not thread-safe.
+ * The latency markers of one run of a query. The first batch of each interval carries them, by the time at which its sources began to
+ * read. Intervals begin at multiples of their length since the epoch, as triggers do: under a trigger of the interval each batch has them,
+ * though none begins to read exactly an interval after the one before. Not thread-safe.
  *
  * Where markers are off it keeps nothing, and does nothing but look at the setting.
  */
@@ -45,7 +46,7 @@ private final class RunMarkers(make: FiguresMaker) {
 
   /** A clock that was set back makes one due. */
   private def isDue(ms: Long, markedMs: Option[Long], interval: Long): Boolean =
-    markedMs.forall(before => ms - before >= interval || ms < before)
+    markedMs.forall(before => Math.floorDiv(ms, interval) > Math.floorDiv(before, interval) || ms < before)
 
   /** Their batch is committed. Gives what its event has of them. */
   def committed(passes: MarkerPasses, atMs: Long): BatchMarkers = {

@@ -1,6 +1,7 @@
 package io.sparklatency.spark.base
 
 import java.util.Locale
+import java.util.concurrent.TimeUnit
 
 import scala.util.Try
 
@@ -14,6 +15,8 @@ import org.apache.spark.SparkConf
 import org.apache.spark.internal.Logging
 import org.apache.spark.network.util.JavaUtils
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.util.IntervalUtils
+import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * The settings `spark.sparklatency.*`, read from wherever Spark keeps settings. A bad value fails when it is read. The error
@@ -253,7 +256,12 @@ object LatencyConf extends Logging {
   private def durationOrNone(value: String): Option[Option[Long]] =
     millis(value).filter(_ >= 0).map(ms => Option.when(ms > 0)(ms))
 
-  private def millis(value: String): Option[Long] = Try(JavaUtils.timeStringAsMs(value.trim).toLong).toOption
+  /** Written as Spark's own settings are, `10s`, or as an interval of SQL, `10 seconds`, which `withWatermark` takes. */
+  private def millis(value: String): Option[Long] =
+    Try(JavaUtils.timeStringAsMs(value.trim).toLong).toOption.orElse {
+      Option(IntervalUtils.safeStringToInterval(UTF8String.fromString(value))).filter(_.months == 0)
+        .flatMap(interval => Try(IntervalUtils.getDuration(interval, TimeUnit.MILLISECONDS)).toOption)
+    }
 
   private def rolesOf(value: String): Option[Set[NodeRole]] = {
     val names = value.split(',').map(_.trim).filter(_.nonEmpty)

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.latency.application
 
 import io.sparklatency.answer.Readable
+import io.sparklatency.spark.base.LatencyConf
 import org.apache.spark.sql.latency.compat.Dataset
 import org.apache.spark.sql.latency.marking.SystemTimeWatermark
 import org.apache.spark.sql.latency.marking.WatermarkIdleTimeout
@@ -36,6 +37,7 @@ object DatasetWatermarks {
     case classic: Dataset[T @unchecked] =>
       val session = classic.sparkSession
       val read = WatermarkLag.of(lag)
+      LatencyConf(session).watermarkInterval // a bad one would keep the watermark where it is
       val child = classic.queryExecution.analyzed
       val watermarked =
         SystemTimeWatermark.on(child, WatermarkedColumn.of(child, column, session.sessionState.conf), read)

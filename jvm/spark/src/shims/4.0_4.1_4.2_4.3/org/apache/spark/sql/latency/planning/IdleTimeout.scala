@@ -6,19 +6,21 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.latency.compat.SparkSession
+import org.apache.spark.sql.latency.marking.SystemTimeWatermark
 
 /**
- * Has the queries of a session looked after if it has an idle timeout. Spark analyzes the writing of a stream before the query
- * starts, in the thread that starts it, so a bad timeout fails there. Changes no plan; any other plan costs a look at its root.
+ * Has the queries of a session looked after if it has an idle timeout, and reads what a query with a system-time watermark goes by. Spark
+ * analyzes the writing of a stream before the query starts, in the thread that starts it, so a bad setting fails there. Changes no plan; any
+ * other plan costs a look at its root, the writing of a stream a walk.
  */
 private[latency] final case class IdleTimeout(session: SparkSession, applications: MarkedApplication.Finder)
     extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = {
     plan match {
       case _: WriteToStreamStatement | _: WriteToStream =>
-        LatencyConf(session).watermarkIdleTimeout.foreach(_ =>
-          SystemTimeQueries.listenIn(session, applications)
-        )
+        val settings = LatencyConf(session)
+        settings.watermarkIdleTimeout.foreach(_ => SystemTimeQueries.listenIn(session, applications))
+        if (plan.exists(_.isInstanceOf[SystemTimeWatermark])) settings.watermarkInterval: Unit
       case _ =>
     }
     plan
