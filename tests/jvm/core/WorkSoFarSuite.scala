@@ -194,6 +194,21 @@ class WorkSoFarSuite extends AnyFunSuite {
     assert((of.of, of.batch) === ((BatchTimes.Window, 2)))
   }
 
+  test("operators that were at work equally long both count") {
+    val runs = new Runs(chain, hasNoEnd = true)
+    for (round <- 1 to 2) {
+      val over = round * 1000f
+      runs.report(1, 1, hasBatches = false)(
+        at("a", over, 0, 50),
+        at("b", over, round * 250f, 50),
+        at("c", over, round * 500f, 50)
+      )
+      runs.clock.advance(1000)
+    }
+    assert(runs.window === Map("a" -> Some(0.0), "b" -> Some(250.0), "c" -> Some(250.0)))
+    assert(runs.query.times.get.stages.map(_.endMs) === Seq(500.0))
+  }
+
   test("the mean is of the last ten windows") {
     val runs = new Runs(chain, hasNoEnd = true)
     // In window n the operators before b are at work for n milliseconds.

@@ -75,7 +75,7 @@ private final class WorkWindows(mark: Long => Option[PlannedNode]) {
     def has(id: String): Boolean = nodes.contains(id)
     def upstreamOf(id: String): Set[String] = before.getOrElse(id, Set.empty)
     def upstream: Iterable[String] = before.values.flatten
-    lazy val ms: Double = nodes.keys.flatMap(latency).sum
+    lazy val ms: Double = nodes.keys.toList.flatMap(latency).sum // a set would take equal ones for one
 
     /** 0 at a source. None of the first node behind a shuffle, and where more or fewer rows leave the operators than come to them. */
     def latency(id: String): Option[Double] = {
