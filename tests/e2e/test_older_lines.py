@@ -182,9 +182,7 @@ def test_the_history_server_shows_the_same(submitted: Submitted, tmp_path: Path)
         assert "by_hand" in text(f"{server}/history/{submitted.id}/latency/")
 
 
-@pytest.mark.parametrize(
-    "line", [line for line in OLDER_LINES if line != "3.5"]
-)  # that one has no rules there
+@pytest.mark.parametrize("line", [line for line in OLDER_LINES if line != "3.5"])  # it cannot have it
 def test_a_client_of_spark_connect_marks_and_reads(line: str, tmp_path: Path) -> None:
     """The client is that of the newest line, where it is installed."""
     (tmp_path / "records").mkdir()

@@ -71,7 +71,8 @@ def test_python_says_so(query: StreamingQuery) -> None:
     assert markers is not None
     assert (markers.interval, markers.granularity, markers.count, markers.folded) == (1000, "operator", 2, 0)
     assert markers.text == (
-        "Latency markers take 200 ms from read to the commit, on average. At most one batch in 1 s carries them."
+        "Latency markers take 200 ms from read to the commit, on average. "
+        "At most one batch in 1 s carries them."
     )
     assert {
         (
