@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger
 import io.sparklatency.figures.PublishedPart
 import org.apache.spark.sql.latency.application.LatencyApplication
 import org.apache.spark.sql.latency.recording.PublishedMessage
+import org.apache.spark.sql.latency.recording.ReportMessage
 import org.apache.spark.sql.latency.recording.RunningTasks
 
 /** What may go wrong between an executor and the driver. In Spark's package for what only ours may call. */
@@ -22,7 +23,8 @@ object BrokenChannel {
     try body
     finally {
       RunningTasks.stopSending()
-      RunningTasks.receiveBy(part => LatencyApplication.receive(PublishedMessage(part)): Unit, _ => ())
+      def received(message: AnyRef): Unit = LatencyApplication.receive(message): Unit
+      RunningTasks.receiveBy(part => received(PublishedMessage(part)), report => received(ReportMessage(report)))
     }
   }
 
