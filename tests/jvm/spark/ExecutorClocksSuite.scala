@@ -130,16 +130,17 @@ class ExecutorClocksSuite extends SparkTest {
   test("at each interval it does so three times at once") {
     val driver = new Driver
     val asked = new LinkedBlockingQueue[Long]
-    val exchanges = new ClockExchanges("7", 1000, new Time(0, driver.now, 100), _ => ())(message => {
+    val exchanges = new ClockExchanges("7", 500, new Time(0, driver.now, 100), _ => ())(message => {
       asked.add(System.nanoTime())
       driver.ask(message)
     })
     val at =
-      try (1 to 11).map(_ => asked.poll(60, TimeUnit.SECONDS))
+      try { (1 to 17).map(_ => asked.poll(60, TimeUnit.SECONDS)) }
       finally exchanges.stop()
     driver.clocks.close()
-    val ms = (later: Int, earlier: Int) => (at(later - 1) - at(earlier - 1)) / 1000000
-    assert(ms(9, 8) >= 999 && ms(11, 9) < 2000, at)
+    def ms(later: Int, earlier: Int) = (at(later - 1) - at(earlier - 1)) / 1000000
+    val (pauses, rows) = Seq(9, 12, 15).map(first => (ms(first, first - 1), ms(first + 2, first))).unzip
+    assert(pauses.forall(_ >= 499) && rows.exists(_ < 499), at) // a busy machine may hold up some of them
   }
 
   test("an executor whose driver does not answer says so once, and asks again") {

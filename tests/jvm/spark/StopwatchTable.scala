@@ -13,12 +13,12 @@ import org.apache.spark.sql.connector.catalog.Table
 import org.apache.spark.sql.connector.catalog.TableCapability
 import org.apache.spark.sql.connector.catalog.TableProvider
 import org.apache.spark.sql.connector.expressions.Transform
-import org.apache.spark.sql.connector.read.Batch
 import org.apache.spark.sql.connector.read.InputPartition
 import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.connector.read.PartitionReaderFactory
 import org.apache.spark.sql.connector.read.Scan
 import org.apache.spark.sql.connector.read.ScanBuilder
+import org.apache.spark.sql.connector.read.{Batch => BatchRead}
 import org.apache.spark.sql.connector.write.BatchWrite
 import org.apache.spark.sql.connector.write.DataWriter
 import org.apache.spark.sql.connector.write.DataWriterFactory
@@ -57,7 +57,7 @@ object StopwatchTable {
   val ToStep = 100L
 
   /** What time goes by with. */
-  @volatile var rest: Long => Unit = _ => ()
+  @volatile var rest: Long => Unit = (_ => ())
 
   /** A step that takes its time for each row. */
   val step = udf { (id: Long) =>
@@ -99,9 +99,9 @@ object StopwatchTable {
       Set(TableCapability.BATCH_READ, TableCapability.BATCH_WRITE).asJava
 
     override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = () =>
-      new Scan with Batch {
+      new Scan with BatchRead {
         override def readSchema(): StructType = StopwatchTable.schema
-        override def toBatch: Batch = this
+        override def toBatch: BatchRead = this
         override def planInputPartitions(): Array[InputPartition] = Array(Part(many))
         override def createReaderFactory(): PartitionReaderFactory = Readers
       }
