@@ -29,12 +29,14 @@ class LatencyTabKeptSuite extends LatencyTabTest with ArchivedBatches {
     assert(again === through)
   }
 
-  test("the link of an execution goes with the way that a page is asked for, too") {
-    withRun { (store, page) =>
-      def links(page: String) = (table(page, "latency-batches") \\ "a").map(_ \@ "href")
-      post(batch(store.run, 0).copy(execution = 7L))
-      assert(links(page(Seq(proxy))) === Seq("/proxy/app-1/SQL/execution/?id=7"))
-      assert(links(page(Nil)) === Seq("/SQL/execution/?id=7"))
+  test("links of a batch query's nodes and executions go with the way that its page is asked for, too") {
+    withRun { (stored, page) =>
+      def links(page: String) =
+        Seq("latency-nodes", "latency-batches").flatMap(id => (table(page, id) \\ "a").map(_ \@ "href"))
+      post(batch(stored.run, 0).copy(query = stored.run, queryId = null, runId = null, execution = 7L))
+      val leads = Seq(s"/latency/query/?id=${stored.run}&node=sink#history", "/SQL/execution/?id=7")
+      assert(links(page(Seq(proxy))) === leads.map("/proxy/app-1" + _))
+      assert(links(page(Nil)) === leads)
     }
   }
 
