@@ -6,6 +6,7 @@ import io.sparklatency.spark.LatencyTabTest
 import org.apache.spark.scheduler.SparkListenerEvent
 import org.apache.spark.sql.latency.application.LatencyApplication
 import org.apache.spark.sql.latency.history.StoredBatch
+import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
 
 /**
  * A query's page of the tab is kept in parts between two batches. Here somebody has always looked before: what is kept must show all that
@@ -84,9 +85,13 @@ class LatencyTabKeptSuite extends LatencyTabTest with ArchivedBatches {
       assert(last._2 === "2")
       assert(last._3 !== third._3)
 
+      val run = UUID.fromString(stored.run)
+      assert(!page(Nil).contains("finished, run "))
+      post(new QueryTerminatedEvent(run, run, None, None))
+      assert(page(Nil).contains("finished, run "))
       for (error <- Seq("snapped", "frayed")) {
         assert(!page(Nil).contains(error))
-        post(end(UUID.fromString(stored.run), error))
+        post(end(run, error))
         assert(page(Nil).contains(error))
         assert(page(Nil).contains("failed, run "))
       }
