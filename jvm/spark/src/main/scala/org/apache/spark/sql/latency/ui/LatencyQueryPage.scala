@@ -22,10 +22,10 @@ import org.apache.spark.sql.latency.history.LatencyStore
 /**
  * `/latency/query/?id=`: a run of a query. The first lines say which step made its records old. The rest is the evidence.
  *
- * Reads all kept batches of the run for at most four charts, and decodes only the nodes that they show. With 200 nodes and 1,000 batches
- * a page takes 0.2 to 0.4 seconds, on the web server's threads. It is kept in three parts, each until what it shows is another: what
- * is said of a run that goes on changes all the time, its history with each batch. That is a hundred kilobytes or two for each of at
- * most sixteen runs with 40 nodes.
+ * Reads all kept batches of the run for at most four charts, and decodes only the nodes that they show. With 200 nodes and 1,000
+ * batches a page takes 0.2 to 0.4 seconds, on the web server's threads. What is made is kept in three parts, each until what it shows
+ * is another. What is said of a run that goes on is another each time; its history and its batches are when a batch has come. Of 40
+ * nodes and 100 batches that is at most 0.3 MB, and it is kept of at most sixteen runs.
  */
 private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(tab, "query") {
   import LatencyQueryPage._
