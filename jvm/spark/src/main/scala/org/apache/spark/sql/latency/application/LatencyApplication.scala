@@ -17,6 +17,7 @@ import org.apache.spark.sql.latency.SparkListenerLatencyBatch
 import org.apache.spark.sql.latency.compat.RestResources
 import org.apache.spark.sql.latency.compat.StreamExecution
 import org.apache.spark.sql.latency.history.BatchArchive
+import org.apache.spark.sql.latency.history.KeptAnswers
 import org.apache.spark.sql.latency.history.LatencyStore
 import org.apache.spark.sql.latency.metrics.DropwizardSource
 import org.apache.spark.sql.latency.metrics.ExecutorClocks
@@ -68,6 +69,7 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
   private val names = new QueryNames
   private val problems = new Problems
   private val found = new RunNotes(() => activity.active)
+  private val said = new KeptAnswers
   private val archive =
     new BatchArchive(context.statusStore.store, settings.historyBatches, settings.figures.window, used = true)
   private val clocks = new ExecutorClocks(SystemTime, source, context.isLocal)
@@ -98,7 +100,8 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
       Some(runs),
       () => clocks.all,
       activity.of,
-      found.of
+      found.of,
+      said
     )
 
   /**

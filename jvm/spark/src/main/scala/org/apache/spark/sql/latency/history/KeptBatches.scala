@@ -17,6 +17,8 @@ private[latency] final class KeptBatches(newestFirst: Seq[SparkListenerLatencyBa
   /** The newest, by which a page knows whether a batch has come since: a store in memory gives the same one again. */
   def newest: Option[AnyRef] = newestFirst.headOption
 
+  def size: Int = newestFirst.size
+
   /** The last of them, the newest first, each with the nodes that records left last. */
   def ends(limit: Int): Seq[Batch] = newestFirst.take(limit).map(_.atEnd.record)
 

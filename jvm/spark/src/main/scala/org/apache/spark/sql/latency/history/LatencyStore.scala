@@ -22,7 +22,7 @@ import org.apache.spark.util.kvstore.KVStore
  * events. Of a run that goes on, the running figures stand in their place, because they know more: tasks that have not ended,
  * and the silence since the last batch.
  *
- * Reads the store at each call and keeps nothing. A call costs a snapshot of the running figures, under their lock, and a
+ * Reads the store at each call, and keeps nothing but what `made` does. A call costs a snapshot of the running figures, under their lock, and a
  * read of the stored runs, at most a hundred. [[history]] and [[kept]] read each batch that they give. A page of 200
  * nodes and 1,000 batches takes 0.2 to 0.4 seconds.
  *
@@ -32,13 +32,15 @@ import org.apache.spark.util.kvstore.KVStore
  * @param executors their clocks, which only a driver knows
  * @param activity  what a run does now, of which no batch has told yet
  * @param found     what planning has found in a run, which only a driver knows
+ * @param made      what was read and said before, where readings follow one another
  */
 final class LatencyStore private[spark] (
     store: KVStore,
     live: Option[LiveRuns],
     executors: () => Seq[ExecutorClock] = () => Nil,
     activity: String => Option[Activity] = _ => None,
-    found: String => Seq[Note] = _ => Nil
+    found: String => Seq[Note] = _ => Nil,
+    made: KeptAnswers = new KeptAnswers
 ) {
   import LatencyStore._
 
@@ -96,7 +98,10 @@ final class LatencyStore private[spark] (
     val status = query.runId.flatMap(this.status)
     val error = query.runId.flatMap(end).flatMap(end => Option(end.error))
     val shown = if (status.forall(_ == RunStatus.Running)) clocks else Nil
-    new QueryAnswer(query, status, shown, error, query.runId.toSeq.flatMap(found))
+    val notes = query.runId.toSeq.flatMap(found)
+    made.answers(query.key, query, status, shown, error, notes) {
+      new QueryAnswer(query, status, shown, error, notes)
+    }
   }
 
   /** The clocks of the executors that are there now. */
@@ -171,7 +176,9 @@ final class LatencyStore private[spark] (
     newest(run.key) { batches =>
       val last = batches.nextOption()
       val explained = (last.iterator ++ batches).take(LatencyStore.Looked).find(_.parts != null)
-      run.snapshot.copy(lastBatch = last.map(_.record), explained = explained.map(_.record))
+      made.snapshots(run.key, run, last, explained) {
+        run.snapshot.copy(lastBatch = last.map(_.record), explained = explained.map(_.record))
+      }
     }
 }
 

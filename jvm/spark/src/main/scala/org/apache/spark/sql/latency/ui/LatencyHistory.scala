@@ -7,6 +7,7 @@ import org.apache.spark.SparkConf
 import org.apache.spark.internal.Logging
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.sql.latency.history.BatchArchive
+import org.apache.spark.sql.latency.history.KeptAnswers
 import org.apache.spark.sql.latency.history.LatencyStore
 import org.apache.spark.status.AppHistoryServerPlugin
 import org.apache.spark.status.ElementTrackingStore
@@ -29,7 +30,10 @@ final class LatencyHistory extends AppHistoryServerPlugin with Logging {
   /** Adds the tab if there are figures. A failure here must not hide the rest of the application. */
   override def setupUI(ui: SparkUI): Unit =
     try
-      if (!LatencyHistory.store(ui).isEmpty) LatencyTab.attachTo(ui, () => LatencyHistory.store(ui))
+      if (!LatencyHistory.store(ui).isEmpty) {
+        val said = new KeptAnswers
+        LatencyTab.attachTo(ui, () => LatencyHistory.store(ui, said))
+      }
     catch { case NonFatal(e) => logWarning("The tab Latency is not shown.", e) }
 
   /** After Structured Streaming's tab. */
@@ -40,6 +44,6 @@ final class LatencyHistory extends AppHistoryServerPlugin with Logging {
 private[spark] object LatencyHistory {
 
   /** What the events of an application tell, and nothing else. */
-  def store(ui: SparkUI): LatencyStore =
-    new LatencyStore(ui.store.store, live = None)
+  def store(ui: SparkUI, said: KeptAnswers = new KeptAnswers): LatencyStore =
+    new LatencyStore(ui.store.store, live = None, made = said)
 }

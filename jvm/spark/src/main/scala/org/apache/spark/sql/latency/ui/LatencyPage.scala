@@ -53,21 +53,19 @@ private[ui] abstract class LatencyPage(tab: LatencyTab, path: String) extends We
     s"$page?id=${encoded(run)}"
   }
 
-  /** The link of each node. Spark looks its base address up among all variables of the environment, so it is asked for once. */
-  protected def nodeLinks(request: HttpServletRequest, query: QuerySnapshot): String => String = {
-    val page = queryLink(request, query)
-    node => s"$page&node=${plain(node)}#history"
-  }
+  /**
+   * The link of each node on the page of its query. Spark looks its base address up among all variables of the environment, so that page's
+   * link is asked for once.
+   */
+  protected def nodeLinks(page: String)(node: String): String = s"$page&node=${plain(node)}#history"
 
   /** Spark's own page of a run's rates and durations, where the application shows one. */
   protected def statisticsLink(request: HttpServletRequest, run: String): Option[String] =
     sparkPage(request, "StreamingQuery", s"statistics/?id=${encoded(run)}")
 
-  /** Spark's own page of each execution, with its plan and its jobs. */
-  protected def executionLinks(request: HttpServletRequest): Long => Option[String] = {
-    val page = sparkPage(request, "SQL", "execution/?id=")
-    execution => page.map(_ + execution)
-  }
+  /** Spark's own page of an execution, with its plan and its jobs: what its address begins with, up to the execution's id. */
+  protected def executionLink(request: HttpServletRequest): Option[String] =
+    sparkPage(request, "SQL", "execution/?id=")
 
   private def sparkPage(request: HttpServletRequest, other: String, page: String): Option[String] =
     Option.when(tab.hasBeside(other))(UIUtils.prependBaseUri(request, tab.basePath, s"/$other/$page"))
