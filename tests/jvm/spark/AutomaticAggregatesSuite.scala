@@ -16,7 +16,6 @@ class AutomaticAggregatesSuite extends StreamingTest {
   private val aggregates: Seq[(String, String, Column, Seq[(String, String)])] = Seq(
     ("a count", "HashAggregate", count("*"), Nil),
     ("the greatest text", "SortAggregate", max(text), Nil),
-    ("the first text", "SortAggregate", first(text), Nil),
     ("a list", "ObjectHashAggregate", collect_list(text), Nil),
     (
       "a list that outgrows its table",
