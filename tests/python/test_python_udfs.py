@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as F  # noqa: N812
 
-from sparklatency import with_e2e_latency
+from sparklatency import latency, with_e2e_latency
 from support import figures
 
 if TYPE_CHECKING:
@@ -72,3 +73,19 @@ def test_a_mark_takes_the_clock_after_the(spark: SparkSession, slow_udf: Callabl
     assert latency(min(row.below for row in rows)) <= measured.min
     assert latency(max(row.below for row in rows)) <= measured.max <= latency(max(row.above for row in rows))
     assert measured.min >= DELAY_SECONDS * 1_000
+
+
+def test_why_a_function_failed_is_told(spark: SparkSession) -> None:
+    def fails(_: Any) -> Any:
+        raise ValueError("no rights")
+
+    rate = spark.readStream.format("rate").option("rowsPerSecond", 10).load()
+    read = with_e2e_latency(rate, "read before it fails", timestamp="timestamp")
+    failing = read.select(F.udf(fails, "LONG", useArrow=False)("value"))
+    query = failing.writeStream.format("noop").queryName("fails").start()
+    with pytest.raises(StreamingQueryException):
+        query.awaitTermination(60)
+    told = [note.text for note in latency("fails").notes if note.code == "failed"]
+    assert len(told) == 1
+    assert told[0].startswith("An error ended this run: ")
+    assert told[0].endswith("ValueError: no rights")

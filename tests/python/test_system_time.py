@@ -141,7 +141,7 @@ def test_mistakes_with_a_timeout_are_told_at_the_call(spark: SparkSession) -> No
         with_idle_timeout(df, 5)  # type: ignore[arg-type]
     with pytest.raises(IllegalArgumentException, match="there is no watermark here"):
         with_idle_timeout(df, "1 second")
-    with pytest.raises(IllegalArgumentException, match="is not an interval longer than 0"):
+    with pytest.raises(IllegalArgumentException, match="is not an interval of at least a millisecond"):
         with_idle_timeout(df.withWatermark("timestamp", "1 second"), timedelta(0))
 
 

@@ -53,6 +53,37 @@ class WatermarksSuite extends AnyFunSuite {
     assert(silentSource(Answered.query(sink), unknown, clicks.copy(watermarkMs = Some(180000))) === Nil)
   }
 
+  test("it is said as soon as a source is a minute behind what it should be, and another is not") {
+    // At the commit, at 92500, the other was 10 s behind, and this one 52.5 s. Since then nothing came for 27.5 s.
+    val (held, other) =
+      (orders.copy(watermarkMs = Some(40000)), clicks.copy(watermarkMs = Some(82500)))
+    def said(
+        usuallyMs: Option[Double] = Some(2000.0),
+        atMs: Long = 120000,
+        held: SourceWatermark = held,
+        other: SourceWatermark = other
+    ): Seq[String] = Answered.notes(
+      Answered.query(sink).copy(
+        lastBatch = Some(batch(held.watermarkMs, held, other)),
+        usuallyMs = usuallyMs,
+        atMs = Some(atMs)
+      ),
+      "silent-source"
+    ).map(_.level.name)
+    assert(said() === Seq("info"))
+    assert(said(atMs = 110000) === Nil) // 60 s beyond the delay
+    assert(said(atMs = 110001) === Seq("info"))
+    // Of a batch every 8.5 s the other had no more than five.
+    assert(said(usuallyMs = Some(8499)) === Seq("info"))
+    assert(said(usuallyMs = Some(8500)) === Nil)
+    assert(said(usuallyMs = None) === Nil)
+    // The events of both are old: nobody knows which is silent.
+    def old(source: SourceWatermark, ms: Long) = source.copy(watermarkMs = source.watermarkMs.map(_ - ms))
+    assert(said(held = old(held, 60000), other = old(other, 60000)) === Seq("info"))
+    assert(said(held = old(held, 60001), other = old(other, 60001)) === Nil)
+    assert(said(other = other.copy(idleSinceMs = Some(1))) === Nil)
+  }
+
   test("of the only source it is said when no record comes at all") {
     assert(silentSource(Answered.silent(sink), orders) === Seq("warn" ->
       ("kafka[orders] holds the watermark back: 2 min behind the clock, with a delay of 10 s. " +

@@ -70,6 +70,26 @@ trait AutomaticPlans extends StreamingTest {
       "append",
       () => files.groupBy(session_window(col("ts"), "1 second"), col("id")).count()
     ),
+    (
+      "sort aggregate",
+      "append",
+      () => files.groupBy(window(col("ts"), "1 second")).agg(max(col("id").cast("string")))
+    ),
+    (
+      "sort aggregate in update mode",
+      "update",
+      () => files.groupBy(window(col("ts"), "1 second"), col("id")).agg(max(col("id").cast("string")))
+    ),
+    (
+      "sort aggregate of a session window",
+      "append",
+      () => files.groupBy(session_window(col("ts"), "1 second"), col("id")).agg(max(col("id").cast("string")))
+    ),
+    (
+      "object aggregate",
+      "append",
+      () => files.groupBy(window(col("ts"), "1 second")).agg(collect_list("id"))
+    ),
     ("deduplicate", "append", () => files.dropDuplicates("id", "ts")),
     ("deduplicate within watermark", "append", () => files.dropDuplicatesWithinWatermark("id")),
     ("limit", "append", () => files.limit(5)),

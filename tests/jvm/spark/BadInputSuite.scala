@@ -47,6 +47,16 @@ class BadInputSuite extends SparkTest {
     assert(message(dotted.withE2ELatency("n", "event.ts")) ===
       "node 'n': the name of column 'event.ts' has a dot in it; write it in backticks: `event.ts`")
     run(dotted.withE2ELatency(freshNode(), "`event.ts`"))
+    // Also where the part before the dot is a column, or an expression has the name.
+    val beside = dotted.withColumnRenamed("id", "event").withColumn("Event.s", struct("read_at"))
+    def refused(name: String, quoted: String) =
+      s"node 'n': the name of column '$name' has a dot in it; write it in backticks: $quoted"
+    for (name <- Seq("event.ts", "EVENT.TS"); asked <- Seq(col(name), expr(s"$name + INTERVAL 1 SECOND")))
+      assert(message(beside.withE2ELatency("n", asked)) === refused(name, "`event.ts`"))
+    assert(message(beside.withE2ELatency("n", "event.s.read_at")) ===
+      refused("event.s.read_at", "`Event.s`.read_at"))
+    assert(message(beside.hint("E2E_LATENCY", "n", "event.ts")) === refused("event.ts", "`event.ts`"))
+    run(beside.withE2ELatency(freshNode(), "`Event.s`.read_at"))
   }
 
   test("two columns of one name") {

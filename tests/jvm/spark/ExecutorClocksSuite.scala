@@ -182,7 +182,11 @@ class ExecutorClocksSuite extends SparkTest {
       Some(200L),
       None
     ))
-    val error = intercept[IllegalArgumentException](interval(key -> "-1s")).getMessage
-    assert(error === s"$key=-1s is not valid: a duration such as 1s or 500ms; 0 for never is allowed")
+    for (bad <- Seq("-1s", "1us")) {
+      val error = intercept[IllegalArgumentException](interval(key -> bad)).getMessage
+      assert(
+        error === s"$key=$bad is not valid: a duration of 1ms or longer such as 1s or 500ms; 0 for never is allowed"
+      )
+    }
   }
 }

@@ -47,9 +47,15 @@ class IdleTimeoutsSuite extends IdleSourcesTest {
   test("a timeout where none can be, or that is none, is refused at the call") {
     def refused(call: => Any): String = intercept[IllegalArgumentException](call).getMessage
     val input = stream
-    for (bad <- Seq("soon", "-1 second", "0 seconds", null))
+    for (bad <- Seq("soon", "-1 second", "0 seconds", "1 microsecond", null))
       assert(refused(ordinary(input.toDF()).withIdleTimeout(bad)) ===
-        s"idle timeout: '$bad' is not an interval longer than 0; give one such as '5 minutes'")
+        s"idle timeout: '$bad' is not an interval of at least a millisecond; give one such as '5 minutes'")
+    for (bad <- Seq("367 days", "13 months", "99999999 days"))
+      assert(
+        refused(ordinary(input.toDF()).withIdleTimeout(bad)) ===
+          s"idle timeout: '$bad' is longer than a year: a silent source would hold the others back as long; " +
+          "give one such as '5 minutes'"
+      )
     assert(refused(input.toDF().withIdleTimeout("1 second")) ===
       "idle timeout: there is no watermark here; call withWatermark before")
     assert(
@@ -73,10 +79,10 @@ class IdleTimeoutsSuite extends IdleSourcesTest {
   }
 
   test("a timeout that is none fails when the query is started") {
-    withSettings(setting -> "-1s") {
+    for (bad <- Seq("-1s", "1us", "367d")) withSettings(setting -> bad) {
       val refused = intercept[IllegalArgumentException](running(both(stream, stream))(_ => ()))
-      assert(refused.getMessage === "spark.sparklatency.watermark.idle.timeout=-1s is not valid: a duration such as 5m or " +
-        "30s; 0 for never is allowed")
+      assert(refused.getMessage === s"spark.sparklatency.watermark.idle.timeout=$bad is not valid: a duration from 1ms to " +
+        "366d such as 5m or 30s; 0 for never is allowed")
     }
   }
 }

@@ -56,6 +56,17 @@ class LatencyConfSuite extends AnyFunSuite {
     }
   }
 
+  test("a duration of less than a millisecond is none, and not taken for 0") {
+    for (key <- Seq("markers.interval", "clock.interval", "watermark.idle.timeout", "watermark.interval")) {
+      val error = intercept[IllegalArgumentException](conf(s"spark.sparklatency.$key" -> "999us").validate())
+      assert(error.getMessage.startsWith(s"spark.sparklatency.$key=999us is not valid: a duration "))
+      assert(error.getMessage.contains("1ms"))
+    }
+    def interval(value: String) = conf("spark.sparklatency.markers.interval" -> value).markers.intervalMs
+    assert(Seq("0", "0s", "0us", "00").map(interval) === Seq.fill(4)(None))
+    assert(Seq("1ms", "1000us", "1", "1s").map(interval) === Seq(1L, 1L, 1L, 1000L).map(Some(_)))
+  }
+
   test("a query has the level of its own name, else that of all") {
     val set = conf(
       "spark.sparklatency.recording.level" -> "DEBUG",

@@ -9,6 +9,8 @@ import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.ForeachWriter
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.functions.struct
 import org.apache.spark.sql.streaming.StreamingQueryException
 import org.apache.spark.sql.streaming.Trigger
 
@@ -49,6 +51,23 @@ class SystemTimeMistakesSuite extends SystemTimeTest {
     ) === "system-time watermark: the column '`value' cannot be told from others, or is not well quoted; " +
       "the columns are 'value', 'text', 'outer'")
     assert(column(null).contains("needs the name of a column"))
+  }
+
+  test("a column whose name has a dot is to be put in backticks") {
+    val df = stream.toDF().selectExpr("value", "value as `a.b`", "string(value) as text", "value as `text.x`")
+      .withColumn("Outer.s", struct(col("value").as("inner")))
+    def column(name: String): String = refused(df.withSystemTimeWatermark(name, "10 seconds"))
+    for ((name, quoted) <- Seq("a.b" -> "a.b", "A.B" -> "a.b", "text.x" -> "text.x"))
+      assert(column(name) ===
+        s"system-time watermark: the column '$name' has a dot in its name; write it in backticks: `$quoted`")
+    assert(column(
+      "outer.s.inner"
+    ) === "system-time watermark: the column 'outer.s.inner' has a dot in its name; " +
+      "write it in backticks: `Outer.s`.inner")
+    assert(column("a.b.c") === "system-time watermark: the column 'a.b.c' has a dot in its name; " +
+      "write it in backticks: `a.b`.c")
+    assert(column("a.c").contains("the column 'a.c' is not there; the columns are "))
+    assert(df.withSystemTimeWatermark("`a.b`", "10 seconds").columns.length === 5)
   }
 
   test("a second watermark on one path") {

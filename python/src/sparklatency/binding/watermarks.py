@@ -63,8 +63,8 @@ def with_idle_timeout(df: DataFrame, timeout: str | timedelta) -> DataFrame:
     Raises:
         TypeError: an argument is of the wrong Python type.
         ValueError: a string cannot be written as UTF-8 (it has a lone surrogate).
-        pyspark.errors.IllegalArgumentException: a timeout that is no interval longer than 0, no watermark, or
-            one that goes by the clock.
+        pyspark.errors.IllegalArgumentException: a timeout that is no interval, is shorter than a
+            millisecond or longer than a year, no watermark, or one that goes by the clock.
         SparkLatencyError: the session has no jar of sparklatency, or one that does not fit.
     """
     from pyspark.sql import DataFrame

@@ -35,7 +35,7 @@ object Watermarks {
     lag <- query.watermarkLagMs(held) if lag > held.delayMs + WellPastMs
     level <-
       if (hasStopped(query)) Some(Note.Warn)
-      else Option.when(watermarks.exists(isAhead(_, held)))(Note.Info)
+      else Option.when(watermarks.exists(isAhead(query, _, held)))(Note.Info)
   } yield {
     val stands =
       s"${Readable.name(held.source)} holds the watermark back: ${Readable.duration(lag.toDouble)} behind the clock, " +
@@ -47,8 +47,14 @@ object Watermarks {
   /** So much further back than it should be is a watermark that waits. */
   private val WellPastMs = 60000L
 
-  private def isAhead(other: SourceWatermark, held: SourceWatermark): Boolean =
-    !other.isIdle && held.newestMs.exists(known => other.newestMs.exists(_ > known + WellPastMs))
+  /** By a minute; if the other was where it should be at the last commit, by the time of a few batches, in which only that one spoke. */
+  private def isAhead(query: QuerySnapshot, other: SourceWatermark, held: SourceWatermark): Boolean = {
+    val wasWell = query.lastBatch.flatMap(_.watermarkLagMs(other)).exists(_ <= other.delayMs + WellPastMs)
+    val enough = query.usuallyMs.filter(_ => wasWell).fold(WellPastMs.toDouble)(Status.Times * _)
+    !other.isIdle && held.newestMs.exists(known =>
+      other.newestMs.exists(_ - known > math.min(enough, WellPastMs.toDouble))
+    )
+  }
 
   /** Records had come, and no more do: no batch is in progress, and by its own pace one would have been committed. */
   private def hasStopped(query: QuerySnapshot): Boolean =

@@ -154,7 +154,7 @@ object LatencyConf extends Logging {
   val PublishAfter: Key[Long] = new Key(
     s"${Prefix}publish.after",
     "10s",
-    "a positive duration such as 10s or 500ms",
+    "a duration of 1ms or longer such as 10s or 500ms",
     "How long a task of a batch runs before it shows its figures, and how often it shows them again. In real-time and " +
       "continuous mode this is always half a second. Read when a batch is planned."
   )(duration)
@@ -162,14 +162,14 @@ object LatencyConf extends Logging {
   val ClockInterval: Key[Option[Long]] = new Key(
     s"${Prefix}clock.interval",
     "1s",
-    "a duration such as 1s or 500ms; 0 for never",
+    "a duration of 1ms or longer such as 1s or 500ms; 0 for never",
     "How often an executor compares its clock with the driver's. It needs the plugin. Read when an executor starts."
   )(value => durationOrNone(value))
 
   val WatermarkInterval: Key[Long] = new Key(
     s"${Prefix}watermark.interval",
     "1s",
-    "a positive duration such as 1s or 500ms",
+    "a duration of 1ms or longer such as 1s or 500ms",
     "How often a system-time watermark moves on, at most. In a query that keeps state each move runs a batch, also " +
       "without a record. Read from the session when a query starts."
   )(duration)
@@ -177,15 +177,15 @@ object LatencyConf extends Logging {
   val WatermarkIdleTimeout: Key[Option[Long]] = new Key(
     s"${Prefix}watermark.idle.timeout",
     "0",
-    "a duration such as 5m or 30s; 0 for never",
+    "a duration from 1ms to 366d such as 5m or 30s; 0 for never",
     "How long a source of a query with several watermarks may be silent before it no longer holds the others back, until " +
       "it has a record again. Read from the session when a query starts."
-  )(value => durationOrNone(value))
+  )(value => durationOrNone(value).filter(_.forall(_ <= LongestMs)))
 
   val MarkersInterval: Key[Option[Long]] = new Key(
     s"${Prefix}markers.interval",
     "0",
-    "a duration such as 1s or 500ms; 0 for never",
+    "a duration of 1ms or longer such as 1s or 500ms; 0 for never",
     "How often a batch of a streaming query carries latency markers, at most: see [markers](markers.md). Then nodes need no " +
       "timestamp. Read from the session when a query starts, and by hand when a mark is made."
   )(value => durationOrNone(value))
@@ -215,7 +215,7 @@ object LatencyConf extends Logging {
   val SampleWindow: Key[Long] = new Key(
     s"${Prefix}sample.window",
     s"${WindowSettings().sampleMs / 1000}s",
-    "a positive duration such as 30s or 500ms",
+    "a duration of 1ms or longer such as 30s or 500ms",
     "How long a sample of a gauge's window takes records. Read once in an application."
   )(duration)
 
@@ -254,7 +254,14 @@ object LatencyConf extends Logging {
   private def duration(value: String): Option[Long] = millis(value).filter(_ > 0)
 
   private def durationOrNone(value: String): Option[Option[Long]] =
-    millis(value).filter(_ >= 0).map(ms => Option.when(ms > 0)(ms))
+    millis(value).filter(ms => ms > 0 || ms == 0 && !value.exists(isFigure))
+      .map(ms => Option.when(ms > 0)(ms))
+
+  /** Of what is less than a millisecond nothing is left, and yet it is not 0. */
+  private def isFigure(char: Char): Boolean = '1' <= char && char <= '9'
+
+  /** More is a mistake in the unit. */
+  private val LongestMs = 366L * 24 * 60 * 60 * 1000
 
   /** Written as Spark's own settings are, `10s`, or as an interval of SQL, `10 seconds`, which `withWatermark` takes. */
   private def millis(value: String): Option[Long] =

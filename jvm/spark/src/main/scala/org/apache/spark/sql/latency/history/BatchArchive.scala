@@ -4,7 +4,6 @@ import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 import scala.util.Try
 
-import io.sparklatency.answer.Readable
 import io.sparklatency.figures.WindowSettings
 import io.sparklatency.recording.NewerFormatException
 import io.sparklatency.spark.base.LatencyConf
@@ -101,7 +100,7 @@ private[spark] final class BatchArchive(
    * end. Of the runs that never do, the oldest ends go.
    */
   private def addEnd(run: String, error: Option[String]): Unit = {
-    store.write(new StoredEnd(run, error.nonEmpty, error.map(text => Readable.cut(telling(text))).orNull))
+    store.write(new StoredEnd(run, error.nonEmpty, error.map(FailureText.of).orNull))
     if (known(run).isEmpty) endedWithoutBatch += run
     if (endedWithoutBatch.size > BatchArchive.RunsKept) {
       val oldest = endedWithoutBatch.head
@@ -126,14 +125,6 @@ private[spark] final class BatchArchive(
 
   private def forgetStart(run: String): Unit =
     if (withoutBatch.remove(run).nonEmpty) store.delete(classOf[StoredStart], run)
-
-  /** The first line of an error. Where that begins a traceback of Python's, the line behind that, which says what went wrong. */
-  private def telling(error: String): String = {
-    val lines = error.linesIterator
-    val first = lines.nextOption().getOrElse("")
-    if (!first.endsWith("Traceback (most recent call last):")) first
-    else lines.find(line => line.nonEmpty && !line.head.isWhitespace).getOrElse(first)
-  }
 
   /** An application that stops before its queries may make them end in an error. That error is not theirs. */
   private def isOfApplication(error: String): Boolean =

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.latency.marking
 
+import scala.util.Try
+
 import io.sparklatency.answer.Readable
 import io.sparklatency.spark.base.RecordTimestamp
 import org.apache.spark.sql.AnalysisException
@@ -81,15 +83,25 @@ private[latency] final class RecordTimestampResolution(
     lookUp(column) match {
       case Some(Alias(nested, _)) => nested
       case Some(found) => found
-      case None if plan.output.exists(_.name == column.name) =>
-        fail(s"the name of column '$name' has a dot in it", s"write it in backticks: `$name`")
       case None =>
+        failDotted(column)
         fail(
           s"there is no column '$name' among ${names(plan.output, Some(column.name))}${and(lost.named(column.nameParts))}",
           remedy(Some(column.name))
         )
     }
   }
+
+  private def failDotted(column: UnresolvedAttribute): Unit =
+    DottedName.quoted(plan, column.nameParts, session.sessionState.conf.resolver).foreach { quoted =>
+      fail(
+        s"the name of column '${Readable.name(column.name)}' has a dot in it",
+        s"write it in backticks: ${Readable.name(quoted)}"
+      )
+    }
+
+  private def isThere(column: UnresolvedAttribute): Boolean =
+    Try(plan.resolve(column.nameParts, session.sessionState.conf.resolver)).toOption.flatten.nonEmpty
 
   private def lookUp(column: UnresolvedAttribute): Option[Expression] =
     try plan.resolve(column.nameParts, session.sessionState.conf.resolver)
@@ -98,7 +110,8 @@ private[latency] final class RecordTimestampResolution(
         val name = Readable.name(column.name)
         if (conditionOf(e).exists(_.startsWith("AMBIGUOUS")))
           fail(s"there are several columns '$name'", "rename all but one, or give the one as a Column")
-        else fail(s"column '$name' cannot be read: ${words(e)}", remedy(Some(column.name)))
+        failDotted(column)
+        fail(s"column '$name' cannot be read: ${words(e)}", remedy(Some(column.name)))
     }
 
   /** A resolved expression stays as it is: a hint's plan is part of a query and cannot be analyzed alone. */
@@ -133,6 +146,10 @@ private[latency] final class RecordTimestampResolution(
         )
         fail(problem, remedy(Some(stranger.name)))
       case None =>
+        expression.foreach {
+          case column: UnresolvedAttribute if !isThere(column) => failDotted(column)
+          case _ =>
+        }
         val missing = expression.collectFirst(Function.unlift[Expression, String] {
           case column: UnresolvedAttribute => lost.named(column.nameParts)
           case _ => None

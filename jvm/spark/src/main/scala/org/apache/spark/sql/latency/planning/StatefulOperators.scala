@@ -40,7 +40,8 @@ private[latency] object StatefulOperators extends AdaptiveSparkPlanHelper {
 
   /**
    * The stateful operator that ends at `node`. Spark plans some operators in pieces. An aggregation ends above the operator
-   * that saves its state. An operator on objects ends where they become rows again.
+   * that saves its state, and above a sort of what that gives, if it goes by sorted rows. An operator on objects ends where
+   * they become rows again.
    */
   def operatorEndingAt(node: SparkPlan, above: List[SparkPlan]): Option[StateStoreWriter] =
     if (above.headOption.exists(_.isInstanceOf[UpdateEventTimeColumnExec])) None
@@ -81,9 +82,14 @@ private[latency] object StatefulOperators extends AdaptiveSparkPlanHelper {
   private def operatorUnder(node: SparkPlan): Option[StateStoreWriter] = node match {
     case update: UpdateEventTimeColumnExec => operatorUnder(update.child)
     case rows: SerializeFromObjectExec => operator(rows.child)
-    case aggregate: BaseAggregateExec if isSave(aggregate.child) => operator(aggregate.child)
+    case aggregate: BaseAggregateExec => Some(unsorted(aggregate.child)).filter(isSave).flatMap(operator)
     case other if isSave(other) || other.output.exists(_.dataType.isInstanceOf[ObjectType]) => None
     case other => operator(other)
+  }
+
+  private def unsorted(node: SparkPlan): SparkPlan = node match {
+    case sort: SortExec => sort.child
+    case other => other
   }
 
   private def operator(node: SparkPlan): Option[StateStoreWriter] = node match {

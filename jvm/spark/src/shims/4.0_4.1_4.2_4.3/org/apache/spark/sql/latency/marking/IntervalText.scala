@@ -10,6 +10,9 @@ import org.apache.spark.unsafe.types.UTF8String
 /** An interval as a user writes it. Without state, for any thread. */
 private[marking] object IntervalText {
 
+  /** More is a mistake in the unit: a window would wait for a year. */
+  val LongestMs: Long = 366L * 24 * 60 * 60 * 1000
+
   /** None if it is none, or null. */
   def read(text: String): Option[CalendarInterval] =
     Option(text).flatMap(text => Option(IntervalUtils.safeStringToInterval(UTF8String.fromString(text))))

@@ -22,7 +22,8 @@ private[latency] object WatermarkIdleTimeout {
   /**
    * `plan` with this timeout at all its ordinary watermarks; `plan` itself if it is not a stream.
    *
-   * @throws IllegalArgumentException if `timeout` is no interval longer than 0, or `plan` has no ordinary watermark
+   * @throws IllegalArgumentException if `timeout` is no interval from a millisecond to a year, or `plan` has no ordinary
+   *                                  watermark
    */
   def on(plan: LogicalPlan, timeout: String): LogicalPlan = {
     val ms = read(timeout)
@@ -51,9 +52,13 @@ private[latency] object WatermarkIdleTimeout {
 
   private def read(timeout: String): Long = {
     def named = s"'${Readable.cut(String.valueOf(timeout))}'"
-    IntervalText.read(timeout).flatMap(IntervalText.millis).filter(_ > 0).getOrElse(
-      fail(s"$named is not an interval longer than 0", "give one such as '5 minutes'")
-    )
+    val remedy = "give one such as '5 minutes'"
+    IntervalText.read(timeout).filterNot(IntervalText.isNegative).map(IntervalText.millis) match {
+      case Some(Some(ms)) if 0 < ms && ms <= IntervalText.LongestMs => ms
+      case None | Some(Some(0)) => fail(s"$named is not an interval of at least a millisecond", remedy)
+      case _ =>
+        fail(s"$named is longer than a year: a silent source would hold the others back as long", remedy)
+    }
   }
 
   private def fail(problem: String, remedy: String): Nothing =

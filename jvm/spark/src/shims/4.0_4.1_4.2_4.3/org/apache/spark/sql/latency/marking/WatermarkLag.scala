@@ -8,13 +8,10 @@ private[latency] final case class WatermarkLag(interval: CalendarInterval)
 
 private[latency] object WatermarkLag {
 
-  /** More is a mistake in the unit: no window would be given out for a year. */
-  private val LongestMs = 366L * 24 * 60 * 60 * 1000
-
   /** @throws IllegalArgumentException if `lag` is no interval, is negative, or is longer than a year */
   def of(lag: String): WatermarkLag = IntervalText.read(lag).fold(fail(lag, "is not an interval")) { read =>
     if (IntervalText.isNegative(read)) fail(lag, "is negative: a watermark cannot be ahead of the clock")
-    else if (!IntervalText.millis(read).exists(ms => 0 <= ms && ms <= LongestMs))
+    else if (!IntervalText.millis(read).exists(ms => 0 <= ms && ms <= IntervalText.LongestMs))
       fail(lag, "is longer than a year: no window would close before")
     else WatermarkLag(read)
   }

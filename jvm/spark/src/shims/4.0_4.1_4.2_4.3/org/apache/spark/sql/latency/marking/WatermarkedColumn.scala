@@ -1,5 +1,7 @@
 package org.apache.spark.sql.latency.marking
 
+import scala.util.Try
+
 import io.sparklatency.answer.Readable
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
@@ -46,14 +48,24 @@ private[latency] object WatermarkedColumn {
       try plan.resolve(UnresolvedAttribute.parseAttributeName(name), conf.resolver)
       catch {
         case _: AnalysisException =>
+          failDotted(plan, name, conf)
           fail(name, "cannot be told from others, or is not well quoted", columns(plan, name))
       }
     found match {
       case Some(attribute: Attribute) => attribute
       case Some(_) => fail(name, "lies within a struct", "make it a column of its own first")
-      case None => fail(name, "is not there", columns(plan, name))
+      case None =>
+        failDotted(plan, name, conf)
+        fail(name, "is not there", columns(plan, name))
     }
   }
+
+  private def failDotted(plan: LogicalPlan, name: String, conf: SQLConf): Unit =
+    Try(UnresolvedAttribute.parseAttributeName(name)).toOption
+      .flatMap(DottedName.quoted(plan, _, conf.resolver))
+      .foreach(quoted =>
+        fail(name, "has a dot in its name", s"write it in backticks: ${Readable.name(quoted)}")
+      )
 
   /** What Spark's own check lets pass. */
   private def fits(dataType: DataType): Boolean = dataType match {

@@ -1,0 +1,128 @@
+package io.sparklatency.spark
+
+import java.sql.Timestamp
+
+import io.sparklatency.spark.syntax._
+import org.apache.spark.sql.Column
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.latency.Plans
+
+/** However Spark aggregates, the node of an aggregation tells the same: by a hash table, by objects in one, or over sorted rows. */
+class AutomaticAggregatesSuite extends StreamingTest {
+  private val text = col("value").cast("string")
+
+  /** What is computed of each group, the operator that Spark takes for it, and settings that make it take that one. */
+  private val aggregates: Seq[(String, String, Column, Seq[(String, String)])] = Seq(
+    ("a count", "HashAggregate", count("*"), Nil),
+    ("the greatest text", "SortAggregate", max(text), Nil),
+    ("a list", "ObjectHashAggregate", collect_list(text), Nil),
+    (
+      "a list that outgrows its table",
+      "ObjectHashAggregate",
+      collect_list(text),
+      Seq("spark.sql.objectHashAggregate.sortBased.fallbackThreshold" -> "1")
+    ),
+    (
+      "a list without tables of objects",
+      "SortAggregate",
+      collect_list(text),
+      Seq("spark.sql.execution.useObjectHashAggregateExec" -> "false")
+    )
+  )
+
+  private val modes = Seq("CODEGEN_ONLY", "NO_CODEGEN")
+
+  /** The figures of a node, those of its intake, and how late what it drops is. */
+  private def told(id: String, query: String) = {
+    val shown = node(id, query)
+    val staleness = shown.measure("staleness").get
+    val lateness = shown.measure("lateness").get
+    (shown.figures, (staleness.min, staleness.max), (lateness.records, lateness.max))
+  }
+
+  /** Two groups are given out half a minute later, and one record is late. */
+  private def assertTells(grouped: DataFrame => DataFrame, mode: String, id: String, operator: String)(
+      expected: (Any, Any, Any)
+  ): Unit = {
+    val input = stream
+    val name = s"aggregates_${freshNode()}"
+    val query = start(grouped(watermarked(input)), name, mode)
+    try {
+      input.addData(ago(100, 200, 5000))
+      query.processAllAvailable()
+      clock.advance(30000)
+      input.addData(Seq(new Timestamp(Start + 30000)))
+      query.processAllAvailable()
+      input.addData(ago(700))
+      query.processAllAvailable()
+      val plan = Plans.executed(query)
+      assert(Plans.withoutMarks(plan).linesIterator.exists(_.trim.startsWith(s"$operator(")), plan)
+      assert(nodesOf(name) === Seq("source-0-memory", id, "sink"))
+      assert(told(id, name) === expected)
+      assert(figures("sink", name) === figures(id, name))
+      assert(node(id, name).text("timestamp").nonEmpty)
+    } finally query.stop()
+  }
+
+  private def figures(id: String, query: String) = node(id, query).figures
+
+  for ((what, operator, aggregate, settings) <- aggregates; codegen <- modes) {
+    val all = settings ++ everything :+ ("spark.sql.codegen.factoryMode" -> codegen)
+    def ofWindows(df: DataFrame) = df.groupBy(window(col("value"), "1 second")).agg(aggregate.as("x"))
+    def ofSessions(df: DataFrame) =
+      df.groupBy(session_window(col("value"), "1 second"), text.isNotNull).agg(aggregate.as("x"))
+    // A count asks for no column of the records, so what comes in is a window.
+    val (inWindows, inSessions) =
+      if (what == "a count") ((Some(-1000), Some(30000)), (Some(-1000), Some(29700)))
+      else ((Some(0), Some(30700)), (Some(0), Some(30700)))
+
+    test(s"in append mode $what of each window is as old as its window, in mode $codegen") {
+      withSettings(all: _*)(assertTells(ofWindows, "append", "aggregate-1", operator)(
+        ((2, Some(30000), Some(34000)), inWindows, (1, Some(20000)))
+      ))
+    }
+
+    test(s"in update mode $what of each window is as old as its window, in mode $codegen") {
+      withSettings(all: _*)(assertTells(ofWindows, "update", "aggregate-1", operator)(
+        ((3, Some(-1000), Some(4000)), inWindows, (1, Some(20000)))
+      ))
+    }
+
+    test(s"$what of each session is as old as its session, in mode $codegen") {
+      withSettings(all: _*)(assertTells(ofSessions, "append", "session-window-1", operator)(
+        ((2, Some(29100), Some(34000)), inSessions, (1, Some(19700)))
+      ))
+    }
+  }
+
+  test("a mark by hand above an aggregation over sorted rows stands for its node") {
+    withSettings(everything: _*) {
+      val input = stream
+      val greatest = watermarked(input).groupBy(window(col("value"), "1 second")).agg(max(text).as("x"))
+      val query = start(greatest.withE2ELatency("windows"), "sorted_by_hand", "update")
+      try {
+        input.addData(ago(100, 200, 5000))
+        query.processAllAvailable()
+        assert(nodesOf("sorted_by_hand") === Seq("source-0-memory", "windows"))
+        assert(node("windows", "sorted_by_hand").measure("staleness").flatMap(_.max) === Some(5000))
+      } finally query.stop()
+    }
+  }
+
+  test("what was made distinct before is aggregated over sorted rows") {
+    withSettings(everything: _*) {
+      val input = stream
+      val distinct = watermarked(input).select("value").distinct()
+      val query =
+        start(distinct.groupBy(window(col("value"), "1 second")).agg(max(text)), "sorted_distinct", "update")
+      try {
+        input.addData(ago(100, 100, 200, 5000))
+        query.processAllAvailable()
+        assert(nodesOf("sorted_distinct") === Seq("source-0-memory", "deduplicate-1", "aggregate-1", "sink"))
+        assert(node("deduplicate-1", "sorted_distinct").records === 3)
+        assert(node("aggregate-1", "sorted_distinct").records === 2)
+      } finally query.stop()
+    }
+  }
+}
