@@ -15,7 +15,8 @@ private[latency] final class RunNotes(active: () => Set[String]) {
 
   def add(run: String, note: Note): Unit = synchronized {
     ofRuns(run) = ofRuns.getOrElse(run, Set.empty) + note
-    if (ofRuns.size > RunNotes.RunsKept) ofRuns --= ofRuns.keys.filterNot(active()).toVector.dropRight(RunNotes.RunsKept)
+    if (ofRuns.size > RunNotes.RunsKept)
+      ofRuns --= ofRuns.keys.filterNot(active()).toVector.dropRight(RunNotes.RunsKept)
   }
 
   def of(run: String): Seq[Note] = synchronized(ofRuns.getOrElse(run, Set.empty)).toSeq.sortBy(_.text)
