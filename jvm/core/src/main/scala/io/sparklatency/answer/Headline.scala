@@ -129,7 +129,9 @@ object Headline {
   private def unknown(words: Words): Headline = Headline(Unknown, None, None, None, None, words)
 
   private def nothingAtEnd(path: LatencyPath, query: QuerySnapshot): Words =
-    if (path.nodes.isEmpty) Words("No batch of the query with a marked node has ended yet.")
+    if (query.isUnmarked)
+      Words("No node of this query has figures, so nobody knows which step takes the time.")
+    else if (path.nodes.isEmpty) Words("No batch of the query with a marked node has ended yet.")
     else if (path.nodes.forall(_(Measure.E2ELatency).count == 0))
       Words("No record with a timestamp has been measured yet.")
     else {
