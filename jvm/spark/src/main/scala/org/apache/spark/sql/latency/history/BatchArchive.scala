@@ -131,12 +131,12 @@ private[spark] final class BatchArchive(
   }
 
   /**
-   * Of a run of which no batch with figures was told, all that is known of its commits. A trigger that found no data, of which Spark
-   * tells too, has committed nothing.
+   * Of a run of which no batch with figures was told, all that is known of its commits. Of a trigger that found no data Spark
+   * tells by another event.
    */
   private def addCommit(progress: StreamingQueryProgress): Unit = {
     val run = progress.runId.toString
-    if (withoutBatch.contains(run) && progress.durationMs.containsKey("addBatch")) {
+    if (withoutBatch.contains(run)) {
       val took = Option(progress.durationMs.get("triggerExecution")).fold(0L)(_.toLong)
       val atMs = WallClock.at(Instant.parse(progress.timestamp).toEpochMilli + took)
       Try(store.read(classOf[StoredStart], run)).foreach(start => store.write(start.committed(atMs)))
