@@ -8,7 +8,21 @@ from datetime import UTC, datetime
 import pytest
 from rich.console import Console
 
-from fabricated import BATCH, earlier, figures, node, note, part, query, slowest, unknown
+from fabricated import (
+    BATCH,
+    NEVER,
+    TOOK_LONGEST,
+    UNKNOWN,
+    earlier,
+    figures,
+    node,
+    note,
+    operators,
+    part,
+    query,
+    slowest,
+    unknown,
+)
 from sparklatency import words
 from sparklatency.errors import NoFiguresError, SparkLatencyError
 from sparklatency.rendering.queries import line, tables
@@ -28,6 +42,31 @@ def test_a_query_that_no_record_has_reached_is_not_said_to_lack_timestamps() -> 
     shown = str(figures(query("orders", unknown("source", records=0), notes=[said])))
     assert "No record has come yet." in shown
     assert "with a timestamp" not in shown.split("No record has come yet.")[1]
+
+
+def test_what_the_headline_says_is_not_said_again() -> None:
+    said = f"Batch 7: {TOOK_LONGEST}"
+    headline = {**UNKNOWN, "text": said}
+    for shown in (
+        str(figures(query("orders", unknown("source"), headline=headline, operators=operators()))),
+        figures(query("orders", unknown("source"), headline=headline, operators=operators()))._repr_html_(),
+    ):
+        assert shown.count(said) == 1
+
+
+def test_where_no_record_has_an_age_it_is_said_what_markers_took() -> None:
+    text = "Latency markers take 3.6 s from read to the commit, on average."
+    markers = {
+        **dict.fromkeys(("interval", "marked")),
+        "granularity": "operator",
+        "count": 3,
+        "folded": 0,
+        "text": text,
+        "of": [],
+    }
+    nothing = {**NEVER, "records": 9}
+    assert text in str(figures(query("orders", unknown("read", batch=nothing), markers=markers)))
+    assert text not in str(figures(query("orders", node("read"), markers=markers)))
 
 
 def test_one_query_is_had_without_counting() -> None:

@@ -106,6 +106,24 @@ class OperatorPathSuite extends AnyFunSuite {
     assert(text(stage()(0, 0, 0)("a" -> Some(0.0))) === "Batch 7 took no time to speak of.")
   }
 
+  test(
+    "what comes behind the last write is named where it takes longer than the operators; shares are of all of it"
+  ) {
+    def work(committedMs: Long) = Work.of(batch(diamond: _*), Some(committedMs))
+    assert(work(1000).commit === None && work(1000).text === text(diamond: _*))
+    assert(
+      work(4500).text ===
+        "Batch 7: to write and commit what leaves sink took longest: 4 s of 4.5 s (89 %) from the first read to the commit."
+    )
+    assert(work(4500).commit.map(commit => (commit.node, commit.ms, commit.whole)) === Some((
+      "sink",
+      4000.0,
+      4500.0
+    )))
+    assert(work(4500).commit.forall(commit => commit.share + work(4500).path.latency / commit.whole <= 1))
+    assert(Work.of(batch(diamond: _*).copy(of = BatchTimes.SoFar), Some(4500)).commit === None)
+  }
+
   private def notes(bound: Option[Double]): Seq[String] = {
     val times = batch(diamond: _*).copy(boundMs = bound)
     new QueryAnswer(

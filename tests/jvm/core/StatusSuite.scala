@@ -93,6 +93,24 @@ class StatusSuite extends AnyFunSuite {
     assert(of(hasBatches = false).progress.text.get.endsWith("No batch has been committed yet."))
   }
 
+  test(
+    "when a query without figures last committed is said as long as it runs, and that it did when it has ended"
+  ) {
+    val unmarked = query.copy(lastBatch = None, usuallyMs = None, unmarkedMs = Some(97000))
+    val idle = Activity(12, "Waiting for data to arrive", None, hasData = false)
+    val noNode = "No node of this query has figures."
+    val waits = unmarked.doing(Some(idle), 100000)
+    assert(waits.sinceCommitMs === Some(3000))
+    assert(said(waits) === s"Waiting for data to arrive. The last commit was 3 s ago. $noNode")
+    assert(said(unmarked, RunStatus.Finished) === s"Finished. 12 batches were committed. $noNode")
+    for (query <- Seq(waits, unmarked)) {
+      assert(Answered.answer(query).notes.map(note => note.code -> note.text) === Seq("no-node" ->
+        (s"$noNode Mark one by hand, or set spark.sparklatency.auto to have nodes marked when it starts.")))
+      assert(Answered.answer(query).headline.text ===
+        "No node of this query has figures, so nobody knows which step takes the time.")
+    }
+  }
+
   test("a stalled batch tells how far its tasks are, and that none runs") {
     def stalled(done: Int, running: Int) =
       of(doing(Some(30000), tasks = Some(Activity.Tasks(done, running, 10))), RunStatus.Running).notes

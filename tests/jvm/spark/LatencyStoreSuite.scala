@@ -7,8 +7,11 @@ import java.util.UUID
 import io.sparklatency.answer.EarlierRun
 import io.sparklatency.answer.QueryAnswer
 import io.sparklatency.answer.RunStatus
+import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.Measure
+import io.sparklatency.figures.NodeTimes
 import io.sparklatency.figures.QuerySnapshot
+import io.sparklatency.figures.StageTimes
 import io.sparklatency.figures.WindowSettings
 import io.sparklatency.recording.LatencySummary
 import io.sparklatency.spark.LatencyJson
@@ -318,5 +321,18 @@ class LatencyStoreSuite extends StreamingTest with ArchivedBatches {
         .replace("\"record-e2e-latency\"", "\"record-unheard-of\"")
     val record = JsonProtocol.sparkEventFromJson(text).asInstanceOf[SparkListenerLatencyBatch].record
     assert(record.batch === 3 && record.nodes.head(Measure.E2ELatency) === LatencySummary.empty)
+  }
+
+  test("what a sink took after the last write of its batch is told of a stored run, too") {
+    val (kv, told) = (new InMemoryStore, batch("run", 0).record)
+    val node = NodeTimes("sink", Some(0.0), 500, 0, "1")
+    val stage = StageTimes(Nil, 0, 500, 1, Seq(node), Seq("sink"), 500)
+    val times = BatchTimes(0, (told.committedMs - 4000) * 1000, Some(0.0), Seq(stage))
+    new BatchArchive(kv, kept = 3).onOtherEvent(SparkListenerLatencyBatch(told.copy(times = Some(times))))
+    val run = shown(kv).query("run").map(shown(kv).answer(_))
+    assert(run.flatMap(_.work).map(_.text) === Some(
+      "Batch 0: to write and commit what leaves sink took longest: " +
+        "3.5 s of 4 s (88 %) from the first read to the commit."
+    ))
   }
 }

@@ -29,6 +29,7 @@ object UiFaults {
       null,
       null,
       null,
+      null,
       null
     ))
     try body

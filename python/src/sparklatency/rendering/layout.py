@@ -50,7 +50,16 @@ def latest(node: NodeSnapshot) -> NodeSnapshot | BatchLatency:
 def answer(query: QueryLatency) -> list[str]:
     """Returns what is said of a query first, a line each, as the JVM has written it."""
     work = [told.text for told in (query.operators, query.operators_so_far) if told is not None]
-    return [text for text in (query.headline.text, query.parts.text, *work) if text is not None]
+    lines = (query.headline.text, query.parts.text, *_of_markers(query), *work)
+    # Where nothing else is known, the headline is what is said of the work.
+    return list(dict.fromkeys(text for text in lines if text is not None))
+
+
+def _of_markers(query: QueryLatency) -> list[str]:
+    """Returns what markers tell, where no row above it has an age."""
+    if query.markers is None or any(latest(node).avg is not None for node in query.nodes):
+        return []
+    return [query.markers.text]
 
 
 def notes(query: QueryLatency) -> list[str]:

@@ -82,7 +82,23 @@ object Headline {
   }
 
   /** No record has a timestamp, so nobody knows how old records are: what takes longest is known all the same. */
-  private def of(work: Work): Headline = {
+  private def of(work: Work): Headline = work.commit.fold(ofSteps(work)) { commit =>
+    val words = Words(
+      s"The sink takes ${commit.figures} of the work on a batch to write and commit what leaves ",
+      Readable.name(commit.node),
+      ": make it faster."
+    )
+    Headline(
+      Leads(Parts.Commit),
+      Some(commit.node),
+      Some(commit.ms),
+      Some(commit.whole),
+      Some(commit.share),
+      words
+    )
+  }
+
+  private def ofSteps(work: Work): Headline = {
     val own = work.path.longest.filter(step => step.kind == OperatorPath.Node && step.nodes.size == 1)
     own.fold(unknown(Words(work.text))) { step =>
       val (ms, whole, share) = (step.ms, work.path.latency, work.path.share(step))
@@ -129,7 +145,9 @@ object Headline {
   private def unknown(words: Words): Headline = Headline(Unknown, None, None, None, None, words)
 
   private def nothingAtEnd(path: LatencyPath, query: QuerySnapshot): Words =
-    if (path.nodes.isEmpty) Words("No batch of the query with a marked node has ended yet.")
+    if (query.isUnmarked)
+      Words("No node of this query has figures, so nobody knows which step takes the time.")
+    else if (path.nodes.isEmpty) Words("No batch of the query with a marked node has ended yet.")
     else if (path.nodes.forall(_(Measure.E2ELatency).count == 0))
       Words("No record with a timestamp has been measured yet.")
     else {

@@ -25,7 +25,7 @@ private[answer] object Notes {
       ofParts(query, split) ++ unnamed.filter(_ => query.id.contains(query.name))
 
   private def ofRecords(query: QuerySnapshot): Option[Note] =
-    if (query.isUnmarked) Some(Note("no-node", Note.Info, "No node of this query has figures. Mark one."))
+    if (query.isUnmarked) Some(noNode)
     else if (!hasRecords(query)) Some(Note("no-record", Note.Info, "No record has come yet."))
     else Option.when(query.isSilent && !query.goesByMarkers) {
       val span = Readable.duration(query.covers.ms.toDouble)
@@ -36,6 +36,13 @@ private[answer] object Notes {
         numbers = Seq("windowMs" -> Whole(query.covers.ms))
       )
     }
+
+  private val noNode = Note(
+    "no-node",
+    Note.Info,
+    "No node of this query has figures. Mark one by hand, or set spark.sparklatency.auto to have nodes marked when it " +
+      "starts."
+  )
 
   private def quiet(query: QuerySnapshot): Option[Note] = Option.when(query.quiet.nonEmpty) {
     val oldest = query.quiet.minBy(_.batchMs.getOrElse(Long.MaxValue))

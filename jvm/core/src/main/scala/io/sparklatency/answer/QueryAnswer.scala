@@ -44,10 +44,10 @@ final class QueryAnswer(
     else cause.fold(path.slowestStep.map(_.id))(_.nodes.headOption)
 
   /** Of the last batch that had records; where no batch ends, of the last second that its tasks told of. */
-  lazy val work: Option[Work] = query.times.map(Work.of)
+  lazy val work: Option[Work] = query.times.map(Work.of(_, query.workedMs))
 
   /** Of the batch in progress, up to now. */
-  lazy val workSoFar: Option[Work] = query.soFar.map(Work.of)
+  lazy val workSoFar: Option[Work] = query.soFar.map(Work.of(_))
 
   /** How the run goes. */
   lazy val progress: Status = Status(query, status, error)

@@ -14,10 +14,10 @@ final case class Status(query: QuerySnapshot, run: Option[RunStatus], error: Opt
 
   /** What every surface says; none of batch queries, and where no event tells. */
   def text: Option[String] = run.map {
-    case RunStatus.Running => (now ++ waits :+ committed).mkString(" ")
+    case RunStatus.Running => (now ++ waits ++ committed).mkString(" ")
     case RunStatus.Failed =>
-      (s"Failed${error.fold("")(line => s": ${Readable.cut(line)}")}." +: lasted.toSeq).mkString(" ")
-    case RunStatus.Finished => ("Finished." +: lasted.toSeq).mkString(" ")
+      (s"Failed${error.fold("")(line => s": ${Readable.cut(line)}")}." +: lasted).mkString(" ")
+    case RunStatus.Finished => ("Finished." +: lasted).mkString(" ")
   }
 
   /** Whether the batch that runs has taken much longer than usual, and long for anybody who waits. */
@@ -53,18 +53,21 @@ final case class Status(query: QuerySnapshot, run: Option[RunStatus], error: Opt
     s"The oldest record that waits for its commit is at least ${Readable.duration(ms.toDouble)} old."
   )
 
-  private def committed: String = query.sinceCommitMs.fold(
-    if (query.isUnmarked) "No node of this query has figures." else "No batch has been committed yet."
-  ) { ms =>
-    val usually =
-      query.usuallyMs.fold("")(every => s"; usually there is one every ${Readable.duration(every)}")
-    s"The last commit was ${Readable.duration(ms.toDouble)} ago$usually."
+  private def committed: Seq[String] = {
+    val last = query.sinceCommitMs.map { ms =>
+      val usually =
+        query.usuallyMs.fold("")(every => s"; usually there is one every ${Readable.duration(every)}")
+      s"The last commit was ${Readable.duration(ms.toDouble)} ago$usually."
+    }
+    if (query.isUnmarked) last.toSeq :+ Status.noNode
+    else Seq(last.getOrElse("No batch has been committed yet."))
   }
 
-  private def lasted: Option[String] =
+  private def lasted: Seq[String] =
     Option.when(
       query.batches > 0
-    )(s"${Readable.counted(query.batches, "batch was", "batches were")} committed.")
+    )(s"${Readable.counted(query.batches, "batch was", "batches were")} committed.").toSeq ++
+      Option.when(query.isUnmarked)(Status.noNode)
 }
 
 object Status {
@@ -74,6 +77,8 @@ object Status {
 
   /** How many times as long as usual. */
   val Times = 5
+
+  private[answer] val noNode = "No node of this query has figures."
 
   /** What a query does, in Spark's words, and how far its tasks are. */
   private def doing(activity: Activity): String = {

@@ -9,12 +9,25 @@ import io.sparklatency.path.OperatorPath.Step
 /**
  * Who was at work for a batch: the steps of the critical path, and a sentence about the longest.
  *
- * @param path what the figures are read from
+ * @param path   what the figures are read from
+ * @param behind how long it took from the last write until the results could be seen, in milliseconds; none where nobody knows
  */
-final case class Work(times: BatchTimes, path: OperatorPath) {
+final case class Work(times: BatchTimes, path: OperatorPath, behind: Option[Double] = None) {
+
+  /** What comes behind the operators, where it takes longer than all of these: the sink's own work, as that of foreachBatch. */
+  def commit: Option[Work.Commit] =
+    for (ms <- behind if ms > path.latency; end <- last) yield Work.Commit(end, ms, ms + path.latency)
+
+  /** The node that records left last; of two stages that were over at the same time that of the one behind. */
+  private def last: Option[String] = times.stages.reverse.maxByOption(_.endMs).flatMap(_.path.lastOption)
 
   /** What every surface says. */
-  def text: String = path.longest.fold(s"$batch took no time to speak of.") { step =>
+  def text: String = commit.fold(ofSteps)(commit =>
+    s"$batch: to write and commit what leaves ${Readable.name(commit.node)} took longest: ${commit.figures} from the first read " +
+      "to the commit."
+  )
+
+  private def ofSteps: String = path.longest.fold(s"$batch took no time to speak of.") { step =>
     s"$batch: ${Work.words(step)} took longest: ${Readable.duration(step.ms)} of ${Readable.duration(path.latency)} " +
       s"(${Readable.percent(path.share(step))}) $span."
   }
@@ -36,7 +49,24 @@ final case class Work(times: BatchTimes, path: OperatorPath) {
 }
 
 object Work {
-  def of(times: BatchTimes): Work = Work(times, new OperatorPath(times))
+
+  /**
+   * @param node  the one that records left last
+   * @param whole from the first read to the commit
+   */
+  final case class Commit(node: String, ms: Double, whole: Double) {
+    def share: Double = ms / whole
+    private[answer] def figures: String =
+      s"${Readable.duration(ms)} of ${Readable.duration(whole)} (${Readable.percent(share)})"
+  }
+
+  /** @param committedMs when the results of the batch could be seen, if it has ended */
+  def of(times: BatchTimes, committedMs: Option[Long] = None): Work = {
+    val path = new OperatorPath(times)
+    val behind = committedMs.filter(_ => times.of == BatchTimes.Batch)
+      .map(_ - times.firstReadMicros / 1000.0 - path.latency)
+    Work(times, path, behind)
+  }
 
   /** How far the slowest partition of a node is from the others. */
   def text(of: NodePartitions): String = {

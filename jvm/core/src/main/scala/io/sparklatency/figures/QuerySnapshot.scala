@@ -20,6 +20,8 @@ import io.sparklatency.recording.LatencySummary
  * @param soFar     who was at work for the batch in progress, up to now; none where no batch ends
  * @param outOfOrder how far all its records came behind the newest event time of the batches before theirs, where that is known
  * @param markers   its latency markers; none where they are off. Of a run that is only stored the partitions of a node are together
+ * @param unmarkedMs when its last batch was committed, of a run of which no batch had a node with figures
+ * @param workedMs  when the batch was committed of which `times` are
  */
 final case class QuerySnapshot(
     name: String,
@@ -38,14 +40,17 @@ final case class QuerySnapshot(
     activity: Option[Activity] = None,
     soFar: Option[BatchTimes] = None,
     outOfOrder: LatencySummary = LatencySummary.empty,
-    markers: Option[MarkersSnapshot] = None
+    markers: Option[MarkersSnapshot] = None,
+    unmarkedMs: Option[Long] = None,
+    workedMs: Option[Long] = None
 ) {
 
   /** How long ago the last batch was committed. */
-  def sinceCommitMs: Option[Long] = for (at <- atMs; batch <- lastBatch) yield at - batch.committedMs
+  def sinceCommitMs: Option[Long] =
+    for (at <- atMs; committed <- lastBatch.map(_.committedMs).orElse(unmarkedMs)) yield at - committed
 
   /** Whether batches of the run were committed, and none of its nodes has figures: nobody knows how long they take usually. */
-  def isUnmarked: Boolean = batches == 0 && activity.exists(_.hasBatches)
+  def isUnmarked: Boolean = unmarkedMs.nonEmpty || batches == 0 && activity.exists(_.hasBatches)
 
   /** Whether no batch ends for minutes, or ever: what running tasks have shown is all there is. */
   def hasNoEnd: Boolean = activity.exists(_.hasNoEnd)

@@ -31,6 +31,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private val windows = new WorkWindows(progress.mark)
   private var lastBatch: Option[Batch] = None
   private var times: Option[BatchTimes] = None
+  private var workedMs: Option[Long] = None
   private var explained: Option[Batch] = None
   private var cameIn: Option[Waits] = None
   private var outOfOrder = LatencySummary.empty
@@ -176,7 +177,10 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     if (batch.parts.nonEmpty) explained = lastBatch
     batch.outOfOrder.foreach(outOfOrder += _)
     // A batch without records has tasks too. They say nothing of the work on records.
-    if (batch.nodes.exists(_.hasRecords)) batch.times.foreach(worked)
+    if (batch.nodes.exists(_.hasRecords)) batch.times.foreach { times =>
+      worked(times)
+      workedMs = Some(batch.committedMs)
+    }
   }
 
   private def worked(times: BatchTimes): Unit = {
@@ -273,7 +277,8 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     times,
     explained,
     Option.when(commits.size > 1)((commits.last - commits.head).toDouble / (commits.size - 1)),
-    outOfOrder = outOfOrder
+    outOfOrder = outOfOrder,
+    workedMs = workedMs
   )
 
   /** Until the first plan is known, no node is known to have others downstream. */

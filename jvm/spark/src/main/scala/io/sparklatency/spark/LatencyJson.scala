@@ -129,7 +129,7 @@ object LatencyJson {
     val path = new LatencyPath(batch.nodes)
     json.put("slowestStep", path.slowestStep.map(_.id).orNull)
     put(json, path, path.split)
-    WorkJson.put(json, "operators", batch.times.map(Work.of))
+    WorkJson.put(json, "operators", batch.times.map(Work.of(_, Some(batch.committedMs))))
     MarkersJson.putOfBatch(json, batch.markers)
     val nodes = json.putArray("nodes")
     batch.nodes.foreach { node =>

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.latency.history
 
+import java.time.Instant
+
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 import scala.util.Try
@@ -7,14 +9,17 @@ import scala.util.Try
 import io.sparklatency.figures.WindowSettings
 import io.sparklatency.recording.NewerFormatException
 import io.sparklatency.spark.base.LatencyConf
+import io.sparklatency.time.WallClock
 import org.apache.spark.SparkConf
 import org.apache.spark.internal.Logging
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerEnvironmentUpdate
 import org.apache.spark.scheduler.SparkListenerEvent
 import org.apache.spark.sql.latency.SparkListenerLatencyBatch
+import org.apache.spark.sql.streaming.StreamingQueryListener.QueryProgressEvent
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryStartedEvent
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
+import org.apache.spark.sql.streaming.StreamingQueryProgress
 import org.apache.spark.util.kvstore.KVStore
 
 /**
@@ -62,6 +67,7 @@ private[spark] final class BatchArchive(
   override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
     case batch: SparkListenerLatencyBatch => addKnown(batch)
     case start: QueryStartedEvent if isOurs => addStart(start)
+    case of: QueryProgressEvent => addCommit(of.progress)
     case end: QueryTerminatedEvent => addEnd(end.runId.toString, end.exception.filterNot(isOfApplication))
     case _ =>
   }
@@ -118,9 +124,22 @@ private[spark] final class BatchArchive(
       // Else the ends of a query that fails again and again would drive out those of others that still show.
       if (endedWithoutBatch.remove(earlier)) store.delete(classOf[StoredEnd], earlier)
     }
-    store.write(new StoredStart(run, id, Option(start.name).getOrElse(id), starts))
+    store.write(new StoredStart(run, id, Option(start.name).getOrElse(id), starts, 0, 0))
     withoutBatch(run) = id
     if (withoutBatch.size > BatchArchive.RunsKept) forgetStart(withoutBatch.head._1)
+  }
+
+  /**
+   * Of a run of which no batch with figures was told, all that is known of its commits. Of a trigger that found no data Spark
+   * tells by another event.
+   */
+  private def addCommit(progress: StreamingQueryProgress): Unit = {
+    val run = progress.runId.toString
+    if (withoutBatch.contains(run)) {
+      val took = Option(progress.durationMs.get("triggerExecution")).fold(0L)(_.toLong)
+      val atMs = WallClock.at(Instant.parse(progress.timestamp).toEpochMilli + took)
+      Try(store.read(classOf[StoredStart], run)).foreach(start => store.write(start.committed(atMs)))
+    }
   }
 
   private def forgetStart(run: String): Unit =

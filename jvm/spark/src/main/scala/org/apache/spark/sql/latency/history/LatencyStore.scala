@@ -87,7 +87,16 @@ final class LatencyStore private[spark] (
     val told = known.map(_.key).toSet ++ stored.map(_.key)
     KVUtils.viewToSeq(store.view(classOf[StoredStart])).filterNot(start => told(start.run)).sortBy(-_.told)
       .distinctBy(_.name).reverse.map { start =>
-        val begun = QuerySnapshot(start.name, Some(start.queryId), Some(start.run), 0, Nil, 0, None)
+        val begun = QuerySnapshot(
+          start.name,
+          Some(start.queryId),
+          Some(start.run),
+          start.batches,
+          Nil,
+          0,
+          None,
+          unmarkedMs = Option.when(start.batches > 0)(start.committedMs)
+        )
         if (hasEnded(start.run)) begun
         else activity(start.run).fold(begun)(now => begun.doing(Some(now), WallClock.millis()))
       }

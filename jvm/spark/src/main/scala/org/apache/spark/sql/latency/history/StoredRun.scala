@@ -30,6 +30,7 @@ import org.apache.spark.status.KVUtils.KVIndexParam
  * @param usuallyMs from one commit to the next
  * @param markers its latency markers; none where no batch carried any
  * @param worked the number of the last batch that had records, and `times` who was at work for it
+ * @param workedMs when that was committed; null where no batch had records
  */
 private[spark] final class StoredRun(
     @KVIndexParam val key: String,
@@ -50,7 +51,8 @@ private[spark] final class StoredRun(
     val times: StoredTimes,
     val latestMs: java.util.Map[String, java.lang.Long],
     val usuallyMs: java.lang.Double,
-    val markers: StoredRunMarkers
+    val markers: StoredRunMarkers,
+    val workedMs: java.lang.Long
 ) {
 
   /** The figures as they were, without the last batch: that is stored apart, and may have been dropped. */
@@ -83,7 +85,8 @@ private[spark] final class StoredRun(
       covers = WindowSettings(samples, sampleMs),
       times = Option(times).map(_.times(worked)),
       usuallyMs = Option(usuallyMs).map(_.toDouble),
-      markers = Option(markers).map(_.snapshot)
+      markers = Option(markers).map(_.snapshot),
+      workedMs = Option(workedMs).map(_.toLong)
     )
   }
 
@@ -118,7 +121,8 @@ private[spark] object StoredRun {
       run.times.map(StoredTimes(_)).orNull,
       run.nodes.flatMap(node => node.batchMs.map(ms => node.id -> Long.box(ms))).toMap.asJava,
       run.usuallyMs.map(Double.box).orNull,
-      run.markers.map(StoredRunMarkers(_)).orNull
+      run.markers.map(StoredRunMarkers(_)).orNull,
+      run.workedMs.map(Long.box).orNull
     )
   }
 }

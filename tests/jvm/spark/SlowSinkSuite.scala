@@ -1,0 +1,36 @@
+package io.sparklatency.spark
+
+import io.sparklatency.spark.syntax._
+import org.apache.spark.sql.DataFrame
+
+/** What is said of a query whose records have no timestamp, and whose sink takes most of its time. */
+class SlowSinkSuite extends MarkersTest {
+  test(
+    "a sink that takes longer than all operators is what the headline names, and what the sentence of the work"
+  ) {
+    withSettings(on: _*) {
+      val steps = line.withE2ELatency("read").repartition(2).withE2ELatency("ready")
+      val query = steps.writeStream.queryName("slow_sink").foreachBatch { (batch: DataFrame, _: Long) =>
+        batch.collect()
+        clock.advance(3000)
+      }.start()
+      try {
+        processAll(query)
+        val shown = all("slow_sink")
+        val headline = shown.get("headline")
+        assert(headline.get(
+          "text"
+        ).asText === "The sink takes 3 s of 3 s (100 %) of the work on a batch to write and commit " +
+          "what leaves ready: make it faster.")
+        assert((headline.get("code").asText, headline.get("node").asText) === (("commit", "ready")))
+        assert((headline.get("own").asDouble, headline.get("whole").asDouble) === ((3000.0, 3000.0)))
+        assert(shown.get("slowestStep").asText === "ready")
+        assert(shown.get(
+          "operators"
+        ).get("text").asText === "Batch 0: to write and commit what leaves ready took longest: " +
+          "3 s of 3 s (100 %) from the first read to the commit.")
+        assert(shown.get("operators").get("latency").asDouble === 0.0)
+      } finally query.stop()
+    }
+  }
+}
