@@ -56,7 +56,7 @@ def test_what_the_headline_says_is_not_said_again() -> None:
 
 def test_where_no_record_has_an_age_it_is_said_what_markers_took() -> None:
     text = "Latency markers take 3.6 s from read to the commit, on average."
-    markers = {
+    markers: dict[str, object] = {
         **dict.fromkeys(("interval", "marked")),
         "granularity": "operator",
         "count": 3,

@@ -66,11 +66,13 @@ class LatencyTableSuite extends StreamingTest {
       assert(marked.take(4) === Seq("goes_marked", "source", "RUNNING", "one-node"))
       assert(marked(4).toString.contains("The last commit was ") && marked(5) != null && marked(7) === 2L)
       assert(unmarked.take(4) === Seq("goes_plain", null, "RUNNING", "unknown"))
-      assert(unmarked(4).toString.endsWith("No node of this query has figures.") && unmarked.drop(5) === Seq[Any](
-        0L,
-        null,
-        null
-      ))
+      assert(
+        unmarked(4).toString.endsWith("No node of this query has figures.") && unmarked.drop(5) === Seq[Any](
+          0L,
+          null,
+          null
+        )
+      )
     } finally queries.foreach(_.stop())
     ListenerBus.awaitEmpty(spark.sparkContext)
     assert(rows.map(row => row(2)) === Seq("FINISHED", "FINISHED"))
