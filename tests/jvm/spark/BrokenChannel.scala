@@ -24,7 +24,10 @@ object BrokenChannel {
     finally {
       RunningTasks.stopSending()
       def received(message: AnyRef): Unit = LatencyApplication.receive(message): Unit
-      RunningTasks.receiveBy(part => received(PublishedMessage(part)), report => received(ReportMessage(report)))
+      RunningTasks.receiveBy(
+        part => received(PublishedMessage(part)),
+        report => received(ReportMessage(report))
+      )
     }
   }
 

@@ -248,14 +248,14 @@ class LatencyStoreSuite extends StreamingTest with ArchivedBatches {
     val ofWorker =
       "Traceback (most recent call last):\n  File \"worker.py\", line 1, in main\n    process()\n" +
         "  File \"u.py\", line 3, in u\nValueError: no rights\n"
-    assert(told(s"$traceback\n  File \"a.py\", line 1\n    raise\n$worker\n$ofWorker\n\tat py4j") ===
+    assert(told(traceback + "\n  File \"a.py\", line 1\n    raise\n" + s"$worker\n$ofWorker\n\tat py4j") ===
       Some(s"$worker ValueError: no rights"))
     val inJvm = "org.apache.spark.api.python.PythonException: An exception was thrown from the Python worker:"
     assert(told(s"$inJvm\n$ofWorker\n\tat org.apache") === Some(s"$inJvm ValueError: no rights"))
     assert(told(s"$inJvm\n\tat org.apache") === Some(inJvm))
     // Both have their place, however long they are.
     val long =
-      told(s"${inJvm.init}${"x" * 1000}:\n${ofWorker.replace("no rights", "y" * 1000)}\n\tat org.apache")
+      told(inJvm.init + "x" * 1000 + ":\n" + ofWorker.replace("no rights", "y" * 1000) + "\n\tat org.apache")
     assert(long.exists(text => text.length == 200 && text.startsWith(inJvm.init.take(70))))
     assert(long.exists(text => text.contains("… ValueError: yyy") && text.endsWith("yyy…")))
     // Of an error that came while another was handled the later one counts, and of its text the first line.

@@ -119,7 +119,8 @@ class SystemTimeMistakesSuite extends SystemTimeTest {
     val before = windows(lagging(input))
     for (bad <- Seq("0", "soon"))
       withSettings("spark.sparklatency.watermark.interval" -> bad) {
-        val message = s"spark.sparklatency.watermark.interval=$bad is not valid: a positive duration such as 1s or 500ms is allowed"
+        val message =
+          s"spark.sparklatency.watermark.interval=$bad is not valid: a positive duration such as 1s or 500ms is allowed"
         assert(refused(lagging(input)) === message)
         assert(refused(running(before)(_ => ())) === message)
       }

@@ -15,9 +15,9 @@ object Markers {
     )
     if (markers.count == 0) s"No batch that carries a latency marker has been committed yet.$every"
     else slowest(commits).fold(s"No latency marker is known at the commit.$every") { slowest =>
-        val from = slowest.key.source.fold("")(id => s" from ${Readable.name(id)}")
-        val when = if (slowest.isQuiet) " in the last batch that carried them" else ""
-        s"Latency markers take ${Readable.duration(slowest.latest.avg)}$from to the commit, on average$when.$every"
+      val from = slowest.key.source.fold("")(id => s" from ${Readable.name(id)}")
+      val when = if (slowest.isQuiet) " in the last batch that carried them" else ""
+      s"Latency markers take ${Readable.duration(slowest.latest.avg)}$from to the commit, on average$when.$every"
     }
   }
 

@@ -45,7 +45,8 @@ private final class BatchInProgress {
       same: (String, String) => Boolean,
       ofStage: Int => Boolean = _ => true
   ): () => Option[BatchTimes] = {
-    val (planned, running) = (marks.toList, reports.values.filter(report => ofStage(report.attempt.stage)).toList)
+    val (planned, running) =
+      (marks.toList, reports.values.filter(report => ofStage(report.attempt.stage)).toList)
     () => {
       val reported = running.flatMap(report => report.nodes.map(report.attempt -> _)).groupBy(_._2.planning)
       val all = planned.map { case (planning, mark) =>
