@@ -12,6 +12,7 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.functions.struct
 import org.apache.spark.sql.streaming.StreamingQueryException
+import org.apache.spark.sql.streaming.StreamingQueryListener
 import org.apache.spark.sql.streaming.Trigger
 
 /** What a system-time watermark says to bad input. */
@@ -130,6 +131,33 @@ class SystemTimeMistakesSuite extends SystemTimeTest {
         it.comesTo(50)
         assert(it.rows === Seq(Seq(10.0, 1)))
       }
+    }
+  }
+
+  test("where we cannot get between a query and its trigger only batches move the watermark, and the log says so") {
+    val key = "spark.sparklatency.watermark.interval"
+    val hinders = new StreamingQueryListener {
+      override def onQueryStarted(event: StreamingQueryListener.QueryStartedEvent): Unit = spark.conf.set(key, "soon")
+      override def onQueryProgress(event: StreamingQueryListener.QueryProgressEvent): Unit = ()
+      override def onQueryTerminated(event: StreamingQueryListener.QueryTerminatedEvent): Unit = ()
+    }
+    // Listeners hear of a query in the order in which they came: ours is to be the later one.
+    val ours = spark.streams.listListeners().filter(_.getClass.getSimpleName == "SystemTimeQueries")
+    ours.foreach(spark.streams.removeListener)
+    spark.streams.addListener(hinders)
+    try {
+      val input = stream
+      val told = Logged.during(running(windows(lagging(input))) { it =>
+        it.reads(input, 1)
+        it.comesTo(50)
+        assert(it.rows === Nil)
+        it.reads(input, 45)
+        assert(it.rows === Seq(Seq(10.0, 1)))
+      })
+      assert(told.exists(_.contains("move only while records arrive")))
+    } finally {
+      spark.streams.removeListener(hinders)
+      spark.conf.unset(key)
     }
   }
 
