@@ -134,10 +134,13 @@ class SystemTimeMistakesSuite extends SystemTimeTest {
     }
   }
 
-  test("where we cannot get between a query and its trigger only batches move the watermark, and the log says so") {
+  test(
+    "where we cannot get between a query and its trigger only batches move the watermark, and the log says so"
+  ) {
     val key = "spark.sparklatency.watermark.interval"
     val hinders = new StreamingQueryListener {
-      override def onQueryStarted(event: StreamingQueryListener.QueryStartedEvent): Unit = spark.conf.set(key, "soon")
+      override def onQueryStarted(event: StreamingQueryListener.QueryStartedEvent): Unit =
+        spark.conf.set(key, "soon")
       override def onQueryProgress(event: StreamingQueryListener.QueryProgressEvent): Unit = ()
       override def onQueryTerminated(event: StreamingQueryListener.QueryTerminatedEvent): Unit = ()
     }
