@@ -1,31 +1,8 @@
 package io.sparklatency.spark
 
-import org.apache.spark.sql.Encoder
-import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.classic
-import org.apache.spark.sql.execution.streaming
-import org.apache.spark.sql.streaming.Trigger
-import org.scalatest.Assertions.cancel
 
 /** The names that tests use of Spark and that are not the same on all its lines: those of Spark 4.0. */
-object Lines {
+object Lines extends WithoutRealTime {
   type ClassicSession = classic.SparkSession
-  type MemoryStream[A] = streaming.MemoryStream[A]
-  type StreamingQueryWrapper = streaming.StreamingQueryWrapper
-
-  object MemoryStream {
-    def apply[A](spark: SparkSession)(implicit encoder: Encoder[A]): MemoryStream[A] =
-      streaming.MemoryStream[A](encoder, spark.sqlContext)
-  }
-
-  /** In the place of a source that real-time mode reads: a test that asks for one is cancelled. */
-  object LowLatencyMemoryStream {
-    def apply[A](spark: SparkSession, partitions: Int)(implicit encoder: Encoder[A]): MemoryStream[A] =
-      cancel(
-        s"Spark ${spark.version} has no real-time mode, so no $partitions partitions of ${encoder.clsTag}"
-      )
-  }
-
-  def realTime(duration: String): Trigger =
-    cancel(s"Spark 4.0 has no real-time mode, so no trigger of $duration")
 }

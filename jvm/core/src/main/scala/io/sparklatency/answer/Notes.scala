@@ -40,8 +40,7 @@ private[answer] object Notes {
   private val noNode = Note(
     "no-node",
     Note.Info,
-    "No node of this query has figures. Mark one by hand, or set spark.sparklatency.auto to have nodes marked when it " +
-      "starts."
+    s"${Status.noNode} Mark one by hand, or set spark.sparklatency.auto to have nodes marked when it starts."
   )
 
   private def quiet(query: QuerySnapshot): Option[Note] = Option.when(query.quiet.nonEmpty) {

@@ -1,7 +1,6 @@
 package io.sparklatency.spark.base
 
 import java.util.Locale
-import java.util.concurrent.TimeUnit
 
 import scala.util.Try
 
@@ -15,8 +14,6 @@ import org.apache.spark.SparkConf
 import org.apache.spark.internal.Logging
 import org.apache.spark.network.util.JavaUtils
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.util.IntervalUtils
-import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * The settings `spark.sparklatency.*`, read from wherever Spark keeps settings. A bad value fails when it is read. The error
@@ -180,7 +177,7 @@ object LatencyConf extends Logging {
     "a duration from 1ms to 366d such as 5m or 30s; 0 for never",
     "How long a source of a query with several watermarks may be silent before it no longer holds the others back, until " +
       "it has a record again. Read from the session when a query starts."
-  )(value => durationOrNone(value).filter(_.forall(_ <= LongestMs)))
+  )(value => durationOrNone(value).filter(_.forall(_ <= IntervalText.LongestMs)))
 
   val MarkersInterval: Key[Option[Long]] = new Key(
     s"${Prefix}markers.interval",
@@ -260,15 +257,10 @@ object LatencyConf extends Logging {
   /** Of what is less than a millisecond nothing is left, and yet it is not 0. */
   private def isFigure(char: Char): Boolean = '1' <= char && char <= '9'
 
-  /** More is a mistake in the unit. */
-  private val LongestMs = 366L * 24 * 60 * 60 * 1000
-
   /** Written as Spark's own settings are, `10s`, or as an interval of SQL, `10 seconds`, which `withWatermark` takes. */
   private def millis(value: String): Option[Long] =
-    Try(JavaUtils.timeStringAsMs(value.trim).toLong).toOption.orElse {
-      Option(IntervalUtils.safeStringToInterval(UTF8String.fromString(value))).filter(_.months == 0)
-        .flatMap(interval => Try(IntervalUtils.getDuration(interval, TimeUnit.MILLISECONDS)).toOption)
-    }
+    Try(JavaUtils.timeStringAsMs(value.trim).toLong).toOption
+      .orElse(IntervalText.read(value).filter(_.months == 0).flatMap(IntervalText.millis))
 
   private def rolesOf(value: String): Option[Set[NodeRole]] = {
     val names = value.split(',').map(_.trim).filter(_.nonEmpty)

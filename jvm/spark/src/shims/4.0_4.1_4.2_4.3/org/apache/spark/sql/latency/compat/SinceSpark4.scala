@@ -1,5 +1,7 @@
 package org.apache.spark.sql.latency.compat
 
+import scala.annotation.unused
+
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.expressions.Expression
@@ -7,6 +9,9 @@ import org.apache.spark.sql.catalyst.plans.logical
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.connector.read.streaming
 import org.apache.spark.sql.execution
+import org.apache.spark.sql.execution.FileSourceScanExec
+import org.apache.spark.sql.execution.QueryExecution
+import org.apache.spark.sql.execution.SparkPlan
 
 /** What is the same on all lines of Spark 4, and not on 3.5. Aliases, and calls that cost what Spark's own do. Without state. */
 trait SinceSpark4 {
@@ -19,6 +24,15 @@ trait SinceSpark4 {
 
   /** What a parameter of a hint stands for. */
   def hintParameter(parameter: Any): Any = parameter
+
+  /** The stream that a leaf of a plan reads. */
+  def streamOf(leaf: SparkPlan, @unused query: Option[Any]): Option[streaming.SparkDataStream] = leaf match {
+    case scan: execution.StreamSourceAwareSparkPlan => scan.getStream
+    case _ => None
+  }
+
+  /** Whether a scan of files in the plan of this batch reads a stream. */
+  def isOfStream(scan: FileSourceScanExec, @unused batch: QueryExecution): Boolean = scan.getStream.nonEmpty
 
   /** What kind of mistake Spark has found. */
   def conditionOf(mistake: AnalysisException): Option[String] = Option(mistake.getCondition)

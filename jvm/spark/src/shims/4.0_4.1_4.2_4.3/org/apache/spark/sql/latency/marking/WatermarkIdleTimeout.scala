@@ -3,6 +3,7 @@ package org.apache.spark.sql.latency.marking
 import java.util.UUID
 
 import io.sparklatency.answer.Readable
+import io.sparklatency.spark.base.IntervalText
 import org.apache.spark.sql.catalyst.plans.logical.AnalysisHelper
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.latency.marking
 
 import io.sparklatency.answer.Readable
+import io.sparklatency.spark.base.IntervalText
 import org.apache.spark.unsafe.types.CalendarInterval
 
 /** How far a system-time watermark stays behind the clock. Immutable; made in the user's thread or by an analyzer. */

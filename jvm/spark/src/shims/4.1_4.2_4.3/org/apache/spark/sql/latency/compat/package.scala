@@ -2,16 +2,10 @@ package org.apache.spark.sql.latency
 
 import java.util.UUID
 
-import scala.annotation.unused
-
 import org.apache.spark.sql.catalyst.plans.logical
-import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.classic
-import org.apache.spark.sql.connector.read.streaming.SparkDataStream
 import org.apache.spark.sql.execution
-import org.apache.spark.sql.execution.FileSourceScanExec
-import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.streaming.operators.stateful
 import org.apache.spark.sql.execution.streaming.runtime
 import org.apache.spark.sql.internal.SQLConf
@@ -68,20 +62,9 @@ package object compat extends SinceSpark4 with OffsetMetadata {
   /** The name that Spark gives such an operator in its progress. */
   def shortName(operator: StateStoreWriter): String = operator.shortName
 
-  /** The stream that a leaf of a plan reads. */
-  def streamOf(leaf: SparkPlan, @unused query: Option[StreamExecution]): Option[SparkDataStream] =
-    leaf match {
-      case scan: execution.StreamSourceAwareSparkPlan => scan.getStream
-      case _ => None
-    }
-
-  /** Whether a scan of files in the plan of this batch reads a stream. */
-  def isOfStream(scan: FileSourceScanExec, @unused batch: IncrementalExecution): Boolean =
-    scan.getStream.nonEmpty
-
   /** A watermark has the same in the logical plan of its query and in the plan of each batch. */
   def watermarkId(watermark: EventTimeWatermarkExec): UUID = watermark.nodeId
-  def watermarkId(watermark: EventTimeWatermark): UUID = watermark.nodeId
+  def watermarkId(watermark: logical.EventTimeWatermark): UUID = watermark.nodeId
 
   /** Whether a query is to run in continuous mode. */
   def isContinuous(write: WriteToStreamStatement): Boolean = write.trigger.isInstanceOf[ContinuousTrigger]

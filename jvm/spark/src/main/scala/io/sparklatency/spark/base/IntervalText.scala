@@ -1,4 +1,4 @@
-package org.apache.spark.sql.latency.marking
+package io.sparklatency.spark.base
 
 import scala.util.Try
 
@@ -8,7 +8,7 @@ import org.apache.spark.unsafe.types.CalendarInterval
 import org.apache.spark.unsafe.types.UTF8String
 
 /** An interval as a user writes it. Without state, for any thread. */
-private[marking] object IntervalText {
+object IntervalText {
 
   /** More is a mistake in the unit: a window would wait for a year. */
   val LongestMs: Long = 366L * 24 * 60 * 60 * 1000
