@@ -11,6 +11,8 @@ SHELL := /bin/bash
 NEWEST_LINES := 4.2 4.3
 ALL_LINES := $(NEWEST_LINES) 4.1 4.0 3.5
 LINES := $(or $(SPARK),$(ALL_LINES))
+# What a jar is made for: pip brings Spark 3.5 for Scala 2.12 alone, and those who submit jars have it for Scala 2.13 too.
+JARS_FOR := $(LINES) $(if $(filter 3.5,$(LINES)),3.5_2.13)
 OLDER_LINES := $(filter-out $(NEWEST_LINES),$(LINES))
 WHOLE_LINES := $(if $(SPARK)$(TEST_FULL),$(LINES),$(NEWEST_LINES))
 RELEASE_4.2 := 4.2.0
@@ -49,12 +51,12 @@ SBT_LINT = scalafmtCheckAll e2e/scalafmtCheckAll sparkSuites/scalafmtCheckAll sc
 	"scalafixAll --check" "e2e/scalafixAll --check" "sparkSuites/scalafixAll --check" \
 	$(foreach line,$(OLDER_LINES),$(call bridge,$(line))/scalafmtCheckAll $(if $(filter 3.5,$(line)),core212/scalafmtCheckAll,"$(call bridge,$(line))/scalafix --check"))
 
-scala = $(if $(filter 3.%,$(1)),2.12,2.13)
-jar = dist/sparklatency-spark_$(1)_$(scala)-$(VERSION).jar
+scala = $(if $(filter 3.5,$(1)),2.12,2.13)
+jar = dist/sparklatency-spark_$(firstword $(subst _, ,$(1)))_$(scala)-$(VERSION).jar
 bridge = bridge$(subst .,,$(1))
-BRIDGES := $(foreach line,$(LINES),$(call bridge,$(line)))
+BRIDGES := $(foreach line,$(JARS_FOR),$(call bridge,$(line)))
 BRIDGE_TESTS := $(foreach line,$(LINES),$(call bridge,$(line))/$(if $(filter $(line),$(WHOLE_BRIDGES)),test,testLine))
-JARS := $(foreach line,$(LINES),$(call jar,$(line)))
+JARS := $(foreach line,$(JARS_FOR),$(call jar,$(line)))
 SPARKS := $(LINES:%=.venv/%/spark)
 VENVS := $(WHOLE_LINES:%=.venv/%/ready)
 HOME_JAR := $(call jar,$(HOME_LINE))
@@ -69,7 +71,7 @@ PYTHON_SOURCES := python/pyproject.toml $(shell find python/src -type f -not -pa
 
 define copy_jars
 mkdir -p dist python/src/sparklatency/jars
-$(foreach line,$(LINES),cp jvm/spark/target/$(line)/scala-$(call scala,$(line))/$(notdir $(call jar,$(line))) dist/ &&) true
+$(foreach line,$(JARS_FOR),cp jvm/spark/target/$(line)/scala-$(call scala,$(line))/$(notdir $(call jar,$(line))) dist/ &&) true
 $(foreach line,$(LINES),cp jvm/spark/target/$(line)/unpacked/$(notdir $(call jar,$(line))) python/src/sparklatency/jars/ &&) true
 cp LICENSE python/
 endef
@@ -163,13 +165,14 @@ scala-api: $(SBT_LAUNCHER) .venv/$(HOME_LINE)/spark ## the public Scala API that
 reference: $(SBT_LAUNCHER) .venv/$(HOME_LINE)/ready ## what the code's tables of metrics and settings say: python/docs/reference.md and metrics.json
 	REFERENCE_WRITE=1 $(SBT) "$(HOME_BRIDGE)/testOnly *ReferenceSuite"
 
-bench: build $(HISTOGRAM) ## what a mark costs: half an hour, on a machine that does nothing else
+bench: build $(HISTOGRAM) ## what a mark costs: an hour, on a machine that does nothing else
 	$(foreach line,$(WHOLE_LINES),.venv/$(line)/bin/python tests/bench/pipelines.py --jar $(call jar,$(line)) --histogram $(HISTOGRAM) &&) true
 	$(foreach line,$(WHOLE_LINES),.venv/$(line)/bin/python tests/bench/ingestion.py --jar $(call jar,$(line)) &&) true
 	.venv/$(HOME_LINE)/bin/python tests/bench/unread.py --jar $(HOME_JAR)
 	$(SBT) "bench/Jmh/run -rf text -rff $(RESULTS)/jmh.txt" "bench/Jmh/runMain io.sparklatency.bench.ClockAccuracy $(RESULTS)/clock.md" "bench/runMain io.sparklatency.bench.DriverLoad" "bench/runMain io.sparklatency.figures.MarkerLoad $(RESULTS)/marker-load.md"
 	$(foreach line,$(WHOLE_LINES),.venv/$(line)/bin/python tests/bench/silence.py --line $(line) &&) true
 	.venv/$(HOME_LINE)/bin/python tests/bench/automatic.py --jar $(HOME_JAR)
+	.venv/$(HOME_LINE)/bin/python tests/bench/markers.py --jar $(HOME_JAR)
 	.venv/$(HOME_LINE)/bin/python tests/bench/pages.py
 	.venv/$(HOME_LINE)/bin/python tests/bench/beside_spark.py --jar $(HOME_JAR)
 

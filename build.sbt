@@ -101,7 +101,7 @@ lazy val bridges = new CompositeProject {
 
 val testLine = taskKey[Unit]("runs the suites that depend on the Spark line")
 
-def bridgeOf(spark: SparkLine): String = s"bridge${spark.name.replace(".", "")}"
+def bridgeOf(spark: SparkLine): String = s"bridge${spark.key.replace(".", "")}"
 
 def coreOf(spark: SparkLine): ProjectReference = LocalProject(if (spark.isOfScala212) "core212" else "core")
 
@@ -118,7 +118,7 @@ def bridge(spark: SparkLine): Project =
     )
     .settings(
       name := s"sparklatency-spark_${spark.name}",
-      target := baseDirectory.value / "target" / spark.name,
+      target := baseDirectory.value / "target" / spark.key,
       Compile / unmanagedSourceDirectories ++= spark.shims(baseDirectory.value / "src" / "shims"),
       Test / unmanagedSourceDirectories ++=
         spark.shims((LocalRootProject / baseDirectory).value / "tests" / "jvm" / "shims"),

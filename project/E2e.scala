@@ -10,11 +10,14 @@ object E2e {
   /** What people read JMX with: agents, each one jar that holds what it needs. */
   private val Agents = config("agents").hide
 
+  /** A Spark 3.5 for Scala 2.13, which pip does not bring; without its shells. */
+  private val Spark35 = config("spark35").hide
+
   private val classpaths = taskKey[Seq[File]]("writes the class paths that the end-to-end suite reads")
 
   val settings: Seq[Setting[_]] = Seq(
     publish / skip := true,
-    ivyConfigurations ++= Seq(Connector, Agents),
+    ivyConfigurations ++= Seq(Connector, Agents, Spark35),
     libraryDependencies ++= Seq(
       "org.apache.kafka" %% "kafka" % "4.3.0",
       "org.apache.kafka" % "kafka-tools" % "4.3.0",
@@ -24,13 +27,15 @@ object E2e {
       "org.apache.kafka" % "kafka-clients" % "3.9.2" % Connector intransitive (),
       "org.apache.commons" % "commons-pool2" % "2.13.1" % Connector intransitive (),
       "io.prometheus.jmx" % "jmx_prometheus_javaagent" % "1.0.1" % Agents intransitive (),
-      "io.opentelemetry.javaagent" % "opentelemetry-javaagent" % "2.33.1" % Agents intransitive ()
+      "io.opentelemetry.javaagent" % "opentelemetry-javaagent" % "2.33.1" % Agents intransitive (),
+      "org.apache.spark" %% "spark-sql" % "3.5.9" % Spark35
     ),
     Compile / scalaSource := baseDirectory.value / "jvm",
     classpaths := Seq(
       listed(target.value / "programs.txt", (Runtime / fullClasspath).value.files),
       listed(target.value / "connector.txt", update.value.select(configurationFilter(Connector.name))),
-      listed(target.value / "agents.txt", update.value.select(configurationFilter(Agents.name)))
+      listed(target.value / "agents.txt", update.value.select(configurationFilter(Agents.name))),
+      listed(target.value / "spark35.txt", update.value.select(configurationFilter(Spark35.name)))
     )
   )
 

@@ -1,11 +1,14 @@
 import sbt._
 import sbt.Keys._
 
-/** A minor line of Spark: which release stands for it, and where its jars come from. */
+/** A minor line of Spark for a version of Scala: which release stands for it, and where its jars come from. */
 sealed abstract class SparkLine(val name: String, val release: String) {
 
   /** Whether its Spark is of Scala 2.12. */
   def isOfScala212: Boolean = false
+
+  /** What its project and folders are called after: another version of Scala has others. */
+  def key: String = name
 
   /** Of the tests' files those that name what this Spark does not have. */
   def untested: FileFilter = NothingFilter
@@ -13,8 +16,11 @@ sealed abstract class SparkLine(val name: String, val release: String) {
   /** The settings that put Spark on the compile and test class paths, and keep it out of the jar. */
   def settings: Seq[Setting[_]]
 
-  /** Of the folders in `all`, which are named after the lines they serve (`4.2_4.3`), those that serve this one. */
-  def shims(all: File): Seq[File] = IO.listFiles(all).toSeq.filter(_.getName.split('_').contains(name))
+  /** Of the folders in `all`, which are named after the lines they serve (`4.2_4.3`) or a version of Scala, those that serve this one. */
+  def shims(all: File): Seq[File] = {
+    val served = if (isOfScala212) Set(name, "2.12") else Set(name)
+    IO.listFiles(all).toSeq.filter(_.getName.split('_').exists(served))
+  }
 }
 
 object SparkLine {
@@ -23,13 +29,14 @@ object SparkLine {
   def all: Seq[SparkLine] = newest ++ older
 
   /** Lines of which `make test` runs the tests in Python and from end to end; of the home line also all suites. */
-  val newest: Seq[SparkLine] = Seq(FromMaven("4.2", "4.2.0"), new FromPyspark("4.3", "4.3.0"))
+  val newest: Seq[SparkLine] = Seq(new FromMaven("4.2", "4.2.0"), new FromPyspark("4.3", "4.3.0"))
 
   /** Lines of which it runs one pipeline from end to end, beside the `suites`. */
   val older: Seq[SparkLine] = Seq(
     new FromPyspark("4.1", "4.1.4"),
     new FromPyspark("4.0", "4.0.5"),
-    Spark35
+    Spark35,
+    Spark35OfScala213
   )
 
   /** What depends on the line: what goes through each name in the room `compat`, and the laws of the house. */
@@ -61,7 +68,7 @@ object SparkLine {
     libraryDependencies += "org.scala-lang.modules" %% "scala-collection-compat" % "2.7.0" % Provided
   )
 
-  private case class FromMaven(line: String, version: String) extends SparkLine(line, version) {
+  private class FromMaven(line: String, version: String) extends SparkLine(line, version) {
     def settings: Seq[Setting[_]] =
       Seq(libraryDependencies += "org.apache.spark" %% "spark-sql" % version % Provided)
   }
@@ -77,10 +84,18 @@ object SparkLine {
   }
 
   /** Without `transformWithState`, and without what moves a watermark. */
-  private object Spark35 extends FromPyspark("3.5", "3.5.9") {
-    override def isOfScala212: Boolean = true
+  private trait BeforeSpark4 extends SparkLine {
     override def untested: FileFilter = "SystemTime*" | "Idle*" | "WatermarkSurfacesSuite.scala" |
       "AutomaticFunctionsSuite.scala" | "FlinkStampsSuite.scala" | "LatencyBoundsSuite.scala" |
       "PromisedNamesSuite.scala" | "StatefulMatrixSuite.scala"
+  }
+
+  private object Spark35 extends FromPyspark("3.5", "3.5.9") with BeforeSpark4 {
+    override def isOfScala212: Boolean = true
+  }
+
+  /** For those who submit jars to a Spark 3.5 that pip does not bring. */
+  private object Spark35OfScala213 extends FromMaven("3.5", "3.5.9") with BeforeSpark4 {
+    override def key: String = "3.5_2.13"
   }
 }

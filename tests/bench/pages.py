@@ -18,7 +18,7 @@ RESULTS = HERE / "results"
 ROOT = HERE.parents[1]
 PAGES = [
     ROOT / "README.md",
-    *(ROOT / "python" / "docs" / page for page in ("cost.md", "markers.md", "time.md")),
+    *(ROOT / "python" / "docs" / page for page in ("cost.md", "ingestion.md", "markers.md", "time.md")),
 ]
 LINES = [file.stem.removeprefix("marks-") for file in sorted(RESULTS.glob("marks-*.jsonl"))]
 BLOCK = re.compile(r"(<!-- bench (\S+) -->\n).*?(<!-- end of bench -->)", re.DOTALL)

@@ -94,6 +94,35 @@ class LinkedSpark(Spark):
         return self.folder
 
 
+@dataclass(frozen=True)
+class SparkOfScala213(LinkedSpark):
+    """Spark 3.5 with jars of Scala 2.13, which pip does not bring, and those that go with them."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        jars = self.folder / "jars"
+        jars.unlink()
+        jars.mkdir()
+        for jar in (_ROOT / "tests/e2e/target/spark35.txt").read_text().splitlines():
+            (jars / Path(jar).name).symlink_to(jar)
+
+    @property
+    def artifact(self) -> str:
+        return "sparklatency-spark_3.5_2.13"
+
+
+OF_SCALA_213 = ["3.5_2.13"] if "3.5" in OLDER_LINES else []
+"""What tests call it, where they run on Spark 3.5 at all."""
+
+
+def installed(key: str, folder: Path, java_home: Path | None = None) -> Spark:
+    """The Spark of a line, or of one of OF_SCALA_213, which is put together in a new folder `folder`."""
+    if key not in OF_SCALA_213:
+        return Spark(key, java_home)
+    folder.mkdir()
+    return SparkOfScala213("3.5", java_home, folder=folder)
+
+
 def settings(conf: Mapping[str, str]) -> list[str]:
     """Settings as spark-submit takes them."""
     return [part for key, value in conf.items() for part in ("--conf", f"{key}={value}")]

@@ -1,6 +1,7 @@
 """One pipeline through `spark-submit --jars` on each line without all suites in `make test`, and on JDK 21.
 
-It goes the way of a user: the line's own pyspark chooses the jar, and every surface shows what was read.
+It goes the way of a user: the line's own pyspark chooses the jar, and every surface shows what was read. For
+a Spark 3.5 of Scala 2.13, which pip does not bring, users choose it.
 """
 
 import json
@@ -16,8 +17,8 @@ from urllib.request import urlopen
 
 import pytest
 from broker import free_port
-from children import Child
-from cluster import LINES, OLDER_LINES, Spark, settings
+from children import Child, await_until
+from cluster import LINES, OF_SCALA_213, OLDER_LINES, Spark, installed, settings
 from jdk import java_home
 
 from sparklatency import latency
@@ -30,7 +31,7 @@ KEYS = 7
 MACHINE = None
 """The JDK that the machine has."""
 
-RUNS = [*((line, MACHINE) for line in OLDER_LINES), *((line, 21) for line in LINES[:1])]
+RUNS = [*((line, MACHINE) for line in [*OLDER_LINES, *OF_SCALA_213]), *((line, 21) for line in LINES[:1])]
 """Lines, and the JDK of each."""
 
 
@@ -67,7 +68,7 @@ def submitted(
     """The test that ends it comes last."""
     line, jdk = request.param
     folder = tmp_path_factory.mktemp("older-line")
-    spark = Spark(line, None if jdk is MACHINE else java_home(folder / "jdk"))
+    spark = installed(line, folder / "spark", None if jdk is MACHINE else java_home(folder / "jdk"))
     for part in ("records", "events"):
         (folder / part).mkdir()
     write_records(folder / "records")
@@ -81,7 +82,7 @@ def submitted(
         "spark.sparklatency.sample.window": "1h",  # longer than all of these tests
         "spark.sql.shuffle.partitions": "2",
     }
-    jar = command(spark, "jar").strip()
+    jar = str(spark.jar) if line in OF_SCALA_213 else command(spark, "jar").strip()
     submit = ["--master", "local[2]", "--driver-memory", "1g", "--jars", jar, *settings(conf)]
     arguments = (str(folder / "records"), str(folder))
     with spark.start("older-line", folder, "spark-submit", *submit, SCRIPT, *arguments) as driver:
@@ -180,6 +181,20 @@ def test_the_history_server_shows_the_same(submitted: Submitted, tmp_path: Path)
     with history_server(submitted, tmp_path) as server:
         assert {query: records(query, server, submitted.id) for query in live} == live
         assert "by_hand" in text(f"{server}/history/{submitted.id}/latency/")
+
+
+@pytest.mark.parametrize("key", OF_SCALA_213)
+def test_a_jar_for_another_scala_says_so(key: str, tmp_path: Path) -> None:
+    """It is the one that pip brings."""
+    spark, conf = installed(key, tmp_path / "spark"), {"spark.plugins": "io.sparklatency.LatencyPlugin"}
+    submit = ["--master", "local[1]", "--jars", str(Spark("3.5").jar), *settings(conf)]
+    arguments = (str(tmp_path), str(tmp_path))
+    with spark.start("refused", tmp_path, "spark-submit", *submit, SCRIPT, *arguments) as driver:
+        await_until(lambda: driver.ended() is not None, within=60)
+        assert driver.ended() != 0
+        told = driver.log.read_text()
+    assert "sparklatency-spark_3.5_2.12 is not for this Spark, which is 3.5.9 with Scala 2.13." in told
+    assert "Take sparklatency-spark_3.5_2.13, " in told
 
 
 @pytest.mark.parametrize("line", [line for line in OLDER_LINES if line != "3.5"])  # it cannot have it

@@ -22,7 +22,7 @@ from xml.etree import ElementTree as Xml
 from zipfile import ZIP_STORED, ZipFile
 
 import pytest
-from cluster import LINES, OLDER_LINES, Spark, settings
+from cluster import LINES, OF_SCALA_213, OLDER_LINES, Spark, installed, settings
 
 from mutants import CHECKOUT, files
 
@@ -83,6 +83,11 @@ def line(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.fixture(params=[*LINES, *OLDER_LINES, *OF_SCALA_213])
+def spark(request: pytest.FixtureRequest, tmp_path: Path) -> Spark:
+    return installed(request.param, tmp_path / "spark")
+
+
 @pytest.fixture
 def home(tmp_path: Path) -> dict[str, str]:
     """The environment of a user whose home is empty."""
@@ -91,13 +96,13 @@ def home(tmp_path: Path) -> dict[str, str]:
     return kept | {"HOME": str(tmp_path), "SPARK_LOCAL_IP": "127.0.0.1"}
 
 
-def artifact(line: str, ending: str) -> Path:
-    name = Spark(line).artifact
+def artifact(spark: Spark, ending: str) -> Path:
+    name = spark.artifact
     return UPLOADS / "maven/io/sparklatency" / name / VERSION / f"{name}-{VERSION}{ending}"
 
 
-def test_what_maven_gets_is_complete_and_wants_nothing(line: str) -> None:
-    pom = Xml.parse(artifact(line, ".pom")).getroot()  # noqa: S314
+def test_what_maven_gets_is_complete_and_wants_nothing(spark: Spark) -> None:
+    pom = Xml.parse(artifact(spark, ".pom")).getroot()  # noqa: S314
     assert "dependenc" not in Xml.tostring(pom).decode()
     for said in (
         "name",
@@ -108,7 +113,7 @@ def test_what_maven_gets_is_complete_and_wants_nothing(line: str) -> None:
     ):
         assert pom.findtext("/".join(f"{{*}}{step}" for step in said.split("/"))), said
     classes, sources, docs = (
-        ZipFile(artifact(line, end)) for end in (".jar", "-sources.jar", "-javadoc.jar")
+        ZipFile(artifact(spark, end)) for end in (".jar", "-sources.jar", "-javadoc.jar")
     )
     for archive, name in (
         (classes, "io/sparklatency/LatencyPlugin.class"),
@@ -120,11 +125,11 @@ def test_what_maven_gets_is_complete_and_wants_nothing(line: str) -> None:
     assert not [name for name in classes.namelist() if name.startswith("scala/")]
 
 
-def test_the_terms_are_in_all_that_is_uploaded(line: str) -> None:
+def test_the_terms_are_in_all_that_is_uploaded(spark: Spark) -> None:
     licence = (CHECKOUT / "LICENSE").read_bytes()
     for end in (".jar", "-sources.jar"):
-        assert ZipFile(artifact(line, end)).read("META-INF/LICENSE") == licence
-    notice = ZipFile(artifact(line, ".jar")).read("META-INF/NOTICE").decode()
+        assert ZipFile(artifact(spark, end)).read("META-INF/LICENSE") == licence
+    notice = ZipFile(artifact(spark, ".jar")).read("META-INF/NOTICE").decode()
     assert "Copyright 2012-2015 The Prometheus Authors" in notice
     wheel, sdist = python_packages()
     name = f"sparklatency-{VERSION}"
@@ -135,8 +140,8 @@ def test_the_terms_are_in_all_that_is_uploaded(line: str) -> None:
         assert packed.read() == licence
 
 
-def test_no_class_asks_for_one_of_ours_that_was_left_out(line: str) -> None:
-    command = ["jdeps", "-v", "--multi-release", "base", str(artifact(line, ".jar"))]
+def test_no_class_asks_for_one_of_ours_that_was_left_out(spark: Spark) -> None:
+    command = ["jdeps", "-v", "--multi-release", "base", str(artifact(spark, ".jar"))]
     told = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
     missing = re.findall(r"-> (io\.(?:sparklatency|prometheus)\S*) +not found", told)
     assert "io.sparklatency.shaded.prometheus.metrics.model.snapshots.Labels" in told
@@ -158,9 +163,9 @@ def test_the_wheel_is_below_ten_megabytes() -> None:
 
 def test_the_wheel_has_the_jar_of_maven_unpacked(line: str, tmp_path: Path) -> None:
     wheel, _ = python_packages()
-    name = artifact(line, ".jar").name
+    name = artifact(Spark(line), ".jar").name
     inside = ZipFile(ZipFile(wheel).extract(f"sparklatency/jars/{name}", tmp_path))
-    maven = ZipFile(artifact(line, ".jar"))
+    maven = ZipFile(artifact(Spark(line), ".jar"))
     assert inside.namelist() == maven.namelist()
     assert {entry.compress_type for entry in inside.infolist()} == {ZIP_STORED}
     for entry in maven.namelist():
@@ -187,7 +192,7 @@ def test_built_again_in_another_folder_it_is_the_same(tmp_path: Path) -> None:
         dict(os.environ),
         within=1800,
     )
-    jar = artifact(line, ".jar")
+    jar = artifact(Spark(line), ".jar")
     shutil.copyfile(
         again / "jvm/spark/target" / line / "unpacked" / jar.name,
         again / "python/src/sparklatency/jars" / jar.name,
@@ -208,26 +213,26 @@ def test_built_again_in_another_folder_it_is_the_same(tmp_path: Path) -> None:
 
 
 def test_a_shell_in_scala_resolves_the_package(line: str, home: dict[str, str], tmp_path: Path) -> None:
-    shell = [Spark(line).home / "bin" / "spark-shell", *submit(line, tmp_path)]
+    shell = [Spark(line).home / "bin" / "spark-shell", *submit(Spark(line), tmp_path)]
     assert "records: 2\n" in ran(shell, tmp_path, home, SCALA)
 
 
 def test_a_shell_in_sql_resolves_the_package(line: str, home: dict[str, str], tmp_path: Path) -> None:
-    shell = [Spark(line).home / "bin" / "spark-sql", *submit(line, tmp_path)]
+    shell = [Spark(line).home / "bin" / "spark-sql", *submit(Spark(line), tmp_path)]
     assert "records: 2\n" in ran([*shell, "-e", SQL], tmp_path, home)
 
 
-def test_a_submitted_program_resolves_the_package(line: str, home: dict[str, str], tmp_path: Path) -> None:
+def test_a_submitted_program_resolves_the_package(spark: Spark, home: dict[str, str], tmp_path: Path) -> None:
     """A line of SQL marks it: the program has nothing of ours but the jar."""
     program = tmp_path / "program.py"
     program.write_text(SUBMITTED)
-    alone = home | {"PYSPARK_PYTHON": str(Spark(line).python)}
-    command = [Spark(line).home / "bin" / "spark-submit", *submit(line, tmp_path), program]
+    alone = home | {"PYSPARK_PYTHON": str(spark.python)}
+    command = [spark.home / "bin" / "spark-submit", *submit(spark, tmp_path), program]
     assert "records: 2\n" in ran(command, tmp_path, alone)
 
 
-def submit(line: str, folder: Path) -> list[str | Path]:
-    package = f"io.sparklatency:{Spark(line).artifact}:{VERSION}"
+def submit(spark: Spark, folder: Path) -> list[str | Path]:
+    package = f"io.sparklatency:{spark.artifact}:{VERSION}"
     conf = {
         "spark.plugins": "io.sparklatency.LatencyPlugin",
         "spark.jars.ivy": str(folder / "ivy"),

@@ -5,6 +5,7 @@ import java.util.{Map => JMap}
 
 import io.sparklatency.spark.base.LatencyConf
 import io.sparklatency.spark.base.OurFailure
+import io.sparklatency.spark.base.Version
 import org.apache.spark.SparkContext
 import org.apache.spark.api.plugin.DriverPlugin
 import org.apache.spark.api.plugin.ExecutorPlugin
@@ -35,6 +36,7 @@ final class LatencyPlugin extends SparkPlugin {
     private var context: SparkContext = _
 
     override def init(context: SparkContext, plugin: PluginContext): JMap[String, String] = {
+      Version.requireFit()
       LatencyConf(context.getConf).validate()
       LatencyConf.warnOfUnknownKeys(context.getConf)
       SessionExtensions.configure(context, classOf[LatencyExtensions].getName)

@@ -41,8 +41,10 @@ import org.apache.spark.sql.latency.tracking.PlannedPath
  * and nothing per record.
  */
 final class LatencyExtensions extends SparkSessionExtensionsProvider {
-  override def apply(extensions: SparkSessionExtensions): Unit =
+  override def apply(extensions: SparkSessionExtensions): Unit = {
+    Version.requireFit()
     if (SessionExtensions.isNew(extensions)) addTo(extensions)
+  }
 
   private def addTo(extensions: SparkSessionExtensions): Unit = {
     extensions.injectResolutionRule(session => LatencyHint(session.asInstanceOf[SparkSession]))
