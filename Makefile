@@ -103,17 +103,17 @@ test-parts: build $(VENVS)
 	@$(MAKE) --no-print-directory test-e2e
 
 test-jvm: $(SBT_LAUNCHER) $(VENVS) $(SPARKS) # one session of sbt for all that the tests want of it; two lines' suites run side by side
-	$(SBT) $(SBT_LINT) core/test "all $(BRIDGE_TESTS)" $(HOME_BRIDGE)/mimaReportBinaryIssues $(BRIDGES:%=%/unpacked) e2e/classpaths sparkSuites/classpath
+	$(SBT) $(if $(SPARK)$(TEST_FULL),,-Dsuites.of.line=true) $(SBT_LINT) core/test "all $(BRIDGE_TESTS)" $(HOME_BRIDGE)/mimaReportBinaryIssues $(BRIDGES:%=%/unpacked) e2e/classpaths sparkSuites/classpath
 	$(copy_jars)
 	touch tests/e2e/target/classpaths tests/spark_suites/target/classpath.txt
 
 $(ALL_LINES:%=test-python-%): test-python-%: build .venv/%/ready
 	SPARK_LINES="$(PYTHON_LINES)" .venv/$*/bin/python -m pytest -c python/pyproject.toml --junitxml target/reports/python-$*.xml tests/python
 
-# Two modules at a time, each with a broker and clusters of its own.
+# Three modules at a time, each with a broker and clusters of its own: they wait for most of their time.
 test-e2e: build tests/e2e/target/classpaths
 	SPARK_LINES="$(filter $(NEWEST_LINES),$(LINES))" OLDER_LINES="$(OLDER_LINES)" .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml \
-		--numprocesses 2 --dist loadfile --junitxml target/reports/e2e.xml \
+		--numprocesses 3 --dist loadfile --junitxml target/reports/e2e.xml \
 		$(if $(filter $(NEWEST_LINES),$(LINES)),tests/e2e,tests/e2e/test_older_lines.py)
 
 mutants: build ## break the code in known ways, and see that tests fail; ONLY="core python/slo" picks some

@@ -122,7 +122,7 @@ def bridge(spark: SparkLine): Project =
       Compile / unmanagedSourceDirectories ++= spark.shims(baseDirectory.value / "src" / "shims"),
       Test / unmanagedSourceDirectories ++=
         spark.shims((LocalRootProject / baseDirectory).value / "tests" / "jvm" / "shims"),
-      Test / unmanagedSources / excludeFilter := HiddenFileFilter || spark.untested,
+      Test / unmanagedSources / excludeFilter := HiddenFileFilter || spark.untested || spark.notAsked,
       Test / javaOptions ++= sparkJvm ++ shortLived,
       inForks(count = 3),
       testLine := (Test / testOnly).toTask(SparkLine.suites.map("*." + _).mkString(" ", " ", "")).value,

@@ -13,6 +13,13 @@ sealed abstract class SparkLine(val name: String, val release: String) {
   /** Of the tests' files those that name what this Spark does not have. */
   def untested: FileFilter = NothingFilter
 
+  /** And those of suites that this line would not run: `make test` compiles no more than it runs. */
+  def notAsked: FileFilter =
+    if (!sys.props.contains("suites.of.line") || this == SparkLine.all.head) NothingFilter
+    else new SimpleFileFilter(file =>
+      file.getName.endsWith("Suite.scala") && !SparkLine.suites.contains(file.getName.stripSuffix(".scala"))
+    )
+
   /** The settings that put Spark on the compile and test class paths, and keep it out of the jar. */
   def settings: Seq[Setting[_]]
 
