@@ -1,7 +1,7 @@
-"""Executors whose clocks are off, by a library preloaded into them: what the driver says of each clock.
+"""Two workers, each with an executor whose clock is off: what the driver says of each clock.
 
-Beside the figures stand those of the moving average that Apache Apex corrects clocks by, of the same
-exchanges.
+A library that is preloaded into the executors sets their clocks off. Beside the figures stand those of the
+moving average that Apache Apex corrects clocks by, of the same exchanges.
 """
 
 import json
@@ -19,7 +19,7 @@ from urllib.request import urlopen
 import pytest
 from broker import free_port
 from children import Child
-from cluster import LINES, cluster_in_driver
+from cluster import LINES, Spark, running_cluster
 from submitted import CONF
 
 from sampling import by_turns
@@ -130,7 +130,7 @@ def driver(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     (folder / "log4j2.properties").write_text(LOGGING)
     steps = folder / "steps"
     steps.write_bytes(bytes(8))
-    cluster, port, since = cluster_in_driver(request.param, home), free_port(), time.monotonic_ns()
+    port, since = free_port(), time.monotonic_ns()
     environment = {"LD_PRELOAD": str(library), "SKEW_FROM_NS": str(since), "SKEW_STEP_0": str(steps)}
     for executor, (micros, ppm) in SKEWS.items():
         environment |= {f"SKEW_US_{executor}": str(micros), f"SKEW_PPM_{executor}": str(ppm)}
@@ -143,8 +143,13 @@ def driver(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         **{f"spark.executorEnv.{name}": value for name, value in environment.items()},
     }
     arguments = (str(records), str(folder / "checkpoint"))
-    jars = [str(cluster.spark.jar)]
-    with cluster.running(folder, HERE / "local_cluster.py", *arguments, jars=jars, conf=conf) as app:
+    spark = Spark(request.param)
+    with (
+        running_cluster(spark, home) as cluster,
+        cluster.running(
+            folder, HERE / "local_cluster.py", *arguments, jars=[str(spark.jar)], conf=conf
+        ) as app,
+    ):
         yield Driver(app.driver, f"http://127.0.0.1:{port}", since, records, steps)
 
 
