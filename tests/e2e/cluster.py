@@ -111,7 +111,7 @@ class SparkOfScala213(LinkedSpark):
         return "sparklatency-spark_3.5_2.13"
 
 
-OF_SCALA_213 = ["3.5_2.13"] if "3.5" in OLDER_LINES else []
+OF_SCALA_213 = ["3.5_2.13"] if "3.5" in {*LINES, *OLDER_LINES} else []
 """What tests call it, where they run on Spark 3.5 at all."""
 
 
