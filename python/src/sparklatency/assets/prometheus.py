@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 from sparklatency.assets.metrics import COMMIT_LATENCY, E2E_LATENCY, histogram, metric
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 _WHERE = "{{ $labels.query }} ({{ $labels.app }})"
-_NODE = f"node {{{{ $labels.node }}}} of query {_WHERE}"
 _DURATION = "{{ $value | humanizeDuration }}"
 _RUNNING = metric("batch-in-progress").prometheus
 _USUALLY = metric("commit-interval").prometheus
 _STALLED = f"({_RUNNING} > 30 and {_RUNNING} > 5 * {_USUALLY}) or (({_RUNNING} > 30) unless {_USUALLY})"
 """As the note ``stalled``: more than half a minute, and five times as long as usual."""
+
+_LAG = metric("watermark-lag").prometheus
 
 
 def percentile(measure: str, quantile: float, selector: str = "", window: str = "5m") -> str:
@@ -48,21 +49,24 @@ def alerts(p99_seconds: float, watermark_lag_seconds: float) -> Mapping[str, Any
                         f"the records of a batch of query {_WHERE} waited for its commit for {_DURATION}",
                         wait="1m",
                     ),
-                    _alert(
+                    _of_worst_node(
                         "SparkRecordLatencyHigh",
-                        f"max by (app, query) ({percentile(E2E_LATENCY, 0.99)}) > {p99_seconds:g}",
-                        f"1 % of the records of query {_WHERE} are at least {_DURATION} old",
+                        lambda selector: percentile(E2E_LATENCY, 0.99, selector),
+                        p99_seconds,
+                        f"1 % of the records of query {_WHERE} are at least {_DURATION} old at node {{node}}",
                         wait="5m",
                     ),
-                    _alert(
+                    _of_worst_node(
                         "SparkCommitLatencyHigh",
-                        f"max by (app, query) ({percentile(COMMIT_LATENCY, 0.99)}) > {p99_seconds:g}",
-                        f"1 % of the records of query {_WHERE} are at least {_DURATION} old at the commit",
+                        lambda selector: percentile(COMMIT_LATENCY, 0.99, selector),
+                        p99_seconds,
+                        f"1 % of the records of query {_WHERE} that left it at node {{node}} are at least "
+                        f"{_DURATION} old at the commit",
                         wait="5m",
                     ),
                     _alert(
                         "SparkWatermarkBehind",
-                        f"{metric('watermark-lag').prometheus} > {watermark_lag_seconds:g}",
+                        _behind(watermark_lag_seconds),
                         f"the watermark of query {_WHERE} is {_DURATION} behind the clock",
                         wait="5m",
                     ),
@@ -76,10 +80,46 @@ def alerts(p99_seconds: float, watermark_lag_seconds: float) -> Mapping[str, Any
     }
 
 
+def _behind(limit: float) -> str:
+    """As far as that, and by as much more as two batches take where none shows that it runs.
+
+    In real-time mode a batch takes minutes, and the watermark moves only when one ends.
+    """
+    in_batches = f"{_LAG} > {limit:g} and max_over_time({_RUNNING}[1h])"
+    never_committed = f"{_LAG} > {limit:g} unless {_USUALLY}"
+    return f"({in_batches}) or {_LAG} > {limit:g} + 2 * {_USUALLY} or ({never_committed})"
+
+
 def _counted(name: str, counter: str) -> dict[str, Any]:
     found = metric(counter)
-    summary = f"{{{{ $value | humanize }}}} in the last five minutes at {_NODE}: {found.help}"
-    return _alert(name, f"increase({found.prometheus}[5m]) > 0", summary)
+    return _of_worst_node(
+        name,
+        lambda selector: f"increase({found.prometheus}{selector}[5m])",
+        0,
+        "{{ $value | humanize }} in the last five minutes at node {node} of "
+        f"query {_WHERE}: {found.help}",
+    )
+
+
+def _of_worst_node(
+    name: str, figure: Callable[[str], str], limit: float, summary: str, wait: str | None = None
+) -> dict[str, Any]:
+    """An alert on a figure that each node has: one for the query, whose summary names the node.
+
+    Args:
+        name: of the alert.
+        figure: its PromQL, for a selector of series.
+        limit: what it may be at the most.
+        summary: with ``{node}`` where the node is to be.
+        wait: for how long it has to be more.
+    """
+    worst = f"topk(1, {figure('{app=%q,query=%q}')})"
+    node = (
+        f"{{{{ with printf `{worst}` $labels.app $labels.query | query }}}}"
+        '{{ . | first | label "node" }}{{ end }}'
+    )
+    expression = f"max by (app, query) ({figure('')}) > {limit:g}"
+    return _alert(name, expression, summary.replace("{node}", node), wait)
 
 
 def _alert(name: str, expression: str, summary: str, wait: str | None = None) -> dict[str, Any]:

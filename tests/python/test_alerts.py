@@ -1,0 +1,144 @@
+"""The exported alerts, judged by Prometheus itself on series with known values and a clock of its own."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from scraping import required
+from support import exported
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+pytestmark = pytest.mark.one_line
+
+EVERY = "15s"
+"""How often there is a value, and the rules are judged."""
+
+OF = '{app="shop",query="orders"}'
+LABELS = {"app": "shop", "query": "orders", "severity": "warning"}
+LAG, RUNNING, INTERVAL = (
+    f"sparklatency_{name}_seconds{OF}" for name in ("watermark_lag", "batch_in_progress", "commit_interval")
+)
+
+
+def raised(folder: Path, series: Mapping[str, str], at: str, expected: Mapping[str, list[str]]) -> str:
+    """What promtool has to say against the summaries that each alert of the query is to have at that time."""
+    (folder / "alerts.yml").write_text(exported("prometheus-rules"))
+    rules = [rule["alert"] for rule in yaml.safe_load(exported("prometheus-rules"))["groups"][0]["rules"]]
+    judged: list[dict[str, Any]] = [
+        {
+            "alertname": rule,
+            "eval_time": at,
+            "exp_alerts": [
+                {"exp_labels": LABELS, "exp_annotations": {"summary": summary}}
+                for summary in expected.get(rule, [])
+            ],
+        }
+        for rule in rules
+    ]
+    of_series = [{"series": name, "values": values} for name, values in series.items()]
+    test = {"interval": EVERY, "input_series": of_series, "alert_rule_test": judged}
+    document = {"rule_files": ["alerts.yml"], "evaluation_interval": EVERY, "tests": [test]}
+    (folder / "test.yml").write_text(yaml.safe_dump(document))
+    command = [required("promtool"), "test", "rules", str(folder / "test.yml")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return "" if done.returncode == 0 else done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("alert", "counter", "what"),
+    [
+        (
+            "SparkRecordsDroppedLate",
+            "records_dropped_late",
+            "records that the operator dropped because they were behind its watermark of event time",
+        ),
+        (
+            "SparkRecordsDroppedLateBySystemTime",
+            "records_dropped_late_by_system_time",
+            "records that the operator dropped because they were behind its system-time watermark",
+        ),
+        (
+            "SparkRecordsWithoutTimestamp",
+            "records_without_timestamp",
+            "records not measured: no timestamp, or one before 1970",
+        ),
+        (
+            "SparkClocksDiffer",
+            "records_ahead_of_clock",
+            "records with a timestamp in the future: their latency is negative",
+        ),
+    ],
+)
+def test_what_several_nodes_count_alerts_once_and_names_the_node_with_most(
+    tmp_path: Path, alert: str, counter: str, what: str
+) -> None:
+    steps = {"read": 1, 'the "sink" %d': 2, "checked": 0}
+    series = {
+        f'sparklatency_{counter}_total{{app="shop",query="orders",node={_quoted(node)}}}': f"0+{step}x60"
+        for node, step in steps.items()
+    }
+    other = f'sparklatency_{counter}_total{{app="bank",query="orders",node="read"}}'
+    summary = f'40 in the last five minutes at node the "sink" %d of query orders (shop): {what}'
+    assert raised(tmp_path, {**series, other: "7x60"}, "10m", {alert: [summary]}) == ""
+
+
+@pytest.mark.parametrize(
+    ("alert", "measure", "summary"),
+    [
+        (
+            "SparkRecordLatencyHigh",
+            "record_e2e_latency",
+            "1 % of the records of query orders (shop) are at least 29.8s old at node sink",
+        ),
+        (
+            "SparkCommitLatencyHigh",
+            "record_commit_latency",
+            "1 % of the records of query orders (shop) that left it at node sink are at least 29.8s old "
+            "at the commit",
+        ),
+    ],
+)
+def test_a_missed_objective_alerts_once_and_names_the_worst_node(
+    tmp_path: Path, alert: str, measure: str, summary: str
+) -> None:
+    """Records are up to 5 seconds old at one node, at the next half of them up to 30, and at the last all."""
+    series = {}
+    for node, upto in {"read": (10, 10, 10), "scored": (0, 5, 10), "sink": (0, 0, 10)}.items():
+        for bound, step in zip(("5.0", "10.0", "30.0"), upto, strict=True):
+            of = f'{{app="shop",query="orders",node="{node}",le="{bound}"}}'
+            series[f"sparklatency_{measure}_seconds_bucket{of}"] = f"0+{step}x100"
+        of = f'{{app="shop",query="orders",node="{node}",le="+Inf"}}'
+        series[f"sparklatency_{measure}_seconds_bucket{of}"] = f"0+{upto[-1]}x100"
+    assert raised(tmp_path, series, "15m", {alert: [summary]}) == ""
+
+
+BEHIND = "the watermark of query orders (shop) is {} behind the clock"
+
+
+@pytest.mark.parametrize(
+    ("series", "lag"),
+    [
+        pytest.param({LAG: "301x100", INTERVAL: "10x100", RUNNING: "1 _x100"}, "5m 1s", id="micro-batches"),
+        pytest.param({LAG: "300x100", INTERVAL: "10x100", RUNNING: "1 _x100"}, None, id="in time"),
+        pytest.param({LAG: "301x100"}, "5m 1s", id="no commit yet"),
+        pytest.param({LAG: "321x100", INTERVAL: "10x100"}, "5m 21s", id="silent for long"),
+        pytest.param({LAG: "900x100", INTERVAL: "300x100"}, None, id="real-time mode"),
+        pytest.param({LAG: "901x100", INTERVAL: "300x100"}, "15m 1s", id="real-time mode, behind"),
+    ],
+)
+def test_a_watermark_is_behind_by_more_than_two_batches_of_real_time_mode(
+    tmp_path: Path, series: Mapping[str, str], lag: str | None
+) -> None:
+    expected = {"SparkWatermarkBehind": [BEHIND.format(lag)]} if lag else {}
+    assert raised(tmp_path, series, "20m", expected) == ""
+
+
+def _quoted(label: str) -> str:
+    return '"' + label.replace('"', '\\"') + '"'
