@@ -1,13 +1,13 @@
 """Queries that are well until something happens to what they stand on: a sink, a broker, all executors.
 
-Each writes a line of JSON when it is well. What shall happen to the sink does when there is a file.
+What shall happen to a sink, or to a function that takes batches, does when there is a file.
 """
 
 import sys
 import time
 from pathlib import Path
 
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 
 from sparklatency import with_e2e_latency
 
@@ -19,8 +19,12 @@ class Sink:
         self._hangs = hangs
 
     def process(self, _: Row) -> None:
-        while self._hangs.exists():
-            time.sleep(0.1)
+        await_end(self._hangs)
+
+
+def await_end(hangs: Path) -> None:
+    while hangs.exists():
+        time.sleep(0.1)
 
 
 def main(kind: str, folder: str, brokers: str, topic: str) -> None:
@@ -33,7 +37,18 @@ def main(kind: str, folder: str, brokers: str, topic: str) -> None:
         rows = spark.readStream.format("rate").option("rowsPerSecond", 10).option("numPartitions", 1).load()
     marked = with_e2e_latency(rows, "source", "timestamp")
     writer = marked.writeStream.queryName(kind).option("checkpointLocation", str(Path(folder, "checkpoint")))
-    to = writer.foreach(Sink(Path(folder, "hang"))) if kind == "sink" else writer.format("noop")
+    hangs = Path(folder, "hang")
+
+    def write(batch: DataFrame, _: int) -> None:
+        batch.write.format("noop").mode("append").save()
+        await_end(hangs)
+
+    if kind == "sink":
+        to = writer.foreach(Sink(hangs))
+    elif kind == "function":
+        to = writer.foreachBatch(write)
+    else:
+        to = writer.format("noop")
     query = to.trigger(processingTime="500 milliseconds").start()
     query.awaitTermination()
 

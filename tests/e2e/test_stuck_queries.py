@@ -1,6 +1,6 @@
-"""A sink that hangs, a broker that dies, executors that die: each is seen everywhere, and raises an alert.
+"""A sink or a foreachBatch that hangs, a broker or executors that die: each is seen everywhere, and alerts.
 
-Three applications run at the same time: half a minute has to pass until a batch is said to be stalled.
+Four applications run at the same time: half a minute has to pass until a batch is said to be stalled.
 """
 
 import re
@@ -32,11 +32,16 @@ CONF = {
     "spark.plugins": "io.sparklatency.LatencyPlugin",
     "spark.ui.port": "0",
 }
-KINDS = ["sink", "broker", "executors"]
+KINDS = ["sink", "function", "broker", "executors"]
 WELL = 3
 """How many batches a query has committed before something happens."""
 
-SAYS = {"sink": "0 of 1 task done", "broker": "", "executors": "No task runs: are there executors"}
+SAYS = {
+    "sink": "0 of 1 task done",
+    "function": r"Processing new data\.$",  # outside of Spark's tasks
+    "broker": "",
+    "executors": "No task runs: are there executors",
+}
 """What of it can be known from within."""
 
 WITHIN = 60
@@ -89,7 +94,8 @@ def stuck(
             found[kind] = Stuck(kind, driver, ui, prometheus)
         for kind, one in found.items():
             one.driver.until(partial(is_well, one), f"the query of {kind} runs well", within=120)
-        (folders["sink"] / "hang").touch()
+        for kind in ("sink", "function"):
+            (folders[kind] / "hang").touch()
         broker.process.kill()
         for worker in cluster.workers:
             worker.kill()
