@@ -228,6 +228,19 @@ def test_both_pages_fit_in_windows_of_every_width(shop: Shop, tmp_path: Path) ->
         assert widths_that_fit(browser) == [*WIDTHS]
 
 
+def test_the_list_shows_every_column_in_windows_of_every_width(shop: Shop, tmp_path: Path) -> None:
+    """Also of a query with a long name."""
+    script = (
+        "document.querySelector('#latency-queries a').innerText = arguments[0];"
+        "const box = document.getElementById('latency-queries').parentElement;"
+        "return box.scrollWidth <= box.clientWidth"
+    )
+    with on(f"{shop.ui}/latency/", tmp_path) as browser:
+        for width in WIDTHS:
+            resize(browser, width, 1000)
+            assert browser.execute_script(script, "orders of the European market"), width
+
+
 def operators(server: str, application: str) -> str:
     """What the terminal shows of the query's nodes."""
     options = ["--url", server, "--app", application]

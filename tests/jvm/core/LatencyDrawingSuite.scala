@@ -219,6 +219,11 @@ class LatencyDrawingSuite extends AnyFunSuite {
     assert(new Sparkline("p99", Seq(Some(100), None)).svg === "")
   }
 
+  test("a line in a table shows a value between gaps as a dash") {
+    val drawn = XML.loadString(new Sparkline("p99", Seq(Some(100), None, Some(400))).svg)
+    assert((drawn \ "polyline").map(_ \@ "points") === Seq("0,13 2,13", "88,1 90,1"))
+  }
+
   test("a chart has the average, the maximum and a band from the median to the 99th percentile") {
     val drawn = chart(point(0)(100, 300), point(4000)(200, 400))
     assert(shapes(drawn, "latency-avg") === Seq("60,82 690,46"))

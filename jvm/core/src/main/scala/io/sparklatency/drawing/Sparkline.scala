@@ -35,8 +35,12 @@ final class Sparkline(name: String, values: Seq[Option[Long]]) {
       case (stretches, (None, _)) => stretches :+ Vector.empty
     }.filter(_.nonEmpty)
 
+  /** A stretch of one value becomes a dash, so that it can be seen: a window gives out once in many batches. */
   private def line(stretch: Seq[(Int, Long)]): String = {
-    val points = stretch.map { case (i, ms) => s"${Svg.number(x(i))},${Svg.number(y(ms))}" }
+    val points = (stretch match {
+      case Seq((i, ms)) => Seq(x(i) - Dash -> y(ms), x(i) + Dash -> y(ms))
+      case several => several.map { case (i, ms) => x(i) -> y(ms) }
+    }).map { case (x, y) => s"${Svg.number(x)},${Svg.number(y)}" }
     Svg.element("polyline", "points" -> points.mkString(" "))()
   }
 
@@ -47,4 +51,5 @@ final class Sparkline(name: String, values: Seq[Option[Long]]) {
 object Sparkline {
   private val Width = 90.0
   private val Height = 18.0
+  private val Dash = 1.0
 }

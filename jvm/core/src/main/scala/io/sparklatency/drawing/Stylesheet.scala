@@ -30,10 +30,11 @@ object Stylesheet {
       |.latency-part-waited-in-state { --latency-part: #6f42c1; }
       |.latency-part-commit { --latency-part: #146c43; }
       |svg.latency-graph, svg.latency-chart { display: block; font-size: 12px; fill: currentColor; }
-      |svg.latency-chart { width: 100%; min-width: 360px; }
+      |svg.latency-chart { width: 100%; min-width: 360px; max-width: 48rem; }
       |svg.latency-sparkline { width: 6em; height: 1.2em; margin-left: .5em; vertical-align: text-bottom; }
       |.latency-sparkline polyline { fill: none; stroke: var(--latency-line); stroke-width: 1.5px; }
-      |.latency-wrapped { white-space: normal !important; min-width: 9rem; }
+      |@media (max-width: 767px) { svg.latency-sparkline { display: block; margin-left: auto; } }
+      |.latency-wrapped { white-space: normal !important; overflow-wrap: anywhere; min-width: 9rem; }
       |.latency-phase { fill: color-mix(in srgb, var(--latency-phase), var(--bs-body-color) var(--latency-lift)); stroke: var(--bs-body-bg); stroke-width: .5px; }
       |.latency-phase-latestOffset { --latency-phase: #087990; }
       |.latency-phase-getBatch { --latency-phase: #a61e4d; }

@@ -61,6 +61,7 @@ private[ui] object HistoryCharts {
       at each batch's commit; a click on a node above shows that node.
     </p>
 
+  /** A line breaks between two of them, and not within one. */
   private def keyed(name: String)(mark: Elem): Elem =
-    <span class="me-3"><svg class="latency-key" viewBox="0 0 24 12">{mark}</svg>{name}</span>
+    <span class="me-3 d-inline-block"><svg class="latency-key" viewBox="0 0 24 12">{mark}</svg>{name}</span>
 }

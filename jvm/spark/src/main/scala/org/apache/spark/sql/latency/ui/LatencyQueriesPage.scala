@@ -39,7 +39,7 @@ private[ui] final class LatencyQueriesPage(tab: LatencyTab) extends LatencyPage(
     }
 
   private def columns(request: HttpServletRequest, store: LatencyStore): Seq[Column[Row]] = Seq(
-    Column.text[Row](
+    Column.wrapped[Row](
       "Query",
       "name of the query, or its id where it has none or another running query has the same"
     )(_.query.name) { row =>

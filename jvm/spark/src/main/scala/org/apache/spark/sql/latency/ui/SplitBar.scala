@@ -24,12 +24,13 @@ private[ui] object SplitBar {
       </p>
   })
 
-  /** The sentence, with a key of its colour before each part. */
+  /** The sentence, with a key of its colour before each part, on the same line as the first word. */
   private def keyed(parts: Parts, text: String): NodeSeq =
     parts.of.foldLeft((NodeSeq.Empty, text)) { case ((made, rest), part) =>
       val (before, after) = rest.splitAt(rest.indexOf(part.text))
-      val key = <span class={s"latency-key ${colour(part)}"}></span>
-      (made ++ Text(before) ++ key ++ Text(part.text), after.drop(part.text.length))
+      val (first, others) = part.text.span(_ != ' ')
+      val keyed = <span class="text-nowrap"><span class={s"latency-key ${colour(part)}"}></span>{first}</span>
+      (made ++ Text(before) ++ keyed ++ Text(others), after.drop(part.text.length))
     } match { case (made, rest) => made ++ Text(rest) }
 
   /** Where parts cannot be told apart they are one, with the colour of the last. */
