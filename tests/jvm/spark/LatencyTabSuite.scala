@@ -132,7 +132,9 @@ class LatencyTabSuite extends LatencyTabTest {
       })
       val shown = statusOf(name).get
       assert(shown.startsWith("FailedAn error ended this run: ") && shown.endsWith("Details"), shown)
-      assert(get(s"/latency/query/?id=$name")._2.contains("failed, run "))
+      val page = get(s"/latency/query/?id=$name")._2
+      assert(page.contains("failed, run "))
+      assert(page.split("An error ended this run: ").length === 2, "it is said once")
       assert(get(s"/api/v1/latency/queries/$name")._2.contains("\"FAILED\""))
     }
   }

@@ -60,7 +60,7 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
       val link = nodeLinks(page) _
       written(
         headline(answer.headline) ++ about(answer, statistics) ++ StatusLine(answer) ++
-          SplitBar(answer.parts) ++ NoteLines(answer.notes) ++
+          SplitBar(answer.parts) ++ NoteLines(answer.notes.filterNot(_.text == answer.headline.text)) ++
           (if (path.nodes.isEmpty) NodeSeq.Empty else nodes(query, path, link, answer.work)) ++
           OperatorsTable.soFar(query, answer.workSoFar, link) ++ OperatorsTable(query, answer.work, link) ++
           PartitionsTable(answer.work, asked) ++ MarkersTable(query.markers)
