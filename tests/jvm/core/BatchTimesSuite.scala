@@ -11,6 +11,10 @@ import io.sparklatency.figures.Reading
 import io.sparklatency.figures.ReadingPlace
 import io.sparklatency.figures.TaskAttempt
 import io.sparklatency.figures.TaskSlice
+import io.sparklatency.path.OperatorPath
+import io.sparklatency.path.OperatorPath.Node
+import io.sparklatency.path.OperatorPath.Rest
+import io.sparklatency.path.OperatorPath.Waiting
 import io.sparklatency.recording.LatencySummary
 import io.sparklatency.time.ClockOffset
 import org.scalatest.funsuite.AnyFunSuite
@@ -28,7 +32,8 @@ class BatchTimesSuite extends AnyFunSuite {
       ms,
       over,
       if (at.watched < 0) ms else at.watched.toFloat,
-      at.waited.toFloat
+      at.waited.toFloat,
+      at.read.toFloat
     )
     Reading(
       at.task,
@@ -221,6 +226,26 @@ class BatchTimesSuite extends AnyFunSuite {
     assert(latencies(all)("b") === Some(5.0))
   }
 
+  test("a batch begins with its first read, and what a task did before that is none of a stage's") {
+    val all = times("a" -> "b", "b" -> "c")(
+      At("a", 1, 1000, 1500, over = 1510, read = 100, stage = 1),
+      At("b", 1, 1000, 1500, over = 1510, read = 100, waited = 200, watched = 400, stage = 1),
+      At("a", 2, 1000, 1400, read = 160, stage = 1),
+      At("b", 2, 1000, 1400, read = 160, waited = 60, watched = 240, stage = 1),
+      At("c", 3, 1520, 1700, read = 50, stage = 2)
+    )
+    assert(all.firstReadMicros === 1100000)
+    assert(all.stages.map(s => (s.startMs, s.endMs, s.restMs)) === Seq(
+      (0.0, 410.0, 210.0),
+      (470.0, 600.0, 0.0)
+    ))
+    assert(latencies(all) === Map("a" -> Some(0.0), "b" -> Some(200.0), "c" -> Some(130.0)))
+    assert(all.nodes.map(_.ewtMs) === Seq(400.0, 400.0, 600.0))
+    assert(partitions(all, "b").slowest.map(_.tookMs) === Seq(400.0, 240.0))
+    assert(new OperatorPath(all).steps.map(step => (step.kind, step.ms)) ===
+      Seq((Node, 200.0), (Rest, 210.0), (Waiting, 60.0), (Node, 130.0)))
+  }
+
   private def partitions(times: BatchTimes, node: String): NodePartitions =
     times.nodes.find(_.node == node).get.partitions
 
@@ -294,7 +319,10 @@ class BatchTimesSuite extends AnyFunSuite {
 
 private object BatchTimesSuite {
 
-  /** A node in one task: from when to when, until when the task, and how often of so many looks fewer rows had come than elsewhere. */
+  /**
+   * A node in one task: from when to when, until when the task, and how often of so many looks fewer rows had come than elsewhere. So much
+   * later than it was opened the task asked for its first row.
+   */
   final case class At(
       node: String,
       task: Int,
@@ -305,6 +333,7 @@ private object BatchTimesSuite {
       watched: Double = -1,
       records: Int = 10,
       stage: Int = 0,
-      executor: String = "1"
+      executor: String = "1",
+      read: Long = 0
   )
 }

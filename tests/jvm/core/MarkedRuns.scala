@@ -133,7 +133,7 @@ trait MarkedRuns extends AnyFunSuite {
 
 object MarkedRuns {
 
-  /** A node in a task, which is that of the partition unless the test says otherwise. A node may be planned twice in a batch. */
+  /** A node in a task, which is that of the partition unless the test says otherwise. A node may be planned twice in a batch, and its task may ask for its first row later. */
   final case class At(
       node: String,
       partition: Int,
@@ -144,7 +144,8 @@ object MarkedRuns {
       executor: String = "1",
       records: Int = 1,
       attempt: Int = 1,
-      planning: Int = 0
+      planning: Int = 0,
+      read: Long = 0
   ) {
     def reading: Reading = {
       val ms = (to - from).toFloat
@@ -156,7 +157,7 @@ object MarkedRuns {
         0,
         Aged.records(Seq.fill(records)(5L): _*),
         LatencySummary.empty,
-        slice = TaskSlice(executor, from * 1000, ms, ms, ms, 0)
+        slice = TaskSlice(executor, from * 1000, ms, ms, ms, 0, read.toFloat)
       )
     }
   }

@@ -27,6 +27,13 @@ class MarkersSuite extends MarkedRuns {
     ))
   }
 
+  test("a marker is marked when its task asks for the first row, and not while it gets ready for that") {
+    val run = new Run(second, chain("s", "o"))
+    run.batch(100)(At("s", 0, 0, 30, read = 20), At("o", 0, 0, 30, read = 20))
+    assert(run.histograms ===
+      Map("s > s.0" -> ((1, 10, 10)), "s > o.0" -> ((1, 10, 10)), "s > __commit__" -> ((1, 80, 80))))
+  }
+
   test("behind a shuffle each partition has the markers of all partitions before it") {
     for (granularity <- Seq(Granularity.Operator, Granularity.Subtask)) {
       val run = new Run(MarkerSettings(Some(1000), granularity), chain("s", "o", "end"))

@@ -26,6 +26,8 @@ class TaskWatchSuite extends AnyFunSuite {
       }
     }
 
+    def reads(node: TaskWatch#Node): Unit = node.reads(began + looks * 1000000L)
+
     def waited: Seq[Long] = opened.map(_.waitedNanos / 1000000)
     def watched: Seq[Long] = opened.map(_.watchedNanos / 1000000)
   }
@@ -76,6 +78,24 @@ class TaskWatchSuite extends AnyFunSuite {
     task.look(5)(10)
     assert(task.opened.head.openedMicros === 1000000 && task.opened.head.endedMicros === Some(1000000))
     assert(task.watched === Seq(0))
+  }
+
+  test("nodes are watched from when their task asks for its first row, by whichever of them it asks") {
+    val task = new Task(2)
+    task.look(5)(0, 0)
+    task.clock.set(1040)
+    task.reads(task.opened.last)
+    task.look(3)(1, 0)
+    task.clock.set(1060)
+    task.reads(task.opened.head)
+    task.look(4)(2, 2)
+    assert(task.waited === Seq(0, 3) && task.watched === Seq(7, 7))
+    task.clock.set(1070)
+    val later = task.watch.opened(() => 0)
+    task.reads(later)
+    assert(task.opened.map(node => (node.openedMicros, node.readMicros)) === Seq.fill(2)((1000000, 40000)))
+    assert((later.openedMicros, later.readMicros) === ((1070000, 0)))
+    assert(task.opened.head.micros === 70000, "all else is counted from when it was opened")
   }
 
   test("a partition that had ended before does not count in the next") {

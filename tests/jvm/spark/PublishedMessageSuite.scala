@@ -46,7 +46,7 @@ class PublishedMessageSuite extends AnyFunSuite {
 
   test("a report comes to the driver as it was sent, and is not taken for a part") {
     def node(planning: Long, waited: Float) =
-      TaskReport.Node(planning, 3, TaskSlice("exec-1", 1700000000000001L, 9.5f, 10.25f, 10, waited), 77)
+      TaskReport.Node(planning, 3, TaskSlice("exec-1", 1700000000000001L, 9.5f, 10.25f, 10, waited, 0.5f), 77)
     for (run <- Seq(Some("run"), None)) { // of a batch query none
       val report =
         TaskReport(run, TaskAttempt(4, 5, 6), hasBatches = false, Vector(node(1, 0), node(2, 5.5f)))

@@ -34,7 +34,7 @@ import org.apache.spark.sql.types.TimestampType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 /**
- * A table of one partition that takes its time to be read and written, by the clock of [[StopwatchTable.rest]], and
+ * A table of one partition that takes its time to be read and written, by the clock of [[StopwatchTable.begin]], and
  * notes by the clock of this process when its first read began and when its last write had ended.
  */
 class StopwatchTable extends TableProvider {
@@ -49,15 +49,21 @@ class StopwatchTable extends TableProvider {
 
 object StopwatchTable {
 
-  // Milliseconds that each of these takes.
+  // Milliseconds that each of these takes. A task prepares to write before it asks for a row.
+  val ToPrepare = 40L
   val ToOpen = 5L
   val ToRead = 10L
   val ToWrite = 7L
   val ToCommit = 50L
   val ToStep = 100L
 
-  /** What time goes by with. */
-  @volatile var rest: Long => Unit = (_ => ())
+  @volatile private var rest: Long => Unit = (_ => ())
+
+  /** Begins anew. Time goes by with `rest`. */
+  def begin(rest: Long => Unit): Unit = {
+    this.rest = rest
+    forget()
+  }
 
   /** A step that takes its time for each row. */
   val step = udf { (id: Long) =>
@@ -68,17 +74,22 @@ object StopwatchTable {
 
   private val noted = new ConcurrentLinkedQueue[Long]
   private val stepped = new ConcurrentLinkedQueue[Long]
+  private val prepared = new ConcurrentLinkedQueue[Long]
 
-  /** What has happened since the last call: when the first read, the step and the last write did, in microseconds. */
+  /**
+   * What has happened since the last call: when the first task was prepared, and when the first read, the step and the last write did, in
+   * microseconds.
+   */
   def taken(): Taken = {
     val all = noted.asScala.toSeq
-    val made = Taken(all.min, stepped.asScala.min, all.max)
-    noted.clear()
-    stepped.clear()
+    val made = Taken(prepared.asScala.min, all.min, stepped.asScala.minOption.getOrElse(0), all.max)
+    forget()
     made
   }
 
-  final case class Taken(firstRead: Long, firstStep: Long, lastWrite: Long) {
+  private def forget(): Unit = Seq(noted, stepped, prepared).foreach(_.clear())
+
+  final case class Taken(prepared: Long, firstRead: Long, firstStep: Long, lastWrite: Long) {
     def ms: Double = (lastWrite - firstRead) / 1000.0
     def inStepMs: Double = (lastWrite - firstStep) / 1000.0
   }
@@ -139,12 +150,15 @@ object StopwatchTable {
   private object Written extends WriterCommitMessage
 
   private object Writers extends DataWriterFactory {
-    override def createWriter(partition: Int, task: Long): DataWriter[InternalRow] =
+    override def createWriter(partition: Int, task: Long): DataWriter[InternalRow] = {
+      rest(ToPrepare)
+      prepared.add(WallClock.micros())
       new DataWriter[InternalRow] {
         override def write(row: InternalRow): Unit = takes(ToWrite)
         override def commit(): WriterCommitMessage = { takes(ToCommit); Written }
         override def abort(): Unit = ()
         override def close(): Unit = ()
       }
+    }
   }
 }

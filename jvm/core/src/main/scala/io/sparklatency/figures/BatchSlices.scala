@@ -8,9 +8,9 @@ import io.sparklatency.time.ClockOffset
 /**
  * Makes the times of a batch from the slices of its tasks. Costs a few look-ups for each partition of each node.
  *
- * '''Between stages''' time is exact: a stage begins when those before it are over. '''Within a stage''' a node's part is the share
- * of the looks at its tasks that found rows under way to it, and not to the node before (see `TaskWatch`). That is known where both
- * let the same rows pass, and where the tasks were seen for at least half of their time. Else it is left with the rest of the stage.
+ * '''Between stages''' time is exact: a stage begins when those before it are over and its first task asks for a row. '''Within a
+ * stage''' a node's part is the share of the looks at its tasks that found rows under way to it, and not to the node before (see
+ * `TaskWatch`). That is known where both let the same rows pass, and where the tasks were seen for at least half of their time. Else it is left with the rest of the stage.
  * A stage with no other node is that node's.
  *
  * While a task runs, a row or two may be under way, so it tells only what let the same rows pass but one. An operator that gathers rows,
@@ -43,7 +43,7 @@ private final class BatchSlices(
   def times(batch: Long): Option[BatchTimes] = {
     val tasks = this.tasks
     Option.when(tasks.nonEmpty) {
-      val first = tasks.map(_.opened).min
+      val first = tasks.map(_.began).min
       val stages = tasks.groupBy(_.stage).values.map(new Stage(_, first)).toSeq
         .sortBy(stage => (ids.indexWhere(stage.has), stage.end)) // upstream first
       val times = stages.zipWithIndex.map { case (stage, place) => stage.times(stages.take(place)) }
@@ -83,7 +83,7 @@ private final class BatchSlices(
       attempt.id,
       partition,
       slice.executor,
-      slice.opened(clock),
+      slice.read(clock),
       slice.ended(clock),
       slice.over(clock),
       slice.watchedMs.toDouble,
@@ -94,7 +94,7 @@ private final class BatchSlices(
 
   private final class Stage(tasks: Seq[Task], first: Long) {
     private val nodes = ids.filter(node => tasks.exists(_.has(node)))
-    val start: Long = tasks.map(_.opened).min
+    val start: Long = tasks.map(_.began).min
     private val last = tasks.maxBy(_.over)
     private val spent = tasks.map(_.ms).sum
 
@@ -159,7 +159,7 @@ private final class BatchSlices(
         PartitionTimes(
           part.partition,
           part.executor,
-          millis(task.opened, part.ended),
+          millis(task.began, part.ended),
           millis(first, part.ended),
           latency,
           part.records
@@ -181,7 +181,7 @@ private final class BatchSlices(
     private def latency(node: String): Option[Double] =
       ways.get(node).map { case (steps, share) =>
         val (task, own) = steps.find(_._1 == last).getOrElse(steps.maxBy(_._2.ended))
-        val queued = millis(start, task.opened)
+        val queued = millis(start, task.began)
         val ofAll = if (spent > 0) steps.map { case (_, step) => step.at(share) }.sum / spent else 0
         own.at(share) + queued * ofAll
       }
@@ -191,9 +191,9 @@ private final class BatchSlices(
   private final class Task(parts: Array[Part]) {
     private val known = parts.filter(_ != null)
     val stage: Int = known.head.stage
-    val opened: Long = known.map(_.opened).min
+    val began: Long = known.map(_.began).min
     val over: Long = known.map(_.over).max
-    def ms: Double = millis(opened, over)
+    def ms: Double = millis(began, over)
     def has(node: String): Boolean = parts(places(node)) != null
     def at(node: String): Option[Part] = Option(parts(places(node)))
 
@@ -205,7 +205,7 @@ private final class BatchSlices(
           Some(Step(
             (here.waited - toBefore).max(0),
             here.watched,
-            millis(here.opened, here.ended),
+            millis(here.began, here.ended),
             here.ended
           ))
         case _ => None
@@ -249,7 +249,7 @@ private object BatchSlices {
       task: Long,
       partition: Int,
       executor: String,
-      opened: Long,
+      began: Long,
       ended: Long,
       over: Long,
       watched: Double,
@@ -261,7 +261,7 @@ private object BatchSlices {
     /** Together with another partition that the same task has read. */
     def +(other: Part): Part = copy(
       partition = if (other.ended > ended) other.partition else partition,
-      opened = opened.min(other.opened),
+      began = began.min(other.began),
       ended = ended.max(other.ended),
       over = over.max(other.over),
       watched = watched + other.watched,

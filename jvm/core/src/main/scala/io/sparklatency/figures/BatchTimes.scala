@@ -7,7 +7,7 @@ import io.sparklatency.time.ClockOffset
  * driver's clock. Immutable.
  *
  * @param batch           its number
- * @param firstReadMicros when the first task began to read, in microseconds since the epoch
+ * @param firstReadMicros when the first task asked for its first row, in microseconds since the epoch
  * @param boundMs         how far clocks may put each time wrong at the most; none where a clock's offset is unknown
  * @param stages          each behind those that it reads from
  * @param of              what they are of
@@ -31,7 +31,7 @@ final case class BatchTimes(
  * A stage with nodes in it.
  *
  * @param upstream the places, among the stages of the batch, of those that its nodes' records come from
- * @param startMs  when its first task began
+ * @param startMs  when its first task asked for its first row
  * @param endMs    when its last task was over
  * @param tasks    how many stand
  * @param nodes    in plan order, upstream first

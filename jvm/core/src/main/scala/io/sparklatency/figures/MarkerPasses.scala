@@ -38,8 +38,8 @@ private final class MarkerPasses(
     slice = reading.slice
     attempt = reading.attempt
     clock = offsetOf(slice.executor)
-    (opened, ended) = (millis(slice.opened(clock)), millis(slice.ended(clock)))
-  } yield Stop(mark.node, reading.partition, attempt.stage, attempt.id, opened, ended)
+    (began, ended) = (millis(slice.read(clock)), millis(slice.ended(clock)))
+  } yield Stop(mark.node, reading.partition, attempt.stage, attempt.id, began, ended)
 
   private def isSource(node: String) = upstream.getOrElse(node, Nil).isEmpty
 
@@ -54,7 +54,7 @@ private final class MarkerPasses(
     all.groupBy(stop => stop.node -> stop.partition).values.map(_.maxBy(_.endedMs)).toSeq
 
   /** When the first of them was marked; none where no source was read. */
-  def markedMs: Option[Long] = starts.map(_.openedMs).minOption
+  def markedMs: Option[Long] = starts.map(_.beganMs).minOption
 
   /** How many there are: one for each source subtask. */
   def count: Int = starts.map(start => start.node -> start.partition).distinct.size
@@ -64,7 +64,7 @@ private final class MarkerPasses(
     val passed = stops.flatMap(stop => sourcesOf(stop.node).flatMap(passes(_, stop, granularity)))
     val committed = markedFirst(starts).map(start =>
       MarkerKey(granularity, start.node, start.partition, MarkerKey.Commit, None) ->
-        single(committedMs - start.openedMs)
+        single(committedMs - start.beganMs)
     )
     (passed ++ committed).groupMap(_._1)(_._2).map { case (key, same) => key -> LatencySummary.merge(same) }
   }
@@ -79,9 +79,9 @@ private final class MarkerPasses(
     val here = byTask(stop.task)
     val read = here.filter(_.node == source)
     if (read.nonEmpty)
-      read.filter(goesTo(_, stop, here)).map(start => key(start) -> single(stop.endedMs - start.openedMs))
+      read.filter(goesTo(_, stop, here)).map(start => key(start) -> single(stop.endedMs - start.beganMs))
     else if (granularity == Granularity.Subtask)
-      before(source, stop.stage)._1.map(start => key(start) -> single(stop.endedMs - start.openedMs))
+      before(source, stop.stage)._1.map(start => key(start) -> single(stop.endedMs - start.beganMs))
     else {
       val (others, ages) = before(source, stop.stage)
       others.headOption.map(first => key(first) -> Ages.at(stop.endedMs, Seq(ages))).toSeq
@@ -100,8 +100,8 @@ private final class MarkerPasses(
   private def before(source: String, stage: Int): (Seq[Stop], Ages) = beforeStage.getOrElseUpdate(
     source -> stage, {
       val others = markedFirst(startsBySource.getOrElse(source, Nil).filter(_.stage != stage))
-      val atMs = others.map(_.openedMs).maxOption.getOrElse(0L)
-      others -> Ages(atMs, summary(others.map(atMs - _.openedMs)))
+      val atMs = others.map(_.beganMs).maxOption.getOrElse(0L)
+      others -> Ages(atMs, summary(others.map(atMs - _.beganMs)))
     }
   )
 
@@ -126,11 +126,11 @@ private object MarkerPasses {
       partition: Int,
       stage: Int,
       task: Long,
-      openedMs: Long,
+      beganMs: Long,
       endedMs: Long
   ) {
     def +(other: Stop): Stop =
-      copy(openedMs = openedMs.min(other.openedMs), endedMs = endedMs.max(other.endedMs))
+      copy(beganMs = beganMs.min(other.beganMs), endedMs = endedMs.max(other.endedMs))
   }
 
   private def millis(micros: Long): Long = Math.floorDiv(micros, 1000L)
@@ -140,7 +140,7 @@ private object MarkerPasses {
 
   /** A source that is read twice in a batch, as in a self-join, is marked when it is read first. */
   private def markedFirst(starts: Seq[Stop]): Seq[Stop] =
-    starts.groupBy(start => start.node -> start.partition).values.map(_.minBy(_.openedMs)).toSeq
+    starts.groupBy(start => start.node -> start.partition).values.map(_.minBy(_.beganMs)).toSeq
       .sortBy(start => (start.node, start.partition))
 
   private def single(ms: Long): LatencySummary = summary(Seq(ms))

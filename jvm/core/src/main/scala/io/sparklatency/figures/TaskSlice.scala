@@ -5,11 +5,12 @@ import io.sparklatency.time.ClockOffset
 /**
  * When a node of a task was at work on one partition, by the clock of its executor. A driver keeps many of these.
  *
- * @param openedMicros when it began, in microseconds since the epoch
+ * @param openedMicros when the task opened it, in microseconds since the epoch
  * @param endedMs      how much later its last row had passed
  * @param overMs       how much later the task was over
  * @param watchedMs    for how long the node was seen before its end
  * @param waitedMs     for how long of that fewer rows had come to it than to another node of the task
+ * @param readMs       how much later than that the task asked for its first row; 0 of a node that it opened after that
  */
 final case class TaskSlice(
     executor: String,
@@ -17,13 +18,15 @@ final case class TaskSlice(
     endedMs: Float,
     overMs: Float,
     watchedMs: Float,
-    waitedMs: Float
+    waitedMs: Float,
+    readMs: Float = 0
 ) {
 
   def isWatched: Boolean = this ne TaskSlice.Unwatched
 
   // By the driver's clock as far as it is known, in microseconds since the epoch.
   def opened(offset: Option[ClockOffset]): Long = openedMicros - offset.fold(0L)(_.micros)
+  def read(offset: Option[ClockOffset]): Long = opened(offset) + math.round(readMs * 1000.0)
   def ended(offset: Option[ClockOffset]): Long = opened(offset) + math.round(endedMs * 1000.0)
   def over(offset: Option[ClockOffset]): Long = opened(offset) + math.round(overMs * 1000.0)
 

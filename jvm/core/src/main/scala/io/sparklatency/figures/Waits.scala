@@ -10,7 +10,7 @@ import io.sparklatency.recording.LatencySummary
  * @param backlog     while a limit left them behind
  * @param batchBefore while the batch before ran
  * @param trigger     until the trigger
- * @param start       from then to the first read: offsets, planning, scheduling
+ * @param start       from then to the first read: offsets, planning, scheduling, what tasks do to get ready
  */
 final case class Waits(
     arrivedOld: Double,

@@ -90,6 +90,6 @@ object OperatorPath {
   /** What a stage does beside that: it reads, writes, and does what cannot be told apart. */
   case object Rest extends Kind("stage")
 
-  /** Between two stages: scheduling, stages without a node, and others that have the slots. */
+  /** Between two stages: scheduling, what a task does before it asks for a row, stages without a node, and others that have the slots. */
   case object Waiting extends Kind("waiting")
 }

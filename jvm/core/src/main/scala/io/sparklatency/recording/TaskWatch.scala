@@ -12,6 +12,9 @@ import io.sparklatency.time.Clock
  * at the numbers of rows again and again, so a row costs nothing. What it sees is put together on the driver, which knows which node
  * comes before which, and whether it lets as many rows pass.
  *
+ * A task opens its nodes, gets ready, and only then asks for its first row. Where it tells so, its nodes are watched from there: that
+ * Spark compiled code before is no node's work.
+ *
  * Thread-safe, one short lock: the task opens and ends nodes, the other thread looks.
  *
  * @param beganAt by `System.nanoTime`: time before it does not count
@@ -22,6 +25,7 @@ final class TaskWatch(clock: Clock, beganAt: Long = System.nanoTime()) {
   private var changes = 0
   private var passed = Array.empty[Long] // what a look has found, node by node
   private var someEnded = false
+  private var isReading = false
 
   /**
    * A node begins to read a partition.
@@ -99,10 +103,34 @@ final class TaskWatch(clock: Clock, beganAt: Long = System.nanoTime()) {
     private[TaskWatch] var waited = 0L
     private[TaskWatch] var seen = -1L
     private val openedAt = clock.steadyMicros()
+    private var readAt = 0L
     private var endedAt = Option.empty[Long]
 
     /** When it began, by the clock in microseconds. The clock may be set meanwhile, so all else is counted from here. */
     val openedMicros: Long = clock.micros()
+
+    /**
+     * The task asks for its first row, by this node. Only the first call at any node of the task counts. What was seen of its nodes
+     * before does not.
+     *
+     * @param now by `System.nanoTime`
+     */
+    def reads(now: Long): Unit = TaskWatch.this.synchronized {
+      if (!isReading) {
+        isReading = true
+        lookedAt = now
+        nodes.foreach(_.begins())
+      }
+    }
+
+    private[TaskWatch] def begins(): Unit = {
+      readAt = clock.steadyMicros() - openedAt
+      watched = 0
+      waited = 0
+    }
+
+    /** How much later the task asked for its first row; 0 where it had done so before, or nothing tells. */
+    def readMicros: Long = TaskWatch.this.synchronized(readAt)
 
     /** No more rows come. Only the first call counts. */
     def ended(): Unit = TaskWatch.this.synchronized {

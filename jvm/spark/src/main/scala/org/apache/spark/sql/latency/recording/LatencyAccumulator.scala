@@ -129,14 +129,22 @@ final class LatencyAccumulator(
   }
 
   /**
+   * The first row of a partition is asked for: until then the task got ready. May be called by a thread that reads for the task's, and
+   * where none was opened.
+   */
+  def reads(partition: Int): Unit = opened(partition).foreach(_.reads(System.nanoTime()))
+
+  /**
    * The last row of a partition has passed. May be called again, by a thread that reads for the task's, and where none was opened: a
    * join with an empty side generates no code for its rows.
    */
-  def ended(partition: Int): Unit =
-    if (recorders != null) recorders.findLast(_.partition == partition).flatMap(_.node).foreach(_.ended())
+  def ended(partition: Int): Unit = opened(partition).foreach(_.ended())
+
+  private def opened(partition: Int): Option[TaskWatch#Node] =
+    Option(recorders).flatMap(_.findLast(_.partition == partition)).flatMap(_.node)
 
   /** Only where rows leave the node. */
-  private def isWatched: Boolean = owner.measure == Measure.E2ELatency
+  private[recording] def isWatched: Boolean = owner.measure == Measure.E2ELatency
 
   /** Whether tasks end with their batch: not so where rows wait inside a task. */
   private def hasBatches: Boolean = !readEveryRow

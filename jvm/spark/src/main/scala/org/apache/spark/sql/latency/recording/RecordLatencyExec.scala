@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.CodegenSupport
+import org.apache.spark.sql.execution.InputAdapter
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.UnaryExecNode
 
@@ -25,6 +26,8 @@ import org.apache.spark.sql.execution.UnaryExecNode
  */
 case class RecordLatencyExec(mark: Expression, child: SparkPlan, override val supportCodegen: Boolean)
     extends UnaryExecNode with CodegenSupport {
+  import RecordLatencyExec._
+
   override def nodeName: String = "RecordLatency"
   override protected def stringArgs: Iterator[Any] = Iterator(mark)
   override def output: Seq[Attribute] = child.output
@@ -33,14 +36,27 @@ case class RecordLatencyExec(mark: Expression, child: SparkPlan, override val su
 
   override def inputRDDs(): Seq[RDD[InternalRow]] = compiledChild.inputRDDs()
 
-  /** What comes behind the loop over the rows runs when the last of them has passed. In a union it also runs behind each row. */
+  /**
+   * What comes before the loop over the rows runs when the first of them is asked for, and again when the loop goes on. What comes
+   * behind it runs when the last has passed. In a union it also runs behind each row.
+   */
   override protected def doProduce(ctx: CodegenContext): String = {
     val rows = compiledChild.produce(ctx, this)
-    val figures = ctx.addReferenceObj("latency", RecordExpression.in(mark).figures)
+    val accumulator = RecordExpression.in(mark).figures
+    val figures = ctx.addReferenceObj("latency", accumulator)
     // The code may stand in a nested class, which does not see the iterator's own index.
     val partition = ctx.addMutableState("int", "partition", forceInline = true)
     ctx.addPartitionInitializationStatement(s"$partition = partitionIndex;")
-    s"$rows\nif (!shouldStop()) $figures.ended($partition);"
+    // All nodes of the stage are asked at once, so the first of them tells it.
+    val reading =
+      if (accumulator.isWatched && !isTold(child)) once(ctx, s"$figures.reads($partition);") else ""
+    s"$reading\n$rows\nif (!shouldStop()) $figures.ended($partition);"
+  }
+
+  /** Costs a look at a flag each time it comes by. */
+  private def once(ctx: CodegenContext, statement: String): String = {
+    val done = ctx.addMutableState("boolean", "done", forceInline = true)
+    s"if (!$done) { $done = true; $statement }"
   }
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
@@ -54,13 +70,16 @@ case class RecordLatencyExec(mark: Expression, child: SparkPlan, override val su
     child.execute().mapPartitionsWithIndexInternal { (index, rows) =>
       val recorder = bound.figures.open(index)
       new Iterator[InternalRow] {
+        // Costs a row nothing: from the first one on it is the rows themselves.
+        private var source: Iterator[InternalRow] =
+          new Unread(rows, () => { source = rows; bound.figures.reads(index) })
         override def hasNext: Boolean = {
-          val has = rows.hasNext
+          val has = source.hasNext
           if (!has) bound.figures.ended(index)
           has
         }
         override def next(): InternalRow = {
-          val row = rows.next()
+          val row = source.next()
           bound.record(row, recorder)
           row
         }
@@ -71,4 +90,20 @@ case class RecordLatencyExec(mark: Expression, child: SparkPlan, override val su
   private def compiledChild = child.asInstanceOf[CodegenSupport]
 
   override protected def withNewChildInternal(newChild: SparkPlan): RecordLatencyExec = copy(child = newChild)
+}
+
+object RecordLatencyExec {
+
+  /** Whether a node before this operator, in its stage of generated code, tells the first read. Of a union each branch needs one. */
+  private def isTold(plan: SparkPlan): Boolean = plan match {
+    case RecordLatencyExec(RecordExpression(mark), _, _) if mark.figures.isWatched => true
+    case _: InputAdapter => false
+    case other => other.children.nonEmpty && other.children.forall(isTold)
+  }
+
+  /** What rows are read from until one is asked for: then it says so, once. */
+  private final class Unread(rows: Iterator[InternalRow], asked: () => Unit) extends Iterator[InternalRow] {
+    override def hasNext: Boolean = { asked(); rows.hasNext }
+    override def next(): InternalRow = { asked(); rows.next() }
+  }
 }

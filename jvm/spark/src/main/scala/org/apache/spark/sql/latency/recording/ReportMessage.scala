@@ -18,7 +18,9 @@ private[latency] object ReportMessage {
       Boolean.box(report.hasBatches),
       nodes.map(_.slice.executor).headOption.getOrElse(""),
       nodes.flatMap(node => Array(node.planning, node.partition.toLong, node.slice.openedMicros, node.rows)),
-      nodes.map(_.slice).flatMap(slice => Array(slice.endedMs, slice.overMs, slice.watchedMs, slice.waitedMs))
+      nodes.map(_.slice).flatMap(slice =>
+        Array(slice.endedMs, slice.overMs, slice.watchedMs, slice.waitedMs, slice.readMs)
+      )
     )
   }
 
@@ -31,9 +33,9 @@ private[latency] object ReportMessage {
           places: Array[Long],
           times: Array[Float]
         ) =>
-      val nodes = places.grouped(4).zip(times.grouped(4)).collect {
-        case (Array(planning, partition, opened, rows), Array(ended, over, watched, waited)) =>
-          val slice = TaskSlice(executor.intern, opened, ended, over, watched, waited)
+      val nodes = places.grouped(4).zip(times.grouped(5)).collect {
+        case (Array(planning, partition, opened, rows), Array(ended, over, watched, waited, read)) =>
+          val slice = TaskSlice(executor.intern, opened, ended, over, watched, waited, read)
           TaskReport.Node(planning, partition.toInt, slice, rows)
       }
       val attempt = TaskAttempt(stage.toInt, taskPartition.toInt, task)

@@ -68,7 +68,8 @@ private[recording] object WatchedTask {
       ms(node.endedMicros.getOrElse(over)),
       ms(over),
       (node.watchedNanos / 1e6).toFloat,
-      (node.waitedNanos / 1e6).toFloat
+      (node.waitedNanos / 1e6).toFloat,
+      ms(node.readMicros)
     )
   }
 }
