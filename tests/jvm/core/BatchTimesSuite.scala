@@ -80,6 +80,25 @@ class BatchTimesSuite extends AnyFunSuite {
     ))
   }
 
+  test("Apex B1: an operator whose upstream ends are unknown has no latency, where Apex says -1") {
+    assert(latencies(times("o1" -> "o3", "o2" -> "o3")(At("o3", 3, 0, 1600))) === Map("o3" -> None))
+  }
+
+  test(
+    "Apex B9: of partitions that take 10 and 30 the slowest counts, and what unites them in 7 comes on top"
+  ) {
+    val all = times("a" -> "b", "b" -> "c")(
+      At("a", 1, 0, 10),
+      At("b", 1, 0, 10, waited = 10),
+      At("a", 2, 0, 30),
+      At("b", 2, 0, 30, waited = 30),
+      At("c", 3, 30, 37, stage = 1)
+    )
+    assert(latencies(all) === Map("a" -> Some(0.0), "b" -> Some(30.0), "c" -> Some(7.0)))
+    assert(partitions(all, "b").slowest.map(_.latencyMs) === Seq(Some(30.0), Some(10.0)))
+    assert((new OperatorPath(all).nodes, new OperatorPath(all).latency) === ((Seq("a", "b", "c"), 37.0)))
+  }
+
   test("clocks are corrected: an end at 1600 that is 40 too early, behind one at 1500 that is 20 too late") {
     val offsets = Map("a" -> ClockOffset(-40000, 300), "b" -> ClockOffset(20000, 500))
     val marked = marks(Map("o2" -> Set("o1")))(

@@ -56,6 +56,10 @@ class OperatorPathSuite extends AnyFunSuite {
     assert(math.abs(found.steps.map(found.share).sum - 1) < 1e-9)
   }
 
+  test("where no node was watched nothing is on the path, and it takes no time") {
+    assert((path().nodes, path().steps, path().latency, path().longest) === ((Nil, Nil, 0.0, None)))
+  }
+
   test("a share is a part of the whole; what is not on the path or not known has none") {
     val found = path(diamond: _*)
     val shares = Seq("source", "parse", "slow", "fast", "join", "elsewhere").map(found.share)

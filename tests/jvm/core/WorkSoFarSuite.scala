@@ -89,6 +89,12 @@ class WorkSoFarSuite extends AnyFunSuite {
     assert(runs.answer.work === None, "no batch has ended")
   }
 
+  test("Apex B1: an operator that is as far as the one before it has taken nothing so far") {
+    val runs = new Runs(chain)
+    runs.report(1, 1, hasBatches = true)(at("a", 9000, 0, 50), at("b", 9000, 0, 50))
+    assert(runs.soFar === Map("a" -> Some(0.0), "b" -> Some(0.0)))
+  }
+
   test("a later report takes the place of an earlier one, and an ended task has told its accumulator") {
     val runs = new Runs(chain)
     runs.report(1, 1, hasBatches = true)(at("a", 9000, 0, 50), at("b", 9000, 6000, 50))
