@@ -5,6 +5,9 @@ after. Within a stage, operator latencies are compared with the sums of these. A
 itself is compared with the time from its first record to its last, and so is the application latency, from
 the first step to the last. Writes a table beside those of pipelines.py.
 
+``--first`` takes the first batch of a driver alone, in which Spark compiles its code, with and without code
+generation of whole stages: each in processes of its own.
+
 For the cost, batches of 1,000 partitions at twenty nodes are timed with this jar and with another, which must
 be told by ``--other``: round by round, each in a process of its own. Beside the time by the wall it takes the
 CPU time of the process, which other work on the machine changes less. This jar runs twice: what differs
@@ -22,6 +25,7 @@ import time
 from pathlib import Path
 from statistics import median
 
+import pyspark
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  as all of Spark's documentation has it
 
@@ -37,8 +41,12 @@ FIRST = (100, 20, 5)
 """The same of the first batch of a driver, in which Spark compiles its code."""
 
 
-def session(jar: str) -> SparkSession:
+PLANS = ("one stage", "two stages")
+
+
+def session(jar: str, *, generated: bool = True) -> SparkSession:
     builder = SparkSession.builder.master("local[2]").config("spark.jars", jar)
+    builder = builder.config("spark.sql.codegen.wholeStage", generated)
     spark = builder.config("spark.ui.enabled", "false").getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
@@ -56,31 +64,60 @@ def rested(rows: DataFrame, name: str, ms: int) -> DataFrame:
     return done.withColumn(f"{name}_to", now())
 
 
+def batch(spark: SparkSession, rest: tuple[int, int, int], of: str) -> dict[str, tuple[float, float]]:
+    """Runs a batch. Returns milliseconds by the steps' own clock, and as told, of each step and of all."""
+    records, first, second = rest
+    seen = Observation()
+    rows = spark.range(0, records, 1, 1).withColumn("ts", F.current_timestamp())
+    rows = with_e2e_latency(rested(with_e2e_latency(rows, "a", "ts"), "b", first), "b", "ts")
+    if of == "two stages":
+        rows = rows.repartition(1)
+    rows = with_e2e_latency(rested(rows, "c", second), "c", "ts")
+    sums = [F.sum(F.col(f"{name}_to") - F.col(f"{name}_from")).alias(name) for name in ("b", "c")]
+    ends = [F.min(f"{name}_from").alias(f"{name}_begun") for name in ("b", "c")]
+    ends.append(F.max("c_to").alias("ended"))
+    rows.observe(seen, *sums, *ends).write.format("noop").mode("overwrite").save()
+    known = {name: value / 1e6 for name, value in seen.get.items()}
+    known["all"] = known["ended"] - known["b_begun"]
+    if of == "two stages":
+        known["c"] = known["ended"] - known["c_begun"]
+    work = latency("__batch__").query.operators
+    assert work is not None
+    told = {node.node: node.latency for stage in work.stages for node in stage.nodes}
+    told["all"] = work.latency
+    return {name: (known[name], told[name] or float("nan")) for name in ("b", "c", "all")}
+
+
 def accuracy(spark: SparkSession) -> list[str]:
     lines = []
-    for number, (records, first, second) in enumerate([FIRST, *CASES]):
-        for of in ("one stage", "two stages"):
-            seen = Observation()
-            rows = spark.range(0, records, 1, 1).withColumn("ts", F.current_timestamp())
-            rows = with_e2e_latency(rested(with_e2e_latency(rows, "a", "ts"), "b", first), "b", "ts")
-            if of == "two stages":
-                rows = rows.repartition(1)
-            rows = with_e2e_latency(rested(rows, "c", second), "c", "ts")
-            sums = [F.sum(F.col(f"{name}_to") - F.col(f"{name}_from")).alias(name) for name in ("b", "c")]
-            ends = [F.min(f"{name}_from").alias(f"{name}_begun") for name in ("b", "c")]
-            ends.append(F.max("c_to").alias("ended"))
-            rows.observe(seen, *sums, *ends).write.format("noop").mode("overwrite").save()
-            known = {name: value / 1e6 for name, value in seen.get.items()}
-            known["all"] = known["ended"] - known["b_begun"]
-            if of == "two stages":
-                known["c"] = known["ended"] - known["c_begun"]
-            work = latency("__batch__").query.operators
-            assert work is not None
-            told = {node.node: node.latency for stage in work.stages for node in stage.nodes}
-            told["all"] = work.latency
-            figures = " | ".join(f"{known[name]:,.1f} | {told[name]:,.1f}" for name in ("b", "c", "all"))
+    for number, rest in enumerate([FIRST, *CASES]):
+        for of in PLANS:
+            found = batch(spark, rest, of)
+            figures = " | ".join(f"{known:,.1f} | {told:,.1f}" for known, told in found.values())
+            records, first, second = rest
             which = "" if number else "first batches: "
             lines.append(f"| {which}{records} records, {first} and {second} ms each, {of} | {figures} |")
+    return lines
+
+
+def first_batches(jar: str, rounds: int) -> list[str]:
+    """Compares what is told of the first batch of a driver with the time from its first step to its last."""
+    lines = [
+        "| first batch of a driver | first to last, ms | told | more, in each process |",
+        "|---|---:|---:|---|",
+    ]
+    for how in ("generated", "interpreted"):
+        for of in PLANS:
+            command = [sys.executable, __file__, "--jar", jar, "--batch", how, of]
+            ran = [
+                json.loads(
+                    subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout.splitlines()[-1]
+                )
+                for _ in range(rounds)
+            ]
+            more = ", ".join(f"{told / known - 1:+.1%}" for known, told in ran)
+            known, told = (median(taken) for taken in zip(*ran, strict=True))
+            lines.append(f"| {how}, {of} | {known:,.1f} | {told:,.1f} | {more} |")
     return lines
 
 
@@ -132,7 +169,21 @@ def main() -> None:
     parser.add_argument("--other", help="a jar without operator latency")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--many", action="store_true", help="only the batches of many partitions, as JSON")
+    parser.add_argument(
+        "--first", action="store_true", help="only first batches, each in a driver of its own"
+    )
+    parser.add_argument("--batch", nargs=2, metavar=("HOW", "PLAN"), help="one first batch, as JSON")
     given = parser.parse_args()
+    if given.batch:
+        how, of = given.batch
+        print(json.dumps(batch(session(given.jar, generated=how == "generated"), FIRST, of)["all"]))
+        return
+    if given.first:
+        text = "\n".join([*first_batches(given.jar, given.rounds), ""])
+        line = ".".join(pyspark.__version__.split(".")[:2])
+        (HERE / "results" / f"first-batches-{line}.md").write_text(text, encoding="utf-8")
+        print(text)
+        return
     if given.many:
         print(json.dumps(many(session(given.jar))))
         return

@@ -130,8 +130,10 @@ def test_path_says_that_no_batch_tells_it(ui: UI) -> None:
 def test_the_sample_of_apex_is_shown_and_its_figures_are_numbers(ui: UI) -> None:
     """Apex B8: its ``get-app-info`` and ``list-operators`` have the figures as strings."""
     way = ["1", "2", "18", "22", "24", "23"]
-    nodes = [node(name, operator={"latency": 9, "latencyMA": 233 if name == "7" else 10}) for name in [*way, "7"]]
-    text = "Batch 7: the operators before 22 took longest: 90 ms of 180 ms (50 %) from the first read to the last write."
+    nodes = [
+        node(name, operator={"latency": 9, "latencyMA": 233 if name == "7" else 10}) for name in [*way, "7"]
+    ]
+    text = "Batch 7: the operators before 22 took longest: 90 ms of 180 ms (50 %)."
     told = operators(stage(node_times("22")), latency=180, criticalPath=way, text=text)
     ui.queries = [query("orders", *nodes, operators=told, criticalPath=way)]
     info = sparklatency(ui, "info").stdout
@@ -141,7 +143,10 @@ def test_the_sample_of_apex_is_shown_and_its_figures_are_numbers(ui: UI) -> None
     assert ["7", "9.0", "233.0"] in shown(sparklatency(ui, "operators"))
     path = json.loads(sparklatency(ui, "path", "--json").stdout)["operators"]
     assert (path["latency"], path["criticalPath"]) == (180, way)
-    assert json.loads(sparklatency(ui, "operators", "--json").stdout)[-1]["operator"] == {"latency": 9, "latencyMA": 233}
+    assert json.loads(sparklatency(ui, "operators", "--json").stdout)[-1]["operator"] == {
+        "latency": 9,
+        "latencyMA": 233,
+    }
 
 
 def test_operators_shows_how_old_records_are_that_stateful_operators_take_in(ui: UI) -> None:
