@@ -98,6 +98,15 @@ class TaskWatchSuite extends AnyFunSuite {
     assert(task.opened.head.micros === 70000, "all else is counted from when it was opened")
   }
 
+  test("a task is over when one of its nodes is told so first") {
+    val task = new Task(2)
+    task.clock.set(1500)
+    task.opened.last.over()
+    task.clock.set(1900)
+    task.opened.head.over()
+    assert(task.opened.map(_.micros) === Seq(500000, 500000))
+  }
+
   test("a partition that had ended before does not count in the next") {
     val task = new Task(2)
     task.look(1)(50, 50)

@@ -26,6 +26,7 @@ final class TaskWatch(clock: Clock, beganAt: Long = System.nanoTime()) {
   private var passed = Array.empty[Long] // what a look has found, node by node
   private var someEnded = false
   private var isReading = false
+  private var overAt = Option.empty[Long]
 
   /**
    * A node begins to read a partition.
@@ -144,8 +145,14 @@ final class TaskWatch(clock: Clock, beganAt: Long = System.nanoTime()) {
     /** How much later the last row had passed; none where nothing has told it. */
     def endedMicros: Option[Long] = TaskWatch.this.synchronized(endedAt)
 
-    /** How long ago it began. */
-    def micros: Long = clock.steadyMicros() - openedAt
+    /** The task is over. Only the first call at any node of it counts: what is done with its figures then is not the task's work. */
+    def over(): Unit = TaskWatch.this.synchronized {
+      overAt = overAt.orElse(Some(clock.steadyMicros()))
+    }
+
+    /** How long ago it began, or until its task was over. */
+    def micros: Long =
+      TaskWatch.this.synchronized(overAt.getOrElse(clock.steadyMicros()) - openedAt)
 
     /** For how long it was seen before its end, and for how long of that fewer rows had come to it than to another node. */
     def watchedNanos: Long = TaskWatch.this.synchronized(watched)

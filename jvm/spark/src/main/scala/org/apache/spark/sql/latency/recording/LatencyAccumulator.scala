@@ -207,6 +207,7 @@ final class LatencyAccumulator(
   private def seal(task: TaskContext): Unit =
     recorders.zipWithIndex.foreach { case (Opened(partition, recorder, attempt, node), number) =>
       RunningTasks.closed(recorder, task)
+      node.foreach(_.over())
       try {
         val (summary, rest) = recorder.seal()
         val slice = node.filter(_ => hasBatches).fold(TaskSlice.Unwatched)(WatchedTask.slice)
