@@ -2,6 +2,7 @@ package io.sparklatency
 
 import io.sparklatency.drawing.GraphDrawing
 import io.sparklatency.drawing.Stylesheet
+import io.sparklatency.path.LatencyPath
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Colours can be told from the page, in both of its themes. Contrast is as WCAG 2.1 defines it. */
@@ -44,7 +45,7 @@ class ContrastSuite extends AnyFunSuite {
     }
 
     test(s"text on the warmest node can be read on a ${theme.name} page") {
-      val drawn = new GraphDrawing(Seq(Aged.node("all")(1000)), identity).svg
+      val drawn = new GraphDrawing(new LatencyPath(Seq(Aged.node("all")(1000))), identity).svg
       val opacity = raw"""fill-opacity="([\d.]+)"""".r.findFirstMatchIn(drawn).get.group(1).toDouble
       assert(opacity > 0.4)
       assert(contrast(theme.text, mixed(theme.page, variable(theme, "heat"), opacity)) >= 4.5)

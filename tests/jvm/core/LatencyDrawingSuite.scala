@@ -15,6 +15,7 @@ import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.NodeLatencies
 import io.sparklatency.figures.NodeTimes
 import io.sparklatency.figures.StageTimes
+import io.sparklatency.path.LatencyPath
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Drawings of a query's nodes and of a node's history, read as the XML that they are. */
@@ -29,7 +30,7 @@ class LatencyDrawingSuite extends AnyFunSuite {
   )
 
   private def graph(nodes: NodeLatencies*): Elem =
-    XML.loadString(new GraphDrawing(nodes, id => s"?node=$id").svg)
+    XML.loadString(new GraphDrawing(new LatencyPath(nodes), id => s"?node=$id").svg)
 
   private def texts(of: Elem, style: String): Seq[String] =
     (of \\ "text").filter(_ \@ "class" == style).map(_.text)
@@ -55,7 +56,7 @@ class LatencyDrawingSuite extends AnyFunSuite {
   test(
     "each node shows its operator latency, and on the critical path of operators a bar as long as its share"
   ) {
-    val drawn = XML.loadString(new GraphDrawing(shop, id => s"?node=$id", Some(worked)).svg)
+    val drawn = XML.loadString(new GraphDrawing(new LatencyPath(shop), id => s"?node=$id", Some(worked)).svg)
     assert(texts(drawn, "latency-work") === Seq("at work 0 ms", "at work –", "at work 600 ms", "at work –"))
     assert(texts(drawn, "latency-work-share") === Seq("0 %", "60 %"))
     def widths(style: String) =
@@ -192,7 +193,7 @@ class LatencyDrawingSuite extends AnyFunSuite {
     assert(drawn \@ "aria-label" === "nodes of the query, each a link to its history")
   }
 
-  private def phases(bars: PhasesChart.Bar*): Elem = XML.loadString(new PhasesChart(bars, UTC).svg)
+  private def phases(bars: PhasesChart.Bar*): Elem = XML.loadString(PhasesChart.of(bars, UTC).svg)
 
   test("phases of a batch stand on one another, and what no phase holds on all") {
     val known = Map("addBatch" -> 600L, "walCommit" -> 100L, "triggerExecution" -> 1000L)

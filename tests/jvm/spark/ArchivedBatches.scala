@@ -18,15 +18,16 @@ trait ArchivedBatches {
   /** When the batch of number zero was committed; each is a millisecond later than the one before. */
   protected val Committed = 1000000L
 
-  /** A batch in whose plan these nodes follow one another, and so many records, each 5 ms old, come to each. */
+  /** A batch in whose plan these nodes follow one another, and so many records of one age come to each. */
   protected def batch(
       run: String,
       number: Long,
       records: Int = 1,
-      ids: Seq[String] = Seq("sink")
+      ids: Seq[String] = Seq("sink"),
+      agedMs: Long = 5
   ): SparkListenerLatencyBatch = {
     val recorder = new LatencyRecorder(new ManualClock(Committed))
-    (1 to records).foreach(_ => recorder.record((Committed - 5) * 1000))
+    (1 to records).foreach(_ => recorder.record((Committed - agedMs) * 1000))
     val measures: Map[Measure, LatencySummary] = Map(Measure.E2ELatency -> recorder.summary())
     val nodes = ids.zip(Nil +: ids.map(Seq(_))).map { case (id, upstream) =>
       NodeLatencies(id, upstream, measures)

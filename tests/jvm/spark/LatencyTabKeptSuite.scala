@@ -49,6 +49,23 @@ class LatencyTabKeptSuite extends LatencyTabTest with ArchivedBatches {
     assert(shown.map(_.contains("latency-partitions-")) === Seq(false, true, false))
   }
 
+  test("a chart has its own node's ages, whichever node somebody has looked at before") {
+    withRun { (stored, _) =>
+      def shown(nodes: String*) = {
+        val page = get(s"/latency/query/?id=${stored.run}${nodes.map("&node=" + _).mkString}")._2
+        "· p50 (\\d+ ms)".r.findAllMatchIn(page).map(_.group(1)).toSeq
+      }
+      for (number <- 0L to 1L) {
+        val (of, old) =
+          (batch(stored.run, number, ids = Seq("source", "sink")), batch(stored.run, number, agedMs = 70))
+        post(of.copy(nodes = Array(of.nodes.head, of.nodes.last.copy(measures = old.nodes.head.measures))))
+      }
+      assert(shown("source") === Seq("5 ms", "5 ms"))
+      assert(shown("sink") === Seq("70 ms", "70 ms"))
+      assert(shown("source", "sink") === Seq("5 ms", "5 ms", "70 ms", "70 ms"))
+    }
+  }
+
   test("a page has each batch and each end that was stored since somebody has looked") {
     withRun { (stored, page) =>
       def of(number: Long) = batch(stored.run, number, records = 3)

@@ -40,7 +40,7 @@ object Cause {
   } yield {
     val figures =
       s"${Readable.duration(leading.ms)} of ${Readable.duration(whole)} (${Readable.percent(leading.share)})"
-    val filling = fillingOf(batch, admission, age.end)
+    lazy val filling = fillingOf(batch, admission, age.end)
     def because(nodes: Seq[String], before: String, after: String): Cause =
       Cause(
         leading,

@@ -27,10 +27,13 @@ object Readable {
   /** By hand: a page has a thousand of them, and `String.format` would take most of its time. */
   def count(n: Long): String = {
     val digits = n.toString
-    val text = new StringBuilder(digits)
     val first = if (n < 0) 1 else 0
-    (digits.length - 3 until first by -3).foreach(text.insert(_, ','))
-    text.result()
+    if (digits.length - first <= 3) digits
+    else {
+      val text = new StringBuilder(digits)
+      (digits.length - 3 until first by -3).foreach(text.insert(_, ','))
+      text.result()
+    }
   }
 
   /** A number and what it counts. */

@@ -13,14 +13,13 @@ import io.sparklatency.path.LatencyPath
  * operators, a bar as long as its share of the batch. Of a graph that is wide, chains of nodes that add nothing are one box. A drawing that does not
  * fit its place is drawn smaller, as long as it can be read. It has classes and no colours: the page sets those.
  *
- * @param nodes in plan order, upstream first
+ * @param path  what they are read from
  * @param href  the link of a node
  * @param work  who was at work for the last batch that tells it
  */
-final class GraphDrawing(nodes: Seq[NodeLatencies], href: String => String, work: Option[Work] = None) {
+final class GraphDrawing(path: LatencyPath, href: String => String, work: Option[Work] = None) {
   import GraphDrawing._
 
-  private val path = new LatencyPath(nodes)
   private val folded = FoldedChains.of(path)
   private val critical = path.critical.filter(folded.nodes.map(_.id).toSet)
   private val onPath = critical.zip(critical.drop(1)).toSet

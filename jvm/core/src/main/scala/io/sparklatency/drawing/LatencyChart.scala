@@ -1,8 +1,8 @@
 package io.sparklatency.drawing
 
-import java.time.Instant
 import java.time.ZoneId
-import java.time.format.DateTimeFormatter
+
+import scala.annotation.tailrec
 
 import io.sparklatency.answer.Readable
 import io.sparklatency.recording.LatencySummary
@@ -11,21 +11,19 @@ import io.sparklatency.recording.LatencySummary
  * Draws a node's latency over time as SVG: a band from the median to the 99th percentile, the mean and the maximum. Where
  * nothing was measured there is a gap. The page sets the colours, as in [[GraphDrawing]].
  *
- * @param points oldest first
- * @param zone   the time zone of the axis
+ * @param drawn oldest first
+ * @param zone  the time zone of the axis
  */
-final class LatencyChart(points: Seq[LatencyChart.Point], zone: ZoneId) {
+final class LatencyChart(drawn: Seq[LatencyChart.Drawn], zone: ZoneId) {
   import LatencyChart._
 
-  private val drawn = points.map(new Drawn(_))
   private val measured = drawn.filter(_.isMeasured)
-  private val (firstMs, lastMs) = (points.head.atMs, points.last.atMs)
+  private val (firstMs, lastMs) = (drawn.head.atMs, drawn.last.atMs)
   private val levels = Ticks.ofDurations(
     measured.map(_.lowest).minOption.getOrElse(0.0).min(0),
     measured.map(_.max).maxOption.getOrElse(1.0).max(0)
   )
   private val times = Ticks.ofTimes(firstMs, lastMs, zone)
-  private val clock = DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss").withZone(zone)
 
   def svg: String = Svg.element(
     "svg",
@@ -34,7 +32,7 @@ final class LatencyChart(points: Seq[LatencyChart.Point], zone: ZoneId) {
     "viewBox" -> s"0 0 ${Svg.number(Width)} ${Svg.number(Height)}",
     "role" -> "img",
     "aria-label" -> "latency over time"
-  )((axes ++ unbroken.flatMap(lines) ++ hints): _*)
+  )((axes ++ unbroken(drawn.toList, Nil).flatMap(lines) :+ hints): _*)
 
   private def axes: Seq[String] = levels.places.flatMap { ms =>
     Seq(
@@ -61,45 +59,52 @@ final class LatencyChart(points: Seq[LatencyChart.Point], zone: ZoneId) {
     )(Svg.escape(text))
 
   /** Stretches without a gap. */
-  private def unbroken: Seq[Seq[Drawn]] =
-    drawn.foldLeft(Vector(Vector.empty[Drawn])) { (stretches, point) =>
-      if (point.isMeasured) stretches.init :+ (stretches.last :+ point)
-      else if (stretches.last.isEmpty) stretches
-      else stretches :+ Vector.empty
-    }.filter(_.nonEmpty)
-
-  private def lines(stretch: Seq[Drawn]): Seq[String] = Seq(
-    Svg.element(
-      "polygon",
-      "class" -> "latency-band",
-      "points" -> (line(stretch, _.p99) + " " + line(stretch.reverse, _.p50))
-    )(),
-    Svg.element("polyline", "class" -> "latency-max", "points" -> line(stretch, _.max))(),
-    Svg.element("polyline", "class" -> "latency-avg", "points" -> line(stretch, _.avg))()
-  )
-
-  /** A stretch of one point becomes a dash, so that it can be seen. */
-  private def line(stretch: Seq[Drawn], value: Drawn => Double): String = {
-    def at(x: Double, point: Drawn) = s"${Svg.number(x)},${Svg.number(y(value(point)))}"
-    stretch match {
-      case Seq(one) => s"${at(x(one.atMs) - 2, one)} ${at(x(one.atMs) + 2, one)}"
-      case many => many.map(point => at(x(point.atMs), point)).mkString(" ")
+  @tailrec
+  private def unbroken(points: List[Drawn], before: List[List[Drawn]]): List[List[Drawn]] =
+    points.dropWhile(!_.isMeasured) match {
+      case Nil => before.reverse
+      case known =>
+        val (stretch, others) = known.span(_.isMeasured)
+        unbroken(others, stretch :: before)
     }
+
+  private def lines(stretch: List[Drawn]): Seq[String] = {
+    val points = placed(stretch)
+    val back = if (stretch.size == 1) points else points.reverse
+    Seq(
+      Svg.element(
+        "polygon",
+        "class" -> "latency-band",
+        "points" -> (line(points, _.p99) + " " + line(back, _.p50))
+      )(),
+      Svg.element("polyline", "class" -> "latency-max", "points" -> line(points, _.max))(),
+      Svg.element("polyline", "class" -> "latency-avg", "points" -> line(points, _.avg))()
+    )
   }
 
-  /** The tooltips of the points. */
-  private def hints: Seq[String] = {
-    val edges = points.zip(points.drop(1)).map { case (one, next) => (x(one.atMs) + x(next.atMs)) / 2 }
-    drawn.zip((Left +: edges).zip(edges :+ (Width - Right))).map { case (point, (start, end)) =>
-      Svg.element(
-        "rect",
-        "class" -> "latency-hint",
-        "x" -> start,
-        "y" -> Top,
-        "width" -> (end - start),
-        "height" -> (Height - Top - Bottom)
-      )(Svg.element("title")(Svg.escape(point.told(clock))))
+  /** A stretch of one point becomes a dash, so that it can be seen. */
+  private def line(stretch: Seq[(String, Drawn)], value: Drawn => Double): String = {
+    val text = new StringBuilder
+    stretch.foreach { case (x, point) => Svg.point(x, y(value(point)), text) }
+    text.result()
+  }
+
+  private def placed(stretch: List[Drawn]): List[(String, Drawn)] = stretch match {
+    case one :: Nil => List(x(one.atMs) - 2, x(one.atMs) + 2).map(Svg.number(_) -> one)
+    case many => many.map(point => Svg.number(x(point.atMs)) -> point)
+  }
+
+  /** The tooltips of the points. Each reaches halfway to its neighbours. */
+  private def hints: String = {
+    val text = new StringBuilder
+    val (top, height) = (Svg.number(Top), Svg.number(Height - Top - Bottom))
+    val places = drawn.map(point => x(point.atMs))
+    val edges = places.zip(places.drop(1)).map { case (one, next) => (one + next) / 2 } :+ (Width - Right)
+    drawn.zip(edges).foldLeft(Left) { case (start, (point, end)) =>
+      Svg.rectangle("latency-hint", Svg.number(start), top, Svg.number(end - start), height, point.told)(text)
+      end
     }
+    text.result()
   }
 
   private def x(ms: Long): Double =
@@ -121,10 +126,44 @@ object LatencyChart {
   def of(history: Seq[Point], zone: ZoneId): LatencyChart =
     new LatencyChart(
       history.grouped((history.size + MaxPoints - 1) / MaxPoints).map { together =>
-        Point(together.last.atMs, LatencySummary.merge(together.map(_.latency)))
+        Drawn(Point(together.last.atMs, LatencySummary.merge(together.map(_.latency))), zone)
       }.toList,
       zone
     )
+
+  /**
+   * A point as a chart shows it, for whoever draws it again and again: without the histogram that its figures come from. Takes about
+   * two hundred bytes.
+   *
+   * @param told the hint, escaped, with the time in the zone of the axis
+   */
+  final case class Drawn private (
+      atMs: Long,
+      isMeasured: Boolean,
+      p50: Double,
+      p99: Double,
+      avg: Double,
+      max: Double,
+      told: String
+  ) {
+    private[LatencyChart] def lowest: Double = p50.min(avg)
+  }
+
+  object Drawn {
+    def apply(point: Point, zone: ZoneId): Drawn = {
+      val latency = point.latency
+      val isMeasured = latency.count > 0
+      val percentiles = latency.percentiles(Seq(50, 99)).map(_.fold(0.0)(_.toDouble))
+      val (p50, p99, avg, max) =
+        (percentiles.head, percentiles.last, latency.avg.getOrElse(0.0), latency.max.fold(0.0)(_.toDouble))
+      val figures =
+        if (!isMeasured) "no record with a timestamp"
+        else Seq("p50" -> p50, "avg" -> avg, "p99" -> p99, "max" -> max)
+          .map { case (name, ms) => s"$name ${Readable.duration(ms)}" }.mkString(" · ")
+      val told = Svg.escape(s"${Ticks.second(point.atMs, zone)} · $figures")
+      new Drawn(point.atMs, isMeasured, p50, p99, avg, max, told)
+    }
+  }
 
   private val Width = 720.0
   private val Height = 196.0
@@ -132,23 +171,4 @@ object LatencyChart {
   private val Right = 30.0
   private val Top = 10.0
   private val Bottom = 42.0
-
-  private final class Drawn(point: Point) {
-    private val percentiles = point.latency.percentiles(Seq(50, 99)).map(_.fold(0.0)(_.toDouble))
-    def isMeasured: Boolean = point.latency.count > 0
-    def atMs: Long = point.atMs
-    val p50: Double = percentiles.head
-    val p99: Double = percentiles.last
-    val avg: Double = point.latency.avg.getOrElse(0.0)
-    val max: Double = point.latency.max.fold(0.0)(_.toDouble)
-    def lowest: Double = p50.min(avg)
-
-    def told(clock: DateTimeFormatter): String = {
-      val figures =
-        if (!isMeasured) "no record with a timestamp"
-        else Seq("p50" -> p50, "avg" -> avg, "p99" -> p99, "max" -> max)
-          .map { case (name, ms) => s"$name ${Readable.duration(ms)}" }.mkString(" · ")
-      s"${clock.format(Instant.ofEpochMilli(atMs))} · $figures"
-    }
-  }
 }

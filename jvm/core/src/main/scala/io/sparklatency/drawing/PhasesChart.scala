@@ -1,8 +1,6 @@
 package io.sparklatency.drawing
 
-import java.time.Instant
 import java.time.ZoneId
-import java.time.format.DateTimeFormatter
 
 import io.sparklatency.answer.Readable
 
@@ -10,15 +8,15 @@ import io.sparklatency.answer.Readable
  * Draws what batches spent their time on as SVG, a bar for each, and how many rows a second they read as a line. The page sets
  * the colours, as in [[GraphDrawing]].
  *
- * @param batches oldest first
- * @param zone    the time zone of the hints
+ * @param drawn oldest first
  */
-final class PhasesChart(batches: Seq[PhasesChart.Bar], zone: ZoneId) {
+final class PhasesChart(drawn: Seq[PhasesChart.Drawn]) {
   import PhasesChart._
+
+  private val batches = drawn.map(_.bar)
 
   private val ticks = Ticks.ofDurations(0, batches.map(_.whole).maxOption.getOrElse(1L).max(1L).toDouble)
   private val fastest = batches.map(_.rate).maxOption.getOrElse(0.0)
-  private val clock = DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss").withZone(zone)
   private val step = (Width - Left - Right) / batches.size.max(Fewest)
 
   def svg: String = Svg.element(
@@ -28,7 +26,7 @@ final class PhasesChart(batches: Seq[PhasesChart.Bar], zone: ZoneId) {
     "viewBox" -> s"0 0 ${Svg.number(Width)} ${Svg.number(Height)}",
     "role" -> "img",
     "aria-label" -> s"what the last ${Readable.counted(batches.size.toLong, "batch", "batches")} spent their time on"
-  )((axes ++ batches.zipWithIndex.map((bar _).tupled) ++ rates): _*)
+  )((axes ++ (bars +: rates)): _*)
 
   private def axes: Seq[String] = ticks.places.flatMap { ms =>
     Seq(
@@ -56,50 +54,39 @@ final class PhasesChart(batches: Seq[PhasesChart.Bar], zone: ZoneId) {
       Svg.escape(text)
     )
 
-  private def bar(batch: Bar, i: Int): String = {
-    val tops = batch.phases.scanLeft(0.0) { case (below, (_, ms)) => below + ms }
-    val boxes = batch.phases.zip(tops).collect {
-      case ((name, ms), below) if y(below) - y(below + ms) >= Visible =>
-        rectangle(s"latency-phase latency-phase-$name", i, below + ms, below)
+  private def bars: String = {
+    val text = new StringBuilder
+    val width = Svg.number(step * Thick)
+    val (top, height) = (Svg.number(y(ticks.places.last)), Svg.number(y(0) - y(ticks.places.last)))
+    drawn.zipWithIndex.foreach { case (batch, i) =>
+      val left = Svg.number(x(i))
+      text ++= "<g><title>" ++= batch.told ++= "</title>"
+      batch.bar.phases.foldLeft(0.0) { case (below, (name, ms)) =>
+        val (upper, lower) = (y(below + ms), y(below))
+        if (lower - upper >= Visible)
+          Svg.rectangle(Styles(name), left, Svg.number(upper), width, Svg.number(lower - upper))(text)
+        below + ms
+      }
+      Svg.rectangle("latency-hint", left, top, width, height)(text)
+      text ++= "</g>"
     }
-    Svg.element("g")(
-      Svg.element("title")(Svg.escape(told(batch))) +: boxes :+
-        rectangle("latency-hint", i, ticks.places.last, 0): _*
-    )
+    text.result()
   }
-
-  private def rectangle(style: String, i: Int, upper: Double, lower: Double): String = Svg.element(
-    "rect",
-    "class" -> style,
-    "x" -> x(i),
-    "y" -> y(upper),
-    "width" -> step * Thick,
-    "height" -> (y(lower) - y(upper))
-  )()
 
   /** Nothing where no rows were read. */
   private def rates: Seq[String] = if (fastest <= 0) Nil
   else {
-    val points = batches.zipWithIndex.map { case (batch, i) =>
-      s"${Svg.number(x(i) + step * Thick / 2)},${Svg.number(y(ticks.places.last * batch.rate / fastest))}"
+    val points = new StringBuilder
+    batches.zipWithIndex.foreach { case (batch, i) =>
+      val at = y(ticks.places.last * batch.rate / fastest)
+      Svg.point(Svg.number(x(i) + step * Thick / 2), at, points)
     }
     Seq(
-      Svg.element("polyline", "class" -> "latency-rate", "points" -> points.mkString(" "))(),
+      Svg.element("polyline", "class" -> "latency-rate", "points" -> points.result())(),
       label(Width - Right + 6, y(ticks.places.last) + 4, "start", perSecond(fastest)),
       label(Width - Right + 6, y(0) + 4, "start", perSecond(0))
     )
   }
-
-  private def told(batch: Bar): String = {
-    val phases = batch.phases.map { case (name, ms) => s"$name ${Readable.duration(ms.toDouble)}" }
-    (Seq(
-      s"batch ${Readable.count(batch.batch)}",
-      clock.format(Instant.ofEpochMilli(batch.startMs))
-    ) ++ phases ++
-      Seq(Readable.counted(batch.rows, "row", "rows"), perSecond(batch.rate))).mkString(" · ")
-  }
-
-  private def perSecond(rate: Double): String = s"${Readable.count(math.round(rate))} rows/s"
 
   private def x(i: Int): Double = Left + step * i
 
@@ -107,6 +94,7 @@ final class PhasesChart(batches: Seq[PhasesChart.Bar], zone: ZoneId) {
 }
 
 object PhasesChart {
+  def of(batches: Seq[Bar], zone: ZoneId): PhasesChart = new PhasesChart(batches.map(Drawn(_, zone)))
 
   /** How many batches are shown at the most. */
   val Most = 60
@@ -126,6 +114,24 @@ object PhasesChart {
     def rate: Double = if (whole == 0) 0 else rows * 1000.0 / whole
   }
 
+  /**
+   * A bar for whoever draws it again and again. Takes about half a kilobyte.
+   *
+   * @param told the hint, escaped, with the time in its zone
+   */
+  final case class Drawn private (bar: Bar, told: String)
+
+  object Drawn {
+    def apply(bar: Bar, zone: ZoneId): Drawn = {
+      val phases = bar.phases.map { case (name, ms) => s"$name ${Readable.duration(ms.toDouble)}" }
+      val told = (Seq(s"batch ${Readable.count(bar.batch)}", Ticks.second(bar.startMs, zone)) ++ phases ++
+        Seq(Readable.counted(bar.rows, "row", "rows"), perSecond(bar.rate))).mkString(" · ")
+      new Drawn(bar, Svg.escape(told))
+    }
+  }
+
+  private def perSecond(rate: Double): String = s"${Readable.count(math.round(rate))} rows/s"
+
   /** @param durationsMs as Spark's progress has them; that of the whole is `triggerExecution` */
   def bar(batch: Long, startMs: Long, durationsMs: Map[String, Long], rows: Long): Option[Bar] = {
     val known = Phases.flatMap(name => durationsMs.get(name).map(name -> _.max(0)))
@@ -140,6 +146,8 @@ object PhasesChart {
   private val Right = 84.0
   private val Top = 10.0
   private val Bottom = 26.0
+
+  private val Styles = Phases.map(name => name -> s"latency-phase latency-phase-$name").toMap
 
   /** A few batches do not fill the chart. */
   private val Fewest = 20

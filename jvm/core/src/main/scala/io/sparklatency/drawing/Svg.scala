@@ -8,7 +8,13 @@ private[sparklatency] object Svg {
     val text = new StringBuilder
     text += '<' ++= name
     attributes.foreach { case (attribute, value) =>
-      text += ' ' ++= attribute ++= "=\"" ++= shown(value) += '"'
+      text += ' ' ++= attribute ++= "=\""
+      value match {
+        case number: Double => write(number, text)
+        case number: Int => text ++= number.toString
+        case other => text ++= escape(other.toString)
+      }
+      text += '"'
     }
     if (content.isEmpty) text ++= "/>"
     else {
@@ -19,8 +25,24 @@ private[sparklatency] object Svg {
     text.result()
   }
 
+  /**
+   * Writes a rectangle, of which a chart has hundreds. Numbers are as [[number]] has them: neighbours have most of them in common.
+   *
+   * @param style a class, in which nothing is to be escaped
+   * @param title the hint, escaped; empty where there is none
+   */
+  def rectangle(style: String, x: String, y: String, width: String, height: String, title: String = "")(
+      text: StringBuilder
+  ): Unit = {
+    text ++= "<rect class=\"" ++= style ++= "\" x=\"" ++= x ++= "\" y=\"" ++= y
+    text ++= "\" width=\"" ++= width ++= "\" height=\"" ++= height
+    if (title.isEmpty) text ++= "\"/>"
+    else text ++= "\"><title>" ++= title ++= "</title></rect>"
+    ()
+  }
+
   /** Text as XML takes it. A control character, which XML refuses, is replaced. Nearly all texts are given back as they are. */
-  def escape(text: String): String = if (text.forall(isPlain)) text
+  def escape(text: String): String = if (isPlain(text)) text
   else text.flatMap {
     case '&' => "&amp;"
     case '<' => "&lt;"
@@ -30,17 +52,37 @@ private[sparklatency] object Svg {
     case c => c.toString
   }
 
-  private def isPlain(c: Char): Boolean = c != '&' && c != '<' && c != '>' && c != '"' && !c.isControl
+  private def isPlain(text: String): Boolean = {
+    var i = 0
+    while (i < text.length && isPlain(text.charAt(i))) i += 1
+    i == text.length
+  }
+
+  private def isPlain(c: Char): Boolean =
+    c != '&' && c != '<' && c != '>' && c != '"' && !Character.isISOControl(c)
 
   /** Coordinates for `points` or a path. */
   def number(value: Double): String = {
-    val tenths = math.round(value * 10)
-    if (tenths % 10 == 0) (tenths / 10).toString else java.math.BigDecimal.valueOf(tenths, 1).toPlainString
+    val text = new StringBuilder(8)
+    write(value, text)
+    text.result()
   }
 
-  private def shown(value: Any): String = value match {
-    case number: Double => Svg.number(number)
-    case number: Int => number.toString
-    case other => escape(other.toString)
+  /** The same, by hand: a page has thousands of them. */
+  private def write(value: Double, text: StringBuilder): Unit = {
+    val tenths = math.round(value * 10)
+    val whole = tenths / 10
+    val rest = (tenths % 10).abs
+    if (tenths < 0 && whole == 0) text += '-'
+    text.append(whole)
+    if (rest != 0) text += '.' += ('0' + rest).toChar
+    ()
+  }
+
+  /** Adds a point to a line. */
+  def point(x: String, y: Double, line: StringBuilder): Unit = {
+    if (line.nonEmpty) line += ' '
+    line ++= x += ','
+    write(y, line)
   }
 }

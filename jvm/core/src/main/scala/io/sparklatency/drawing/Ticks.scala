@@ -51,6 +51,11 @@ private[drawing] object Ticks {
     Ticks(if (round.isEmpty) Seq(firstMs) else round, ms => clock.format(Instant.ofEpochMilli(ms)))
   }
 
+  /** A time of day with its date, to the second. */
+  def second(ms: Long, zone: ZoneId): String = Instant.ofEpochMilli(ms).atZone(zone).format(seconds)
+
+  private val seconds = DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss")
+
   /** The date of an axis of times, or its first and its last one, and the zone. */
   def dates(firstMs: Long, lastMs: Long, zone: ZoneId): String = {
     val clock = DateTimeFormatter.ofPattern("yyyy-MM-dd").withZone(zone)

@@ -23,7 +23,8 @@ final case class BatchTimes(
   /** Of all nodes, stage by stage. A node that several stages have shows as it was in the last of them. */
   def nodes: Seq[NodeTimes] = {
     val all = stages.flatMap(_.nodes)
-    all.map(_.node).distinct.map(id => all.filter(_.node == id).maxBy(_.ewtMs))
+    val ofId = all.groupBy(_.node)
+    all.map(_.node).distinct.map(id => ofId(id).maxBy(_.ewtMs))
   }
 }
 
@@ -47,7 +48,9 @@ final case class StageTimes(
     path: Seq[String],
     restMs: Double
 ) {
-  def node(id: String): Option[NodeTimes] = nodes.find(_.node == id)
+  private lazy val byId = nodes.reverseIterator.map(node => node.node -> node).toMap
+
+  def node(id: String): Option[NodeTimes] = byId.get(id)
 }
 
 /**

@@ -30,8 +30,11 @@ private[recording] object SummaryFormat {
   def read(bytes: Array[Byte]): LatencySummary = {
     val buffer = ByteBuffer.wrap(bytes)
     val bits = readHeader(buffer)
-    val (count, lowest, highest) = (buffer.getLong(), buffer.getLong(), buffer.getLong())
-    val (withoutTimestamp, aheadOfClock) = (buffer.getLong(), buffer.getLong())
+    val count = buffer.getLong()
+    val lowest = buffer.getLong()
+    val highest = buffer.getLong()
+    val withoutTimestamp = buffer.getLong()
+    val aheadOfClock = buffer.getLong()
     val total = new Array[Byte](buffer.getInt())
     buffer.get(total)
     val encoded = new Array[Byte](buffer.remaining)

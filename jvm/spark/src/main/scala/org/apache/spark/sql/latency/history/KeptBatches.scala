@@ -1,5 +1,7 @@
 package org.apache.spark.sql.latency.history
 
+import java.time.ZoneId
+
 import scala.jdk.CollectionConverters._
 
 import io.sparklatency.drawing.LatencyChart
@@ -9,32 +11,62 @@ import io.sparklatency.figures.Measure
 import org.apache.spark.sql.latency.SparkListenerLatencyBatch
 
 /**
- * Batches of a run, as pages show them. They are decoded when they are asked for, and of each no more than is shown. Immutable, for any
- * thread.
+ * Batches of a run, as pages show them. They are decoded when they are asked for, and of each no more than is shown. What is made of a
+ * batch stays with it. For any thread.
  */
-private[latency] final class KeptBatches(newestFirst: Seq[SparkListenerLatencyBatch]) {
+private[latency] final class KeptBatches(newestFirst: Seq[StoredBatch]) {
+  import KeptBatches._
 
   /** The newest, by which a page knows whether a batch has come since: a store in memory gives the same one again. */
-  def newest: Option[AnyRef] = newestFirst.headOption
+  def newest: Option[AnyRef] = newestFirst.headOption.map(_.event)
 
   def size: Int = newestFirst.size
 
-  /** The last of them, the newest first, each with the nodes that records left last. */
-  def ends(limit: Int): Seq[Batch] = newestFirst.take(limit).map(_.atEnd.record)
+  /** The last of them, the newest first, each with the nodes that records left last, as a table shows them. */
+  def lines(limit: Int, of: MadeOfBatch.Of[String])(line: Batch => String): Seq[String] =
+    newestFirst.take(limit).map(batch => batch.shown(of)(line(batch.event.atEnd.record)))
 
   /** How the latency of some nodes went, oldest first. */
   def latencies(nodes: Set[String]): Map[String, Seq[LatencyChart.Point]] =
     newestFirst.flatMap { batch =>
-      batch.nodes.filter(node => nodes(node.id)).map { node =>
-        node.id -> LatencyChart.Point(batch.committedMs, node(Measure.E2ELatency))
+      batch.event.nodes.filter(node => nodes(node.id)).map { node =>
+        node.id -> LatencyChart.Point(batch.event.committedMs, node(Measure.E2ELatency))
       }
     }.reverse.groupMap { case (node, _) => node } { case (_, point) => point }
 
+  /** A chart of the same for each node that has measured anything. Where batches share a point all are decoded. */
+  def charts(nodes: Seq[String], zone: ZoneId): Seq[(String, LatencyChart)] =
+    if (size > LatencyChart.MaxPoints) {
+      val points = latencies(nodes.toSet)
+      nodes.flatMap(node =>
+        points.get(node).filter(_.exists(_.latency.count > 0)).map(of => node -> LatencyChart.of(of, zone))
+      )
+    } else
+      nodes.map(node => node -> newestFirst.flatMap(drawn(_, node, zone)).reverse)
+        .collect {
+          case (node, points) if points.exists(_.isMeasured) => node -> new LatencyChart(points, zone)
+        }
+
+  private def drawn(batch: StoredBatch, node: String, zone: ZoneId): Option[LatencyChart.Drawn] =
+    batch.shown(Charted(node, zone)) {
+      batch.event.nodes.find(_.id == node).map { of =>
+        LatencyChart.Drawn(LatencyChart.Point(batch.event.committedMs, of(Measure.E2ELatency)), zone)
+      }
+    }
+
   /** What the last of them spent their time on, oldest first. Nothing is decoded. */
-  def phases(limit: Int): Seq[PhasesChart.Bar] =
-    newestFirst.take(limit).flatMap { batch =>
-      val durations =
-        Option(batch.durationsMs).fold(Map.empty[String, Long])(_.asScala.view.mapValues(_.toLong).toMap)
-      PhasesChart.bar(batch.batch, batch.startMs, durations, batch.inputRows)
-    }.reverse
+  def phases(limit: Int, zone: ZoneId): Seq[PhasesChart.Drawn] =
+    newestFirst.take(limit).flatMap(batch => batch.shown(Phased(zone))(bar(batch.event, zone))).reverse
+
+  private def bar(batch: SparkListenerLatencyBatch, zone: ZoneId): Option[PhasesChart.Drawn] = {
+    val durations =
+      Option(batch.durationsMs).fold(Map.empty[String, Long])(_.asScala.view.mapValues(_.toLong).toMap)
+    PhasesChart.bar(batch.batch, batch.startMs, durations, batch.inputRows).map(PhasesChart.Drawn(_, zone))
+  }
+}
+
+private object KeptBatches {
+  private final case class Charted(node: String, zone: ZoneId)
+      extends MadeOfBatch.Of[Option[LatencyChart.Drawn]]
+  private final case class Phased(zone: ZoneId) extends MadeOfBatch.Of[Option[PhasesChart.Drawn]]
 }

@@ -13,7 +13,6 @@ import io.sparklatency.figures.ExecutorClock
 import io.sparklatency.figures.LiveRuns
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.time.WallClock
-import org.apache.spark.sql.latency.SparkListenerLatencyBatch
 import org.apache.spark.status.KVUtils
 import org.apache.spark.util.kvstore.KVStore
 
@@ -150,7 +149,7 @@ final class LatencyStore private[spark] (
 
   /** The last batches of a run, oldest first. */
   def history(query: QuerySnapshot, limit: Int = Int.MaxValue): Seq[Batch] =
-    newest(query.key)(_.take(limit).map(_.record).toList).reverse
+    newest(query.key)(_.take(limit).map(_.event.record).toList).reverse
 
   /** The batches of a run that are kept, or the last of them, as a page shows them. */
   def kept(query: QuerySnapshot, limit: Int = Int.MaxValue): KeptBatches =
@@ -175,18 +174,21 @@ final class LatencyStore private[spark] (
    * Hands over a run's batches, newest first. The store reads each when it is asked for, so `use` pays only for what it
    * takes.
    */
-  private def newest[A](key: String)(use: Iterator[SparkListenerLatencyBatch] => A): A = {
+  private def newest[A](key: String)(use: Iterator[StoredBatch] => A): A = {
     val batches = store.view(classOf[StoredBatch]).parent(key).reverse().closeableIterator()
-    try use(batches.asScala.map(_.event))
+    try use(batches.asScala)
     finally batches.close()
   }
 
   private def snapshot(run: StoredRun): QuerySnapshot =
-    newest(run.key) { batches =>
+    newest(run.key) { stored =>
+      val batches = stored.map(_.event)
       val last = batches.nextOption()
       val explained = (last.iterator ++ batches).take(LatencyStore.Looked).find(_.parts != null)
       made.snapshots(run.key, run, last, explained) {
-        run.snapshot.copy(lastBatch = last.map(_.record), explained = explained.map(_.record))
+        val lastBatch = last.map(_.record)
+        val ofParts = if (explained == last) lastBatch else explained.map(_.record)
+        run.snapshot.copy(lastBatch = lastBatch, explained = ofParts)
       }
     }
 }

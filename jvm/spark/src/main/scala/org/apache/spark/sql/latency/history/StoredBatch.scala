@@ -6,8 +6,9 @@ import org.apache.spark.status.KVUtils.KVIndexParam
 import org.apache.spark.util.kvstore.KVIndex
 
 /**
- * A batch of a run in Spark's store, found by its number in the run. Immutable. As large as its event: about 80 bytes or more
- * for each node and measure. The archive's thread writes it, any thread may read it.
+ * A batch of a run in Spark's store, found by its number in the run. As large as its event: about 80 bytes or more
+ * for each node and measure. Immutable, but for what pages have made of it: a store in memory gives the same batch again, a store on
+ * disk reads a new one each time, which has nothing. The archive's thread writes it, any thread may read it.
  */
 private[spark] final class StoredBatch(
     @KVIndexParam(parent = StoredBatch.Query) val key: String,
@@ -17,6 +18,11 @@ private[spark] final class StoredBatch(
   /** The store's index: by it the store finds the batches of one run without reading those of all. */
   @JsonIgnore @KVIndex(StoredBatch.Query)
   private[latency] def query: String = key.take(key.lastIndexOf('/'))
+
+  @transient private[this] val made = new MadeOfBatch
+
+  @JsonIgnore
+  private[latency] def shown: MadeOfBatch = made
 }
 
 /** The names of keys. A number has leading zeros, so that keys sort as numbers do. */

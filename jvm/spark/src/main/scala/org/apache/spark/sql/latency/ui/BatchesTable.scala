@@ -6,17 +6,24 @@ import scala.xml.Text
 import io.sparklatency.figures.Batch
 import io.sparklatency.figures.Measure
 import io.sparklatency.path.LatencyPath
+import org.apache.spark.sql.latency.history.KeptBatches
+import org.apache.spark.sql.latency.history.MadeOfBatch
 import org.apache.spark.ui.UIUtils
 
 /**
- * The last batches, one in each row. A row costs two percentiles of the end of its batch. Without state; made by a thread of
- * the web server for each request.
+ * The last batches, one in each row. A row costs two percentiles of the end of its batch, and stays with it. Without state; made by a
+ * thread of the web server.
  */
 private[ui] object BatchesTable {
 
-  /** @param link gives the address of an execution's page, where there is one */
-  def apply(batches: Seq[Batch], link: Long => Option[String]): NodeSeq =
-    SortableTable("latency-batches", columns(link))(batches.map(new Row(_)))
+  /** @param link what the address of an execution's page begins with, where there is one */
+  def apply(kept: KeptBatches, limit: Int, link: Option[String]): NodeSeq = {
+    val shown = columns(execution => link.map(_ + execution))
+    val rows = kept.lines(limit, Listed(link))(batch => SortableTable.row(shown, new Row(batch)))
+    SortableTable.of("latency-batches", shown, rows)
+  }
+
+  private final case class Listed(link: Option[String]) extends MadeOfBatch.Of[String]
 
   private def columns(link: Long => Option[String]): Seq[Column[Row]] = Seq(
     Column.linked[Row](

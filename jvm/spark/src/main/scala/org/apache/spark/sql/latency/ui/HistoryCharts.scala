@@ -1,7 +1,5 @@
 package org.apache.spark.sql.latency.ui
 
-import java.time.ZoneId
-
 import scala.xml.Elem
 import scala.xml.NodeSeq
 import scala.xml.Unparsed
@@ -10,24 +8,20 @@ import io.sparklatency.drawing.LatencyChart
 import io.sparklatency.drawing.PhasesChart
 
 /**
- * Charts of some nodes' latency over the batches that are kept, and of what the last batches spent their time on. A node without
- * a record in them has no chart. Costs a few
- * percentiles for each node and batch, and its place in the page grows with them. Without state; made by a thread of the web
- * server for each request.
+ * Charts of some nodes' latency over the batches that are kept, and of what the last batches spent their time on. Writes
+ * what it is given; its place in the page grows with the batches. Without state; made by a thread of the web server.
  */
 private[ui] object HistoryCharts {
 
-  /** @param nodes each with its batches, oldest first */
-  def apply(nodes: Seq[(String, Seq[LatencyChart.Point])]): NodeSeq = {
-    val charts = nodes.filter { case (_, points) => points.exists(_.latency.count > 0) }
+  /** @param charts of each node that has one */
+  def apply(charts: Seq[(String, LatencyChart)]): NodeSeq =
     if (charts.isEmpty) <p>No batch with a record that has a timestamp has been committed yet.</p>
-    else key ++ <div class="row">{charts.map { case (node, points) => chart(node, points) }}</div>
-  }
+    else key ++ <div class="row">{charts.map { case (node, drawn) => chart(node, drawn) }}</div>
 
   /** What the last batches spent their time on; nothing of batch queries, of which no event tells. */
-  def phases(bars: Seq[PhasesChart.Bar]): NodeSeq = if (bars.isEmpty) NodeSeq.Empty
+  def phases(bars: Seq[PhasesChart.Drawn]): NodeSeq = if (bars.isEmpty) NodeSeq.Empty
   else {
-    val shown = PhasesChart.Phases.filter(name => bars.exists(_.phases.exists(_._1 == name)))
+    val shown = PhasesChart.Phases.filter(bars.flatMap(_.bar.phases.map(_._1)).toSet)
     <h4>Phases of the last batches</h4> ++
       <p class="text-body-secondary small">
         {
@@ -38,14 +32,14 @@ private[ui] object HistoryCharts {
       }
       </p> ++
       <div class="row"><div class="col-12 col-xl-6 mb-3 latency-scroll">{
-        Unparsed(new PhasesChart(bars, ZoneId.systemDefault).svg)
+        Unparsed(new PhasesChart(bars).svg)
       }</div></div>
   }
 
-  private def chart(node: String, points: Seq[LatencyChart.Point]): NodeSeq =
+  private def chart(node: String, drawn: LatencyChart): NodeSeq =
     <div class="col-12 col-xl-6 mb-3">
       <h5>{LatencyPage.shortened(node)}</h5>
-      <div class="latency-scroll">{Unparsed(LatencyChart.of(points, ZoneId.systemDefault).svg)}</div>
+      <div class="latency-scroll">{Unparsed(drawn.svg)}</div>
     </div>
 
   private val key: NodeSeq =

@@ -45,30 +45,30 @@ private[ui] abstract class LatencyPage(tab: LatencyTab, path: String) extends We
     </div>
   }
 
-  protected def queryLink(request: HttpServletRequest, query: QuerySnapshot): String =
-    runLink(request, query.runId.getOrElse(query.name))
-
-  protected def runLink(request: HttpServletRequest, run: String): String = {
-    val page = UIUtils.prependBaseUri(request, tab.basePath, s"/${tab.prefix}/query/")
-    s"$page?id=${encoded(run)}"
-  }
-
   /**
-   * The link of each node on the page of its query. Spark looks its base address up among all variables of the environment, so that page's
-   * link is asked for once.
+   * What all links of a page begin with. It depends on where the request came in, and Spark looks it up among all variables of the
+   * environment, so a page asks for it once.
    */
+  protected def base(request: HttpServletRequest): String = UIUtils.prependBaseUri(request, tab.basePath)
+
+  protected def queryLink(base: String, query: QuerySnapshot): String =
+    runLink(base, query.runId.getOrElse(query.name))
+
+  protected def runLink(base: String, run: String): String =
+    s"$base/${tab.prefix}/query/?id=${encoded(run)}"
+
+  /** The link of each node on the page of its query. */
   protected def nodeLinks(page: String)(node: String): String = s"$page&node=${plain(node)}#history"
 
   /** Spark's own page of a run's rates and durations, where the application shows one. */
-  protected def statisticsLink(request: HttpServletRequest, run: String): Option[String] =
-    sparkPage(request, "StreamingQuery", s"statistics/?id=${encoded(run)}")
+  protected def statisticsLink(base: String, run: String): Option[String] =
+    sparkPage(base, "StreamingQuery", s"statistics/?id=${encoded(run)}")
 
   /** Spark's own page of an execution, with its plan and its jobs: what its address begins with, up to the execution's id. */
-  protected def executionLink(request: HttpServletRequest): Option[String] =
-    sparkPage(request, "SQL", "execution/?id=")
+  protected def executionLink(base: String): Option[String] = sparkPage(base, "SQL", "execution/?id=")
 
-  private def sparkPage(request: HttpServletRequest, other: String, page: String): Option[String] =
-    Option.when(tab.hasBeside(other))(UIUtils.prependBaseUri(request, tab.basePath, s"/$other/$page"))
+  private def sparkPage(base: String, other: String, page: String): Option[String] =
+    Option.when(tab.hasBeside(other))(s"$base/$other/$page")
 
   /** Whether a request's parameter means this node: by the id in our links, or by the node's own id. */
   protected def isNode(parameter: String)(node: String): Boolean =

@@ -24,31 +24,31 @@ private[ui] final class LatencyQueriesPage(tab: LatencyTab) extends LatencyPage(
 
   override protected def content(request: HttpServletRequest): (String, NodeSeq) =
     "Latency" -> {
-      val store = tab.store
+      val (store, base) = (tab.store, this.base(request))
       val runs = store.all
       runs.queries.map(store.answer) match {
         case Seq() => nothing
         case answers =>
           SortableTable(
             "latency-queries",
-            columns(request, store)
+            columns(base, store)
           )(answers.map(new Row(_))) ++ LatencyPage.legend ++
             <p class="text-body-secondary small">Of a query without a record within the window: each node's last batch.</p> ++
-            EarlierRuns(runs.earlier, runLink(request, _))
+            EarlierRuns(runs.earlier, runLink(base, _))
       }
     }
 
-  private def columns(request: HttpServletRequest, store: LatencyStore): Seq[Column[Row]] = Seq(
+  private def columns(base: String, store: LatencyStore): Seq[Column[Row]] = Seq(
     Column.wrapped[Row](
       "Query",
       "name of the query, or its id where it has none or another running query has the same"
     )(_.query.name) { row =>
-      <a href={queryLink(request, row.query)}>{LatencyPage.shortened(row.query.name, NameLength)}</a>
+      <a href={queryLink(base, row.query)}>{LatencyPage.shortened(row.query.name, NameLength)}</a>
     },
     Column.wrapped[Row](
       "Status",
       "how this run goes, or how it ended; unknown where no event tells"
-    )(_.status)(row => status(request, row.answer)),
+    )(_.status)(row => status(base, row.answer)),
     Column.exactWith[Row](
       "p99",
       "99th percentile of the age of records at the end of the query, over the window; the line shows the last batches"
@@ -73,12 +73,12 @@ private[ui] final class LatencyQueriesPage(tab: LatencyTab) extends LatencyPage(
   )
 
   /** A word, and what there is to say: red if it went wrong. */
-  private def status(request: HttpServletRequest, answer: QueryAnswer): NodeSeq = {
+  private def status(base: String, answer: QueryAnswer): NodeSeq = {
     val word =
       if (answer.query.runId.isEmpty) "Batch queries" else answer.status.fold(Readable.Unknown)(_.toString)
     val details = for {
       run <- answer.query.runId if answer.status.contains(RunStatus.Failed)
-      href <- statisticsLink(request, run)
+      href <- statisticsLink(base, run)
     } yield <a href={href}>Details</a>
     StatusLine.short(word, answer) ++ details.toSeq
   }

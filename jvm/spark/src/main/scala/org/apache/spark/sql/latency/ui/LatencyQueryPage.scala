@@ -1,9 +1,11 @@
 package org.apache.spark.sql.latency.ui
 
+import java.time.ZoneId
 import java.util.Locale
 
 import scala.xml.NodeSeq
 import scala.xml.Unparsed
+import scala.xml.Utility
 
 import io.sparklatency.answer.Headline
 import io.sparklatency.answer.NoFigures
@@ -25,7 +27,8 @@ import org.apache.spark.sql.latency.history.LatencyStore
  * Reads all kept batches of the run for at most four charts, and decodes only the nodes that they show. With 200 nodes and 1,000
  * batches a page takes 0.2 to 0.4 seconds, on the web server's threads. What is made is kept in three parts, each until what it shows
  * is another. What is said of a run that goes on is another each time; its history and its batches are when a batch has come. Of 40
- * nodes and 100 batches that is at most 0.3 MB, and it is kept of at most sixteen runs.
+ * nodes and 100 batches that is at most 0.3 MB, and it is kept of at most sixteen runs. What is shown of each batch alone stays with the
+ * batch, so that the page after a batch makes it of the new one only.
  */
 private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(tab, "query") {
   import LatencyQueryPage._
@@ -35,27 +38,28 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
   override protected def content(request: HttpServletRequest): (String, NodeSeq) = {
     val (store, asked) = (tab.store, Option(request.getParameter("id")).getOrElse(""))
     store.query(asked) match {
-      case None => "Latency" -> unknown(request, store)
+      case None => "Latency" -> unknown(base(request), store)
       case Some(query) => s"Latency of ${Readable.shortened(query.name, 48)}" -> page(request, store, query)
     }
   }
 
   private def page(request: HttpServletRequest, store: LatencyStore, query: QuerySnapshot): NodeSeq = {
+    val base = this.base(request)
     val answer = store.answer(query)
     val kept = store.kept(query)
     val asked = named(request, answer.path)
-    answered(request, answer, asked) ++
+    answered(base, answer, asked) ++
       <h4 id="history">History</h4> ++
       charts(query, kept, charted(answer, asked)) ++
       <h4>Watermarks</h4> ++ WatermarksTable(query) ++
-      <h4>Last batches</h4> ++ batches(query, kept, executionLink(request))
+      <h4>Last batches</h4> ++ batches(query, kept, executionLink(base))
   }
 
   /** What the answer says, and the figures behind it: all but the batches. The links depend on where the request came in. */
-  private def answered(request: HttpServletRequest, answer: QueryAnswer, asked: Seq[String]): NodeSeq = {
+  private def answered(base: String, answer: QueryAnswer, asked: Seq[String]): NodeSeq = {
     val (query, path) = (answer.query, answer.path)
-    val page = queryLink(request, query)
-    val statistics = query.runId.flatMap(statisticsLink(request, _))
+    val page = queryLink(base, query)
+    val statistics = query.runId.flatMap(statisticsLink(base, _))
     answers(keyOf(query), answer, page, statistics, asked) {
       val link = nodeLinks(page) _
       written(
@@ -74,7 +78,7 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
       link: String => String,
       work: Option[Work]
   ): NodeSeq =
-    <div class="latency-scroll my-3">{Unparsed(new GraphDrawing(path.nodes, link, work).svg)}</div> ++
+    <div class="latency-scroll my-3">{Unparsed(new GraphDrawing(path, link, work).svg)}</div> ++
       <p class="text-body-secondary small">
         The warmer a node, the more of the whole arose there, between it and the node before. Bold: the critical path.{
         work.fold("")(_ => s" $AtWork")
@@ -120,27 +124,30 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
 
   private def charts(query: QuerySnapshot, kept: KeptBatches, nodes: Seq[String]): NodeSeq =
     histories(keyOf(query), kept.newest, kept.size, nodes) {
-      val points = kept.latencies(nodes.toSet)
+      val zone = ZoneId.systemDefault
       written(
-        HistoryCharts(nodes.map(node => node -> points.getOrElse(node, Nil))) ++
-          HistoryCharts.phases(kept.phases(PhasesChart.Most))
+        HistoryCharts(kept.charts(nodes, zone)) ++ HistoryCharts.phases(kept.phases(PhasesChart.Most, zone))
       )
     }
 
   private def batches(query: QuerySnapshot, kept: KeptBatches, link: Option[String]): NodeSeq =
     tables(keyOf(query), kept.newest, kept.size, link) {
-      written(BatchesTable(kept.ends(BatchesShown), execution => link.map(_ + execution)))
+      written(BatchesTable(kept, BatchesShown, link))
     }
 
   private def keyOf(query: QuerySnapshot): String = query.runId.getOrElse(query.name)
 
   /** As text: elements take several times the memory, and would be written again for each request. */
-  private def written(content: NodeSeq): NodeSeq = Unparsed(content.toString)
+  private def written(content: NodeSeq): NodeSeq = {
+    val text = new StringBuilder(Room)
+    content.foreach(Utility.serialize(_, sb = text))
+    Unparsed(text.result())
+  }
 
-  private def unknown(request: HttpServletRequest, store: LatencyStore): NodeSeq =
+  private def unknown(base: String, store: LatencyStore): NodeSeq =
     <div class="alert alert-info" role="status">
       There are no figures of a query with this name or id: {NoFigures.why}.
-      {store.queries.map(query => <a class="d-block" href={queryLink(request, query)}>{query.name}</a>)}
+      {store.queries.map(query => <a class="d-block" href={queryLink(base, query)}>{query.name}</a>)}
     </div>
 }
 
@@ -150,4 +157,7 @@ private[ui] object LatencyQueryPage {
   private val AtWork =
     "At work: the operator latency in the last batch that tells it. A bar: the node is on the critical path of operators, and its share."
   private val BatchesShown = 20
+
+  /** Most of a page's three parts have as many characters. */
+  private val Room = 1 << 16
 }

@@ -1,6 +1,5 @@
 package org.apache.spark.sql.latency.ui
 
-import scala.xml.Elem
 import scala.xml.NodeSeq
 import scala.xml.Text
 import scala.xml.Unparsed
@@ -10,27 +9,42 @@ import io.sparklatency.answer.Readable
 
 /**
  * A table in Spark's style. Spark's own script sorts it in the browser when a heading is clicked, without another request.
- * Costs a cell for each row and column, a microsecond each: they are written as text at once, for a page has a thousand of them,
+ * Costs a cell for each row and column, half a microsecond each: all is written as text at once, for a page has a thousand of them,
  * and elements would take longer than all else on it. Without state, for any thread.
  */
 private[ui] object SortableTable {
 
-  def apply[A](id: String, columns: Seq[Column[A]])(rows: Seq[A]): Elem =
-    <div class="latency-scroll">
-      <table id={id} class="table table-bordered table-sm table-striped sortable">
-        <thead><tr>{columns.map(_.heading)}</tr></thead>
-        <tbody>{Unparsed(cells(columns, rows))}</tbody>
-      </table>
-    </div>
+  def apply[A](id: String, columns: Seq[Column[A]])(rows: Seq[A]): NodeSeq =
+    written(id, columns)(text => rows.foreach(write(columns, _, text)))
 
-  private def cells[A](columns: Seq[Column[A]], rows: Seq[A]): String = {
+  /** @param rows as [[row]] writes them */
+  def of(id: String, columns: Seq[Column[_]], rows: Seq[String]): NodeSeq =
+    written(id, columns)(text => rows.foreach(text ++= _))
+
+  /** A row, for whoever shows it again and again. */
+  def row[A](columns: Seq[Column[A]], row: A): String = {
     val text = new StringBuilder
-    for (row <- rows) {
-      text ++= "<tr>"
-      columns.foreach(_.cell(row, text))
-      text ++= "</tr>"
-    }
+    write(columns, row, text)
     text.result()
+  }
+
+  private def write[A](columns: Seq[Column[A]], row: A, text: StringBuilder): Unit = {
+    val cell = new Column.Cell(text)
+    text ++= "<tr>"
+    columns.foreach(_.cell(row, cell))
+    text ++= "</tr>"
+    ()
+  }
+
+  private def written(id: String, columns: Seq[Column[_]])(rows: StringBuilder => Unit): NodeSeq = {
+    val text = new StringBuilder
+    text ++= "<div class=\"latency-scroll\">\n      <table id=\"" ++= id
+    text ++= "\" class=\"table table-bordered table-sm table-striped sortable\">\n        <thead><tr>"
+    columns.foreach(_.heading(text))
+    text ++= "</tr></thead>\n        <tbody>"
+    rows(text)
+    text ++= "</tbody>\n      </table>\n    </div>"
+    Unparsed(text.result())
   }
 }
 
@@ -39,30 +53,32 @@ private[ui] object SortableTable {
  * `shown`.
  *
  * @param help  the tooltip of the heading
- * @param shown the content of the cell, and the key by which the script sorts
+ * @param shown writes the cell of a row: the key by which the script sorts, and the content
  */
 private[ui] final class Column[A] private (
     name: String,
     help: String,
     kind: String,
-    shown: A => (NodeSeq, String),
+    shown: (A, Column.Cell) => Unit,
     more: String = ""
 ) {
   private val style = (if (kind == Column.Numeric) "latency-number " else "latency-text ") + more
+  private val begin = "<td class=\"" + style + "\" sorttable_customkey=\""
 
-  def heading: Elem = <th class={s"$kind $style"} title={help}>{name}</th>
-
-  /** Writes `<td class={style} sorttable_customkey={key}>{content}</td>`. */
-  def cell(row: A, text: StringBuilder): Unit = {
-    val (content, key) = shown(row)
-    text ++= "<td class=\"" ++= style ++= "\" sorttable_customkey=\""
-    Column.escape(key, text)
+  def heading(text: StringBuilder): Unit = {
+    text ++= "<th class=\"" ++= kind ++= " " ++= style ++= "\" title=\""
+    Column.escape(help, text)
     text ++= "\">"
-    content.foreach {
-      case only: Text => Column.escape(only.data, text)
-      case other => Utility.serialize(other, sb = text)
-    }
-    text ++= "</td>"
+    Column.escape(name, text)
+    text ++= "</th>"
+    ()
+  }
+
+  def cell(row: A, cell: Column.Cell): Unit = {
+    cell.text ++= begin
+    shown(row, cell)
+    cell.text ++= "</td>"
+    ()
   }
 }
 
@@ -77,28 +93,53 @@ private[ui] object Column {
   /** Sorts below every figure, also negative ones. No exponent: the script cannot read one. */
   private val BelowAll = "-99999999999999"
 
+  /** Writes what is in a cell: first its key, then what is seen. */
+  final class Cell(val text: StringBuilder) {
+    def key(key: String): StringBuilder = {
+      escape(key, text)
+      text ++= "\">"
+    }
+
+    def plain(key: String, content: String): Unit = escape(content, this.key(key))
+
+    def elements(key: String, content: NodeSeq): Unit = {
+      this.key(key)
+      content.foreach {
+        case only: Text => escape(only.data, text)
+        case other => Utility.serialize(other, sb = text)
+      }
+    }
+  }
+
   def text[A](name: String, help: String)(key: A => String)(shown: A => NodeSeq): Column[A] =
-    new Column(name, help, Alphabetic, row => (shown(row), key(row)))
+    new Column(name, help, Alphabetic, (row, cell) => cell.elements(key(row), shown(row)))
 
   def count[A](name: String, help: String)(value: A => Option[Long]): Column[A] =
     number(name, help)(value)(_.toString)(Readable.count)
 
   /** A node by its id, with a link: written as text, as a page has two for each node. */
   def node[A](help: String)(id: A => String)(link: String => String): Column[A] =
-    text[A]("Node", help)(id) { row =>
-      val (whole, written) = (id(row), new StringBuilder("<a href=\""))
-      val short = Readable.shortened(whole, LatencyPage.NameLength)
-      escape(link(whole), written)
-      written ++= "\"><span"
-      if (short != whole) {
-        written ++= " title=\""
-        escape(whole, written)
-        written += '"'
+    new Column(
+      "Node",
+      help,
+      Alphabetic,
+      (row, cell) => {
+        val whole = id(row)
+        val short = Readable.shortened(whole, LatencyPage.NameLength)
+        val written = cell.key(whole) ++= "<a href=\""
+        escape(link(whole), written)
+        written ++= "\"><span"
+        if (short != whole) {
+          written ++= " title=\""
+          escape(whole, written)
+          written += '"'
+        }
+        written += '>'
+        escape(short, written)
+        written ++= "</span></a>"
+        ()
       }
-      written += '>'
-      escape(short, written)
-      Unparsed((written ++= "</span></a>").result())
-    }
+    )
 
   /** A number with a link, where there is one. */
   def linked[A](name: String, help: String)(value: A => Long)(link: A => Option[String]): Column[A] =
@@ -106,9 +147,12 @@ private[ui] object Column {
       name,
       help,
       Numeric,
-      row => {
+      (row, cell) => {
         val shown = Text(Readable.count(value(row)))
-        (link(row).fold[NodeSeq](shown)(href => <a href={href}>{shown}</a>), value(row).toString)
+        cell.elements(
+          value(row).toString,
+          link(row).fold[NodeSeq](shown)(href => <a href={href}>{shown}</a>)
+        )
       }
     )
 
@@ -118,15 +162,21 @@ private[ui] object Column {
       name,
       help,
       Numeric,
-      row => {
+      (row, cell) => {
         val text = Text(value(row).fold(Readable.Unknown)(Readable.count))
-        (text ++ beside(row), value(row).fold(BelowAll)(_.toString))
+        cell.elements(value(row).fold(BelowAll)(_.toString), text ++ beside(row))
       }
     )
 
   /** Text that may take several lines. */
   def wrapped[A](name: String, help: String)(key: A => String)(shown: A => NodeSeq): Column[A] =
-    new Column(name, help, Alphabetic, row => (shown(row), key(row)), "latency-wrapped")
+    new Column(
+      name,
+      help,
+      Alphabetic,
+      (row, cell) => cell.elements(key(row), shown(row)),
+      "latency-wrapped"
+    )
 
   /** Milliseconds. */
   def exact[A](name: String, help: String)(value: A => Option[Long]): Column[A] = count(name, help)(value)
@@ -146,10 +196,11 @@ private[ui] object Column {
       name,
       help,
       Numeric,
-      row =>
-        value(row).fold((Text(Readable.Unknown): NodeSeq, BelowAll))(n =>
-          (Text(shown(n)), key(n))
-        )
+      (row, cell) =>
+        value(row) match {
+          case Some(n) => cell.plain(key(n), shown(n))
+          case None => cell.plain(BelowAll, Readable.Unknown)
+        }
     )
 
   /** Most cells hold a figure, in which nothing is to be escaped. */
