@@ -1,53 +1,78 @@
 """What a query's page of the tab costs beside Spark's own statistics page of the same query, of 40 nodes.
 
-Each driver is one of its own. It runs a query with 40 marks until both pages show 100 batches. Then they
-are asked for by turns, Spark's twice as often: its two halves against each other are the A/A row. Needs
-nothing but the jar.
+Each driver is one of its own. It runs a query with 40 marks, a batch every 300 ms. When both pages show 100
+batches they are asked for after each batch, by turns, and each time another one first. Spark's page is asked
+for twice: its two halves against each other are the A/A row. Ours is asked for once more before the next
+batch comes, and again and again when the query has stopped. Needs nothing but the jar.
 """
 
 from __future__ import annotations
 
+import time
 from statistics import median
 from typing import TYPE_CHECKING
 
 from driver_pages import Times, asked, of_drivers
-from pyspark.sql.functions import col
+from pyspark.sql.functions import col, expr
 
 from sparklatency import with_e2e_latency
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
 
 NODES, BATCHES = 40, 100
 WARM_UP, ROUNDS = 300, 100
+AGES = "timestamp_millis(unix_millis(current_timestamp()) - value % 1000)"
+"""Records are up to a second old when their batch begins."""
 
 
 def times(spark: SparkSession) -> dict[str, Times]:
     """The median of each page."""
-    rows = spark.readStream.format("rate").option("rowsPerSecond", 1000).load()
+    rows = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 1000).load()
+    rows = rows.withColumn("timestamp", expr(AGES))
     for number in range(NODES):
         work = rows.withColumn("value", col("value") + 1)
         rows = with_e2e_latency(work, f"node-{number}", "timestamp")
     query = (
-        rows.writeStream.format("noop").queryName("long").trigger(processingTime="200 milliseconds").start()
+        rows.writeStream.format("noop").queryName("long").trigger(processingTime="300 milliseconds").start()
     )
-    while query.isActive and ((last := query.lastProgress) is None or last["batchId"] < BATCHES):
-        query.processAllAvailable()
+    found: dict[str, list[Times]] = {}
+
+    def ask(name: str, page: str) -> None:
+        text, took = asked(spark, f"{spark.sparkContext.uiWebUrl}/{page}?id={query.runId}")
+        if page.startswith("latency") and f"node-{NODES - 1}" not in text:
+            raise ValueError(text)
+        found.setdefault(name, []).append(took)
+
+    statistics, latency = "StreamingQuery/statistics/", "latency/query/"
+    pages = [("Spark", statistics), ("Spark again", statistics), ("latency after a batch", latency)]
+    wait_for(spark, query, BATCHES)
+    for number in range(WARM_UP + ROUNDS):
+        wait_for(spark, query, 1)
+        first = number % len(pages)
+        for name, page in pages[first:] + pages[:first]:
+            ask(name, page)
+        ask("latency of no new batch", latency)
     query.stop()
-    ui = spark.sparkContext.uiWebUrl
-    pages = {
-        "Spark": f"{ui}/StreamingQuery/statistics/?id={query.runId}",
-        "Spark again": f"{ui}/StreamingQuery/statistics/?id={query.runId}",
-        "latency": f"{ui}/latency/query/?id={query.runId}",
-    }
-    found: dict[str, list[Times]] = {name: [] for name in pages}
     for _ in range(WARM_UP + ROUNDS):
-        for name, url in pages.items():
-            text, took = asked(spark, url)
-            if name == "latency" and f"node-{NODES - 1}" not in text:
-                raise ValueError(text)
-            found[name].append(took)
+        ask("Spark, stopped", statistics)
+        ask("latency, stopped", latency)
     return {name: _medians(taken[WARM_UP:]) for name, taken in found.items()}
+
+
+def wait_for(spark: SparkSession, query: StreamingQuery, batches: int) -> None:
+    """Waits until so many more batches are there for whoever asks."""
+    until = _batch(query) + batches
+    while _batch(query) < until:
+        if not query.isActive:
+            raise ValueError(query.exception())
+        time.sleep(0.005)
+    spark._jsc.sc().listenerBus().waitUntilEmpty(600_000)
+
+
+def _batch(query: StreamingQuery) -> int:
+    return -1 if (last := query.lastProgress) is None else int(last["batchId"])
 
 
 def _medians(taken: list[Times]) -> Times:
@@ -59,7 +84,8 @@ def main() -> None:
     drivers = of_drivers(__doc__, times)
     for name in drivers[0]:
         walls, cpus = zip(*(driver[name] for driver in drivers), strict=True)
-        ratios = [driver[name][0] / driver["Spark"][0] for driver in drivers]
+        beside = "Spark, stopped" if name.endswith("stopped") else "Spark"
+        ratios = [driver[name][0] / driver[beside][0] for driver in drivers]
         print(
             f"{name}: median {median(walls):.1f} ms, CPU {median(cpus):.1f} ms; {median(ratios):.2f} times "
             f"Spark's ({min(ratios):.2f} to {max(ratios):.2f}); {len(drivers)} drivers"
