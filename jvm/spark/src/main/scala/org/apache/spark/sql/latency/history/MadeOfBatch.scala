@@ -4,7 +4,7 @@ package org.apache.spark.sql.latency.history
  * What pages have made of one batch, which stays as it is. So of a page that somebody looks at again only the new batch is new. It stays
  * as long as the store has the batch: see [[StoredBatch]].
  *
- * Keeps at most [[MadeOfBatch.Most]] things, each of a few hundred bytes. Thread-safe; two threads may make the same.
+ * Keeps at most [[MadeOfBatch.Most]] things, together 2 to 3 KB where a page names no nodes. Thread-safe; two threads may make the same.
  */
 private[latency] final class MadeOfBatch {
   import MadeOfBatch._
