@@ -1,9 +1,9 @@
 package io.sparklatency.spark.base
 
+import scala.util.Properties
+
 import org.apache.spark.SPARK_VERSION
 import org.scalatest.funsuite.AnyFunSuite
-
-import scala.util.Properties
 
 /** A jar is for one line of Spark and of Scala, and says so where it is not. */
 class VersionSuite extends AnyFunSuite {
