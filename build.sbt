@@ -47,10 +47,13 @@ val sparkJvm = Seq(
  */
 val shortLived = Seq("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m", "-XX:+UseSerialGC")
 
-/** Two forked JVMs at a time: the suites of two Spark lines run side by side. */
+/** As many forked JVMs as processors and one more: suites wait for a third of their time. The suites of two Spark lines run side by side. */
+val processors = java.lang.Runtime.getRuntime.availableProcessors
+
 Global / concurrentRestrictions := Seq(
-  Tags.limitAll(java.lang.Runtime.getRuntime.availableProcessors),
-  Tags.limit(Tags.ForkedTestGroup, 2),
+  Tags.limitAll(processors + 1),
+  Tags.limit(Tags.Compile, processors),
+  Tags.limit(Tags.ForkedTestGroup, processors + 1),
   Tags.exclusiveGroup(Tags.Clean)
 )
 
@@ -124,7 +127,8 @@ def bridge(spark: SparkLine): Project =
         spark.shims((LocalRootProject / baseDirectory).value / "tests" / "jvm" / "shims"),
       Test / unmanagedSources / excludeFilter := HiddenFileFilter || spark.untested || spark.notAsked,
       Test / javaOptions ++= sparkJvm ++ shortLived,
-      inForks(count = 3),
+      Test / envVars ++= spark.sampled,
+      inForks(spark.forks),
       testLine := (Test / testOnly).toTask(SparkLine.suites.map("*." + _).mkString(" ", " ", "")).value,
       libraryDependencies += "com.tngtech.archunit" % "archunit" % "1.3.0" % Test
     )

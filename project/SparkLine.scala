@@ -13,12 +13,22 @@ sealed abstract class SparkLine(val name: String, val release: String) {
   /** Of the tests' files those that name what this Spark does not have. */
   def untested: FileFilter = NothingFilter
 
-  /** And those of suites that this line would not run: `make test` compiles no more than it runs. */
+  /** Whether all suites are run on it, and not only those that depend on the line: by `make test` on the first line alone. */
+  private def isWhole: Boolean = this == SparkLine.all.head || !sys.props.contains("suites.of.line")
+
+  /** And those of suites that are not run on it: they are not compiled. */
   def notAsked: FileFilter =
-    if (!sys.props.contains("suites.of.line") || this == SparkLine.all.head) NothingFilter
+    if (isWhole) NothingFilter
     else new SimpleFileFilter(file =>
       file.getName.endsWith("Suite.scala") && !SparkLine.suites.contains(file.getName.stripSuffix(".scala"))
     )
+
+  /** Of the shapes of queries a third is run on an older line. */
+  def sampled: Map[String, String] =
+    if (isWhole || SparkLine.newest.contains(this)) Map.empty else Map("SAMPLE_PARTS" -> "3")
+
+  /** In so many JVMs, one after another: those of no line outlast all others. */
+  def forks: Int = if (isWhole) 6 else 2
 
   /** The settings that put Spark on the compile and test class paths, and keep it out of the jar. */
   def settings: Seq[Setting[_]]

@@ -15,7 +15,7 @@ import org.apache.spark.sql.latency.Plans
 import org.apache.spark.sql.streaming.Trigger
 
 /** What queries of every shape write with latency markers and without: the same, byte for byte. */
-class MarkersOutputSuite extends AutomaticPlans {
+class MarkersOutputSuite extends AutomaticPlans with Sampled {
 
   /** What a run wrote, by folder and partition, and what it carried there. */
   private case class Written(parts: Seq[(String, String)], hasOrder: Boolean, marks: Int, markers: Long) {
@@ -65,7 +65,7 @@ class MarkersOutputSuite extends AutomaticPlans {
 
   private val markers = "spark.sparklatency.markers.interval" -> "1ms"
 
-  for ((name, mode, plan) <- plans)
+  for ((name, mode, plan) <- sample.part(plans))
     test(s"what is written stays the same, byte for byte, with markers: $name") {
       val plain = run(plan(), mode)
       assert(plain.lines.nonEmpty && plain.marks === 0 && plain.markers === 0)

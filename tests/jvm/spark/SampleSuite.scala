@@ -25,10 +25,26 @@ class SampleSuite extends AnyFunSuite {
       }
     }
 
+  test("of three parts each has all modes, and samples in a row have all cases") {
+    val modes = 1 to 3
+    def part(seed: Long) = {
+      val sample = Sample(seed, isFull = false, parts = 3)
+      sample.part(sample.of('a' to 'i', modes))
+    }
+    for (seed <- 0L to 9L) {
+      assert(part(seed).size === 3)
+      assert(part(seed).map(_._2).toSet === modes.toSet)
+      assert((0L to 8L).flatMap(more => part(seed + more)).toSet.size === 27)
+    }
+    assert(Sample(5, isFull = true, parts = 3).part(shapes) === shapes)
+    assert(Sample(5, isFull = false).part(shapes) === shapes)
+  }
+
   test("the environment says which, else the day") {
     val noon = Clock.fixed(Instant.parse("1970-02-01T12:00:00Z"), ZoneOffset.UTC)
     assert(Sample.from(Map.empty, noon) === Sample(31, isFull = false))
     assert(Sample.from(Map("SAMPLE_SEED" -> "", "TEST_FULL" -> ""), noon) === Sample(31, isFull = false))
     assert(Sample.from(Map("SAMPLE_SEED" -> "7", "TEST_FULL" -> "1"), noon) === Sample(7, isFull = true))
+    assert(Sample.from(Map("SAMPLE_PARTS" -> "3"), noon) === Sample(31, isFull = false, parts = 3))
   }
 }
