@@ -47,13 +47,10 @@ val sparkJvm = Seq(
  */
 val shortLived = Seq("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m", "-XX:+UseSerialGC")
 
-/** As many forked JVMs as processors and one more: suites wait for a third of their time. The suites of two Spark lines run side by side. */
-val processors = java.lang.Runtime.getRuntime.availableProcessors
-
+/** Two forked JVMs at a time: the suites of two Spark lines run side by side. */
 Global / concurrentRestrictions := Seq(
-  Tags.limitAll(processors + 1),
-  Tags.limit(Tags.Compile, processors),
-  Tags.limit(Tags.ForkedTestGroup, processors + 1),
+  Tags.limitAll(java.lang.Runtime.getRuntime.availableProcessors),
+  Tags.limit(Tags.ForkedTestGroup, 2),
   Tags.exclusiveGroup(Tags.Clean)
 )
 
@@ -128,7 +125,7 @@ def bridge(spark: SparkLine): Project =
       Test / unmanagedSources / excludeFilter := HiddenFileFilter || spark.untested || spark.notAsked,
       Test / javaOptions ++= sparkJvm ++ shortLived,
       Test / envVars ++= spark.sampled,
-      inForks(spark.forks),
+      inForks(count = 3),
       testLine := (Test / testOnly).toTask(SparkLine.suites.map("*." + _).mkString(" ", " ", "")).value,
       libraryDependencies += "com.tngtech.archunit" % "archunit" % "1.3.0" % Test
     )

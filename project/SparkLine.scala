@@ -27,9 +27,6 @@ sealed abstract class SparkLine(val name: String, val release: String) {
   def sampled: Map[String, String] =
     if (isWhole || SparkLine.newest.contains(this)) Map.empty else Map("SAMPLE_PARTS" -> "3")
 
-  /** In so many JVMs, one after another: those of no line outlast all others. */
-  def forks: Int = if (isWhole) 6 else 2
-
   /** The settings that put Spark on the compile and test class paths, and keep it out of the jar. */
   def settings: Seq[Setting[_]]
 
