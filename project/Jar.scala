@@ -62,7 +62,8 @@ object Jar {
       IO.copyFile((LocalRootProject / baseDirectory).value / "LICENSE", licence)
       licence +: Seq(
         folder / "META-INF" / "NOTICE" -> Notice,
-        folder / "io" / "sparklatency" / "build.properties" -> s"version=${version.value}\nspark=${spark.name}\nscala=${scalaBinaryVersion.value}\n"
+        folder / "io" / "sparklatency" / "build.properties" ->
+          s"version=${version.value}\nspark=${spark.name}\nscala=${scalaBinaryVersion.value}\n"
       ).map { case (file, text) => IO.write(file, text); file }
     }
   )

@@ -13,10 +13,7 @@ sealed abstract class SparkLine(val name: String, val release: String) {
   /** Of the tests' files those that name what this Spark does not have. */
   def untested: FileFilter = NothingFilter
 
-  /** Whether all suites are run on it, and not only those that depend on the line: by `make test` on the first line alone. */
-  private def isWhole: Boolean = this == SparkLine.all.head || !sys.props.contains("suites.of.line")
-
-  /** And those of suites that are not run on it: they are not compiled. */
+  /** And those of suites that it does not run: they are not compiled. */
   def notAsked: FileFilter =
     if (isWhole) NothingFilter
     else new SimpleFileFilter(file =>
@@ -26,6 +23,9 @@ sealed abstract class SparkLine(val name: String, val release: String) {
   /** Of the shapes of queries a third is run on an older line. */
   def sampled: Map[String, String] =
     if (isWhole || SparkLine.newest.contains(this)) Map.empty else Map("SAMPLE_PARTS" -> "3")
+
+  /** Whether all suites are run on it, and not only those that depend on the line: by `make test` on the first line alone. */
+  private def isWhole: Boolean = this == SparkLine.all.head || !sys.props.contains("suites.of.line")
 
   /** The settings that put Spark on the compile and test class paths, and keep it out of the jar. */
   def settings: Seq[Setting[_]]

@@ -197,6 +197,25 @@ def test_a_jar_for_another_scala_says_so(key: str, tmp_path: Path) -> None:
     assert "Take sparklatency-spark_3.5_2.13, " in told
 
 
+@pytest.mark.parametrize("line", [line for line in OLDER_LINES if line != "3.5"][:1] if LINES else [])
+def test_a_jar_for_another_line_alone_says_so_and_lets_the_application_go_on(
+    line: str, tmp_path: Path
+) -> None:
+    """Without the plugin Spark finds us when it makes a session."""
+    script = tmp_path / "counting.py"
+    script.write_text(
+        "from pyspark.sql import SparkSession\n"
+        "print('rows:', SparkSession.builder.getOrCreate().range(3).count())\n"
+    )
+    spark, other = Spark(line), Spark(LINES[0])
+    submit = ["--master", "local[1]", "--conf", "spark.ui.enabled=false", "--jars", str(other.jar)]
+    with spark.start("alone", tmp_path, "spark-submit", *submit, script) as driver:
+        assert driver.finish(within=60) == ["rows: 3"]
+        told = driver.log.read_text()
+    assert f"{other.artifact} is not for this Spark, which is {line}." in told
+    assert f"Take {spark.artifact}, " in told
+
+
 @pytest.mark.parametrize("line", [line for line in OLDER_LINES if line != "3.5"])  # it cannot have it
 def test_a_client_of_spark_connect_marks_and_reads(line: str, tmp_path: Path) -> None:
     """The client is that of the newest line, where it is installed."""

@@ -29,8 +29,9 @@ LAG, RUNNING, INTERVAL = (
 
 def raised(folder: Path, series: Mapping[str, str], at: str, expected: Mapping[str, list[str]]) -> str:
     """What promtool has to say against the summaries that each alert of the query is to have at that time."""
-    (folder / "alerts.yml").write_text(exported("prometheus-rules"))
-    rules = [rule["alert"] for rule in yaml.safe_load(exported("prometheus-rules"))["groups"][0]["rules"]]
+    alerts = exported("prometheus-rules")
+    (folder / "alerts.yml").write_text(alerts)
+    rules = [rule["alert"] for rule in yaml.safe_load(alerts)["groups"][0]["rules"]]
     judged: list[dict[str, Any]] = [
         {
             "alertname": rule,

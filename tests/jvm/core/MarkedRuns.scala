@@ -133,7 +133,10 @@ trait MarkedRuns extends AnyFunSuite {
 
 object MarkedRuns {
 
-  /** A node in a task, which is that of the partition unless the test says otherwise. A node may be planned twice in a batch, and its task may ask for its first row later. */
+  /**
+   * A node in a task, which is that of the partition unless the test says otherwise. A node may be planned twice in a batch, and its task
+   * may ask for its first row later.
+   */
   final case class At(
       node: String,
       partition: Int,

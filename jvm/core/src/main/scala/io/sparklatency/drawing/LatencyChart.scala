@@ -2,8 +2,6 @@ package io.sparklatency.drawing
 
 import java.time.ZoneId
 
-import scala.annotation.tailrec
-
 import io.sparklatency.answer.Readable
 import io.sparklatency.recording.LatencySummary
 
@@ -32,7 +30,9 @@ final class LatencyChart(drawn: Seq[LatencyChart.Drawn], zone: ZoneId) {
     "viewBox" -> s"0 0 ${Svg.number(Width)} ${Svg.number(Height)}",
     "role" -> "img",
     "aria-label" -> "latency over time"
-  )((axes ++ unbroken(drawn.toList, Nil).flatMap(lines) :+ hints): _*)
+  )((axes ++ Stretches.of(
+    drawn.map(point => Option.when(point.isMeasured)(point))
+  ).flatMap(lines) :+ hints): _*)
 
   private def axes: Seq[String] = levels.places.flatMap { ms =>
     Seq(
@@ -58,18 +58,11 @@ final class LatencyChart(drawn: Seq[LatencyChart.Drawn], zone: ZoneId) {
       "text-anchor" -> anchor
     )(Svg.escape(text))
 
-  /** Stretches without a gap. */
-  @tailrec
-  private def unbroken(points: List[Drawn], before: List[List[Drawn]]): List[List[Drawn]] =
-    points.dropWhile(!_.isMeasured) match {
-      case Nil => before.reverse
-      case known =>
-        val (stretch, others) = known.span(_.isMeasured)
-        unbroken(others, stretch :: before)
-    }
-
   private def lines(stretch: List[Drawn]): Seq[String] = {
-    val points = placed(stretch)
+    val points =
+      Stretches.placed(stretch, Dash)(point => x(point.atMs)).map { case (x, point) =>
+        Svg.number(x) -> point
+      }
     val back = if (stretch.size == 1) points else points.reverse
     Seq(
       Svg.element(
@@ -82,16 +75,10 @@ final class LatencyChart(drawn: Seq[LatencyChart.Drawn], zone: ZoneId) {
     )
   }
 
-  /** A stretch of one point becomes a dash, so that it can be seen. */
   private def line(stretch: Seq[(String, Drawn)], value: Drawn => Double): String = {
     val text = new StringBuilder
     stretch.foreach { case (x, point) => Svg.point(x, y(value(point)), text) }
     text.result()
-  }
-
-  private def placed(stretch: List[Drawn]): List[(String, Drawn)] = stretch match {
-    case one :: Nil => List(x(one.atMs) - 2, x(one.atMs) + 2).map(Svg.number(_) -> one)
-    case many => many.map(point => Svg.number(x(point.atMs)) -> point)
   }
 
   /** The tooltips of the points. Each reaches halfway to its neighbours. */
@@ -171,4 +158,5 @@ object LatencyChart {
   private val Right = 30.0
   private val Top = 10.0
   private val Bottom = 42.0
+  private val Dash = 2.0
 }

@@ -29,19 +29,14 @@ final class Sparkline(name: String, values: Seq[Option[Long]]) {
       )(Svg.element("title")(Svg.escape(told)) +: stretches.map(line): _*)
     }
 
-  private def stretches: Seq[Seq[(Int, Long)]] =
-    values.zipWithIndex.foldLeft(Vector(Vector.empty[(Int, Long)])) {
-      case (stretches, (Some(ms), i)) => stretches.init :+ (stretches.last :+ (i -> ms))
-      case (stretches, (None, _)) => stretches :+ Vector.empty
-    }.filter(_.nonEmpty)
+  private def stretches: Seq[List[(Int, Long)]] =
+    Stretches.of(values.zipWithIndex.map { case (value, i) => value.map(i -> _) })
 
-  /** A stretch of one value becomes a dash, so that it can be seen: a window gives out once in many batches. */
-  private def line(stretch: Seq[(Int, Long)]): String = {
-    val points = (stretch match {
-      case Seq((i, ms)) => Seq(x(i) - Dash -> y(ms), x(i) + Dash -> y(ms))
-      case several => several.map { case (i, ms) => x(i) -> y(ms) }
-    }).map { case (x, y) => s"${Svg.number(x)},${Svg.number(y)}" }
-    Svg.element("polyline", "points" -> points.mkString(" "))()
+  private def line(stretch: List[(Int, Long)]): String = {
+    val points = new StringBuilder
+    Stretches.placed(stretch, Dash) { case (i, _) => x(i) }
+      .foreach { case (x, (_, ms)) => Svg.point(Svg.number(x), y(ms), points) }
+    Svg.element("polyline", "points" -> points.result())()
   }
 
   private def x(i: Int): Double = 1 + (Width - 2) * i / (values.size - 1)

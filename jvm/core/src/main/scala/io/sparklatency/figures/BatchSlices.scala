@@ -10,8 +10,8 @@ import io.sparklatency.time.ClockOffset
  *
  * '''Between stages''' time is exact: a stage begins when those before it are over and its first task asks for a row. '''Within a
  * stage''' a node's part is the share of the looks at its tasks that found rows under way to it, and not to the node before (see
- * `TaskWatch`). That is known where both let the same rows pass, and where the tasks were seen for at least half of their time. Else it is left with the rest of the stage.
- * A stage with no other node is that node's.
+ * `TaskWatch`). That is known where both let the same rows pass, and where the tasks were seen for at least half of their time. Else it is
+ * left with the rest of the stage. A stage with no other node is that node's.
  *
  * While a task runs, a row or two may be under way, so it tells only what let the same rows pass but one. An operator that gathers rows,
  * as a Python function does, is known by `same`: whether two nodes let the same rows pass before.
