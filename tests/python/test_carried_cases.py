@@ -25,12 +25,14 @@ def rows(system: str) -> list[tuple[str, str]]:
 
 
 def patterns() -> list[re.Pattern[str]]:
-    """What tests are called. A name in Scala may have values in it, which may be anything."""
+    """What tests are called. A name in Scala may have values in it, which may be anything, and words too."""
     found = []
     for suite in (CHECKOUT / "tests/jvm").rglob("*.scala"):
         text = suite.read_text(encoding="utf-8")
         for name in re.findall(r'\btest\(\s*s?"((?:[^"\\]|\\.)*)"', text):
-            found.append(".+".join(map(re.escape, re.split(r"\$(?:\w+|\{[^}]*\})", name))))
+            words = re.split(r"\$(?:\w+|\{[^}]*\})", name)
+            if re.search(r"\w", "".join(words)):
+                found.append(".+".join(map(re.escape, words)))
     for suite in (CHECKOUT / "tests/python").glob("test_*.py"):
         found += re.findall(r"^def (test_\w+)", suite.read_text(encoding="utf-8"), re.MULTILINE)
     return [re.compile(name) for name in found]
