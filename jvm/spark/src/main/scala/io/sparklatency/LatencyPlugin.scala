@@ -20,10 +20,10 @@ import org.apache.spark.sql.latency.recording.RunningTasks
 import org.slf4j.LoggerFactory
 
 /**
- * `spark.plugins=io.sparklatency.LatencyPlugin`. Marking works without it. It adds five things: settings are checked when
- * the application starts, not at the first node; the source is in the metrics system from the beginning; figures of long
- * tasks come from the executors while the tasks run; executors learn which queries have ended; and executors learn how far their
- * clocks are off the driver's, and correct them.
+ * `spark.plugins=io.sparklatency.LatencyPlugin`. Marking works without it. It adds five things: settings, and whether the jar fits
+ * Spark, are checked when the application starts, not at the first node; the source is in the metrics system from the beginning;
+ * figures of long tasks come from the executors while the tasks run; executors learn which queries have ended; and executors learn how
+ * far their clocks are off the driver's, and correct them.
  *
  * Costs a message of a few hundred bytes each time that a recorder publishes on an executor: twice a second in
  * real-time and continuous mode, else each `spark.sparklatency.publish.after`. And one from each executor every five
