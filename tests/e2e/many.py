@@ -93,7 +93,7 @@ def seen(spark: SparkSession) -> dict[str, Any]:
             for name, (instances, _) in classes.items()
             if name.startswith(("io.sparklatency.", "org.apache.spark.sql.latency."))
         },
-        "bytes": sum(size for _, size in classes.values()),
+        "bytes": {name: size for name, (_, size) in classes.items()},
     }
 
 
