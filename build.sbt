@@ -111,6 +111,7 @@ def bridge(spark: SparkLine): Project =
     .settings(
       testsIn("spark"),
       spark.settings,
+      spark.linted,
       if (spark.isOfScala212) SparkLine.scala212 else Nil,
       Jar.settings(spark),
       Publication.settings(coreOf(spark)),

@@ -1,5 +1,6 @@
 import sbt._
 import sbt.Keys._
+import scalafix.sbt.ScalafixPlugin.autoImport.scalafix
 
 /** A minor line of Spark for a version of Scala: which release stands for it, and where its jars come from. */
 sealed abstract class SparkLine(val name: String, val release: String) {
@@ -20,9 +21,24 @@ sealed abstract class SparkLine(val name: String, val release: String) {
       file.getName.endsWith("Suite.scala") && !SparkLine.suites.contains(file.getName.stripSuffix(".scala"))
     )
 
-  /** Of the shapes of queries a third is run on an older line. */
-  def sampled: Map[String, String] =
-    if (isWhole || SparkLine.newest.contains(this)) Map.empty else Map("SAMPLE_PARTS" -> "3")
+  /** Of the shapes of queries a third is run where not all suites are. */
+  def sampled: Map[String, String] = if (isWhole) Map.empty else Map("SAMPLE_PARTS" -> "3")
+
+  /**
+   * What all lines share is linted on the first one, and of any other line its shims: what lint reads of a source takes a quarter of the
+   * time to compile it.
+   */
+  def linted: Seq[Setting[_]] =
+    if (this == SparkLine.all.head) Nil
+    else
+      Seq(Compile, Test).flatMap(sources =>
+        Seq(
+          sources / semanticdbOptions += "-P:semanticdb:include:.*/shims/.*",
+          sources / scalafix / unmanagedSources := (sources / unmanagedSources).value.filter(_.getPath.contains(
+            "/shims/"
+          ))
+        )
+      )
 
   /** Whether all suites are run on it, and not only those that depend on the line: by `make test` on the first line alone. */
   private def isWhole: Boolean = this == SparkLine.all.head || !sys.props.contains("suites.of.line")

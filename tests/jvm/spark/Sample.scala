@@ -9,8 +9,8 @@ import org.scalatest.funsuite.AnyFunSuite
  * Which cases of a product are run, such as that of shapes and modes. A sample has each shape and each mode at least once. Seeds
  * that follow one another have other samples, and as many of them as there are modes have the whole product.
  *
- * `make test-full` sets `TEST_FULL` and runs all. `SAMPLE_SEED` runs a sample again; without it the day is the seed. On an older Spark
- * line `make test` sets `SAMPLE_PARTS`.
+ * `make test-full` sets `TEST_FULL` and runs all. `SAMPLE_SEED` runs a sample again; without it the day is the seed. On a Spark line
+ * on which it does not run all suites `make test` sets `SAMPLE_PARTS`.
  *
  * @param parts into how many parts the shapes fall of which one is run
  */
