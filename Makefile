@@ -59,6 +59,7 @@ BRIDGE_TESTS := $(foreach line,$(LINES),$(call bridge,$(line))/$(if $(filter $(l
 JARS := $(foreach line,$(JARS_FOR),$(call jar,$(line)))
 SPARKS := $(LINES:%=.venv/%/spark)
 VENVS := $(WHOLE_LINES:%=.venv/%/ready)
+CLASSES := $(filter $(NEWEST_LINES:%=.venv/%/classes.jsa),$(LINES:%=.venv/%/classes.jsa))
 HOME_JAR := $(call jar,$(HOME_LINE))
 HOME_BRIDGE := $(call bridge,$(HOME_LINE))
 WHEEL := dist/sparklatency-$(VERSION)-py3-none-any.whl
@@ -86,7 +87,7 @@ demo: ## half a minute of a live pipeline, its figures and its slow step
 	.venv/$(HOME_LINE)/bin/sparklatency demo
 
 test: ## lint and all suites, with a sample of cases; SAMPLE_SEED=7 runs a sample again
-	@$(MAKE) --no-print-directory -j2 -Oline venv
+	@$(MAKE) --no-print-directory -j2 -Oline venv $(CLASSES)
 	@$(MAKE) --no-print-directory test-jvm lint-python
 	@$(MAKE) --no-print-directory test-parts
 
@@ -107,13 +108,14 @@ test-jvm: $(SBT_LAUNCHER) $(VENVS) $(SPARKS) # one session of sbt for all that t
 	$(copy_jars)
 	touch tests/e2e/target/classpaths tests/spark_suites/target/classpath.txt
 
-$(ALL_LINES:%=test-python-%): test-python-%: build .venv/%/ready
-	SPARK_LINES="$(PYTHON_LINES)" .venv/$*/bin/python -m pytest -c python/pyproject.toml --junitxml target/reports/python-$*.xml tests/python
+$(ALL_LINES:%=test-python-%): test-python-%: build .venv/%/ready $(CLASSES)
+	SPARK_LINES="$(PYTHON_LINES)" .venv/$*/bin/python -m pytest -c python/pyproject.toml \
+		--numprocesses 2 --dist loadfile --junitxml target/reports/python-$*.xml tests/python
 
-# Three modules at a time, each with a broker and clusters of its own: they wait for most of their time.
-test-e2e: build tests/e2e/target/classpaths
+# Four modules at a time, each with a broker and clusters of its own: they wait for most of their time.
+test-e2e: build tests/e2e/target/classpaths $(CLASSES)
 	SPARK_LINES="$(filter $(NEWEST_LINES),$(LINES))" OLDER_LINES="$(OLDER_LINES)" .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml \
-		--numprocesses 3 --dist loadfile --junitxml target/reports/e2e.xml \
+		--numprocesses 4 --dist loadfile --no-loadscope-reorder --junitxml target/reports/e2e.xml \
 		$(if $(filter $(NEWEST_LINES),$(LINES)),tests/e2e,tests/e2e/test_older_lines.py)
 
 mutants: build ## break the code in known ways, and see that tests fail; ONLY="core python/slo" picks some
@@ -219,6 +221,15 @@ $(WHEEL): $(PYTHON_SOURCES) $(JARS) | $(VENVS)
 .venv/%/ready: .venv/%/spark
 	.venv/$*/bin/pip install --disable-pip-version-check --quiet --editable 'python[test,lint,docs]'
 	touch $@
+
+# Without it each of the tests' many JVMs would load Spark's classes from jars, which is a third of all that it does.
+.venv/%/classes.jsa: .venv/%/spark tests/e2e/loaded.py
+	@echo "Archiving the classes of Spark $(RELEASE_$*), so that tests start it in half the time."
+	rm -f $@
+	PYSPARK_PYTHON=.venv/$*/bin/python .venv/$*/bin/spark-submit --master 'local[2]' --conf spark.ui.port=0 --conf spark.sql.shuffle.partitions=2 \
+		--driver-java-options "-XX:ArchiveClassesAtExit=$(CURDIR)/$@ -XX:TieredStopAtLevel=1 -XX:+UseSerialGC" \
+		tests/e2e/loaded.py >.venv/$*/classes.log 2>&1
+	test -s $@
 
 .SECONDARY:
 .PHONY: help build demo publish-local test-release runs scala-api test test-full test-jvm spark-suites test-spark-suites test-parts mutants pages reference bench format lint lint-python venv test-e2e clean $(ALL_LINES:%=test-python-%)

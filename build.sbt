@@ -54,7 +54,7 @@ Global / concurrentRestrictions := Seq(
   Tags.exclusiveGroup(Tags.Clean)
 )
 
-/** A project's suites in so many forks, so that those of one Spark line do not outlast all others. */
+/** A project's suites in so many forks: of two, whose turns alternate with other projects', none outlasts all others. */
 def inForks(count: Int) = Test / testGrouping := {
   val options = (Test / forkOptions).value
   val suites = (Test / definedTests).value.sortBy(_.name).zipWithIndex
@@ -126,7 +126,7 @@ def bridge(spark: SparkLine): Project =
       Test / unmanagedSources / excludeFilter := HiddenFileFilter || spark.untested || spark.notAsked,
       Test / javaOptions ++= sparkJvm ++ shortLived,
       Test / envVars ++= spark.sampled,
-      inForks(count = 3),
+      inForks(if (spark == SparkLine.all.head) 3 else 1),
       testLine := (Test / testOnly).toTask(SparkLine.suites.map("*." + _).mkString(" ", " ", "")).value,
       libraryDependencies += "com.tngtech.archunit" % "archunit" % "1.3.0" % Test
     )

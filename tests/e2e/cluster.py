@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from broker import free_port
-from children import Child
+from children import Child, java_options
 
 LINES = os.environ.get("SPARK_LINES", "4.2 4.3").split()
 OLDER_LINES = os.environ.get("OLDER_LINES", "4.1 4.0 3.5").split()
@@ -54,6 +54,11 @@ class Spark:
         """The jar under test."""
         return _only(f"dist/{self.artifact}-*.jar")
 
+    @property
+    def classes(self) -> Path:
+        """An archive of the classes that an application loads. It is for JVMs whose class path is Spark's."""
+        return _ROOT / f".venv/{self.line}/classes.jsa"
+
     def start(
         self,
         name: str,
@@ -63,11 +68,15 @@ class Spark:
         jars: Sequence[Path] = (),
         env: Mapping[str, str] | None = None,
     ) -> Child:
-        """Runs one of Spark's scripts on loopback, with no settings but ours, and `jars` beside Spark's."""
+        """Runs one of Spark's scripts on loopback, with no settings but ours, and `jars` beside Spark's.
+
+        The settings are in the folder `conf` of `folder`, if it is there.
+        """
         own = {
+            "JDK_JAVA_OPTIONS": java_options(folder, self.classes),
             "SPARK_DAEMON_CLASSPATH": ":".join(map(str, jars)),
             "SPARK_HOME": self.home,
-            "SPARK_CONF_DIR": folder,
+            "SPARK_CONF_DIR": folder / "conf",
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_MASTER_OPTS": "-Dspark.master.rest.enabled=false",  # its port would be a fixed one
             "PYSPARK_PYTHON": self.python,

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from broker import Broker, java
-from children import Child
+from children import Child, java_options
 from cluster import Spark, settings
 
 DOCS = Path(__file__).parents[2] / "python" / "docs"
@@ -68,7 +68,8 @@ class Reader:
         return {
             "PATH": ":".join(map(str, path)),
             "PYSPARK_PYTHON": str(self.spark.python),
-            "SPARK_CONF_DIR": str(self.folder),
+            "JDK_JAVA_OPTIONS": java_options(self.folder, self.spark.classes),
+            "SPARK_CONF_DIR": str(self.folder / "conf"),
             "SPARK_HOME": str(self.spark.home),
             "SPARK_LOCAL_IP": "127.0.0.1",
         }

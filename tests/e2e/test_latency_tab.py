@@ -258,7 +258,8 @@ def history_server(shop: Shop, folder: Path, conf: Mapping[str, str]) -> Iterato
         "spark.history.fs.update.interval": "1s",
         **conf,
     }
-    (folder / "spark-defaults.conf").write_text(
+    (folder / "conf").mkdir()
+    (folder / "conf" / "spark-defaults.conf").write_text(
         "".join(f"{key} {value}\n" for key, value in settings.items())
     )
     main = "org.apache.spark.deploy.history.HistoryServer"

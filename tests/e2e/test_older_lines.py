@@ -162,7 +162,10 @@ def history_server(submitted: Submitted, folder: Path) -> Iterator[str]:
         "spark.history.ui.port": "0",
         "spark.history.fs.update.interval": "1s",
     }
-    (folder / "spark-defaults.conf").write_text("".join(f"{key} {value}\n" for key, value in conf.items()))
+    (folder / "conf").mkdir()
+    (folder / "conf" / "spark-defaults.conf").write_text(
+        "".join(f"{key} {value}\n" for key, value in conf.items())
+    )
     main = "org.apache.spark.deploy.history.HistoryServer"
     with submitted.spark.start("history", folder, "spark-class", main, jars=[submitted.spark.jar]) as child:
         started = r"HistoryServer.* started at http://\S+:(\d+)"

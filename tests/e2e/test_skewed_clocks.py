@@ -127,7 +127,8 @@ def driver(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     records = folder / "records"
     records.mkdir()
     (records / "0.csv").write_text(f"key,{time.time_ns() // 1_000_000}\n")
-    (folder / "log4j2.properties").write_text(LOGGING)
+    (folder / "conf").mkdir()
+    (folder / "conf" / "log4j2.properties").write_text(LOGGING)
     steps = folder / "steps"
     steps.write_bytes(bytes(8))
     port, since = free_port(), time.monotonic_ns()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,8 +20,12 @@ if TYPE_CHECKING:
 os.environ["PYSPARK_PYTHON"] = sys.executable
 os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
 # Each JVM below us lives for minutes, too few to win back the time of the optimising compiler. Without that
-# one the room for code would be a fifth, and when it is full nothing is compiled any more.
-os.environ["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+# one the room for code would be a fifth, and when it is full nothing is compiled any more. `make test` makes
+# an archive of Spark's classes. A JVM that cannot use it does without, and would say so where it prints.
+os.environ["SPARK_SUBMIT_OPTS"] = (
+    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+    f" -XX:SharedArchiveFile={Path(sys.prefix, 'classes.jsa')} -Xlog:disable -Xlog:all=error:stderr"
+)
 
 
 @pytest.fixture(scope="session")
