@@ -34,9 +34,11 @@ sealed abstract class SparkLine(val name: String, val release: String) {
       Seq(Compile, Test).flatMap(sources =>
         Seq(
           sources / semanticdbOptions += "-P:semanticdb:include:.*/shims/.*",
-          sources / scalafix / unmanagedSources := (sources / unmanagedSources).value.filter(_.getPath.contains(
-            "/shims/"
-          ))
+          sources / scalafix / unmanagedSources := (sources / unmanagedSources).value.filter(
+            _.getPath.contains(
+              "/shims/"
+            )
+          )
         )
       )
 

@@ -82,7 +82,7 @@ private[sparklatency] final class BucketCounts {
   private def widen(bucket: Int): Unit = {
     if (isEmpty) first = math.max(0, bucket - FirstRoom / 2)
     val (low, end) = (math.min(first, bucket), math.max(first + counts.length, bucket + 1))
-    val wider = new Array[Long](Seq(end - low, 2 * counts.length, FirstRoom).max)
+    val wider = new Array[Long](math.max(end - low, math.max(2 * counts.length, FirstRoom)))
     val from = if (bucket < first) math.max(0, end - wider.length) else low
     System.arraycopy(counts, 0, wider, first - from, counts.length)
     counts = wider
@@ -91,7 +91,7 @@ private[sparklatency] final class BucketCounts {
 }
 
 private[sparklatency] object BucketCounts {
-  private val FirstRoom = 256
+  private val FirstRoom = 32
 
   /**
    * Goes from one bucket that is not empty to the next.

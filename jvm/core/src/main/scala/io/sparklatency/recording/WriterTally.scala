@@ -122,13 +122,15 @@ private[recording] abstract class WriterTally(clock: Clock, readEveryRow: Boolea
     }
   }
 
-  /** From the cells to where all else is. */
+  /** From the cells to where all else is. A row after the last time may have gone into a cell; one of the long way has not. */
   private def sweep(): Unit = {
-    tally.add(first, cells)
+    if (row != sweptAt) {
+      tally.add(first, cells)
+      Arrays.fill(cells, 0)
+      sweptAt = row
+    }
     tally.addWithoutTimestamp(withoutTimestamp)
-    Arrays.fill(cells, 0)
     withoutTimestamp = 0
-    sweptAt = row
   }
 
   /** Makes cells for the ages that were seen and half as many on either side, or for those round `age` where these are too many. */
@@ -152,7 +154,7 @@ private[recording] object WriterTally {
   private val MostCells = 1L << 14
 
   /** How many rows outside of the cells there are at least before they are laid out anew, and how many cells for each of these. */
-  private val FewestOutside = 256
+  private val FewestOutside = 64
   private val CellsPerRow = 4
 
   /** So that no cell overflows. */
