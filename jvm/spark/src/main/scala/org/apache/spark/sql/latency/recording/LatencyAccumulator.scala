@@ -32,7 +32,7 @@ import org.apache.spark.util.AccumulatorV2
  * product, reads several partitions, or one that other tasks read too. So a task has a recorder for each time that it reads a
  * partition.
  *
- * Costs a task a recorder for each reading (6 to 100 KB, see [[LatencyRecorder]]), about 3 µs to make and to seal one, and at
+ * Costs a task a recorder for each reading (1 to 120 KB, see [[LatencyRecorder]]), about 3 µs to make and to seal one, and at
  * most three summaries of a few hundred bytes with the task's result. Costs the driver about 300 bytes a partition until
  * [[take]]. A batch of 10,000 partitions at twenty nodes is 64 MB. After [[take]] only the partitions' numbers are left.
  *
