@@ -88,7 +88,7 @@ demo: ## half a minute of a live pipeline, its figures and its slow step
 
 test: ## lint and all suites, with a sample of cases; SAMPLE_SEED=7 runs a sample again
 	@$(MAKE) --no-print-directory -j2 -Oline venv $(CLASSES)
-	@$(MAKE) --no-print-directory test-jvm lint-python
+	@$(MAKE) --no-print-directory -j2 test-jvm lint-python
 	@$(MAKE) --no-print-directory test-parts
 
 test-full: export TEST_FULL := 1
@@ -211,11 +211,13 @@ $(WHEEL): $(PYTHON_SOURCES) $(JARS) | $(VENVS)
 	.venv/$(HOME_LINE)/bin/pip wheel --quiet --no-deps --wheel-dir dist ./python
 	touch $@
 
-# What the demo needs comes first, so that it starts soon.
+# What the demo needs comes first, so that it starts soon. pip makes a wheel of pyspark, only to unpack it: packing it takes as long
+# as all else.
 .venv/%/spark: python/pyproject.toml
 	@echo "Installing pyspark $(RELEASE_$*) into .venv/$*. It has 400 MB, which takes about a minute."
 	$(PYTHON) -m venv .venv/$*
-	.venv/$*/bin/pip install --disable-pip-version-check pyspark==$(RELEASE_$*) --editable python
+	.venv/$*/bin/pip install --disable-pip-version-check --config-settings=--build-option=--compression=stored pyspark==$(RELEASE_$*)
+	.venv/$*/bin/pip install --disable-pip-version-check --editable python
 	touch $@
 
 .venv/%/ready: .venv/%/spark

@@ -54,14 +54,20 @@ Global / concurrentRestrictions := Seq(
   Tags.exclusiveGroup(Tags.Clean)
 )
 
-/** A project's suites in so many forks: of two, whose turns alternate with other projects', none outlasts all others. */
-def inForks(count: Int) = Test / testGrouping := {
-  val options = (Test / forkOptions).value
-  val suites = (Test / definedTests).value.sortBy(_.name).zipWithIndex
-  suites.groupBy { case (_, place) => place % count }.toSeq.sortBy(_._1).map { case (fork, of) =>
-    Tests.Group(s"fork $fork", of.map(_._1), Tests.SubProcess(options))
+/**
+ * A project's suites in so many forks, each of which runs its own one after another. Two forks run at a time, of whatever project, so
+ * that a line with more suites than all others does not outlast them with one processor idle.
+ */
+def inForks(count: Int) = Seq(
+  Test / parallelExecution := true,
+  Test / testGrouping := {
+    val options = (Test / forkOptions).value
+    val suites = (Test / definedTests).value.sortBy(_.name).zipWithIndex
+    suites.groupBy { case (_, place) => place % count }.toSeq.sortBy(_._1).map { case (fork, of) =>
+      Tests.Group(s"fork $fork", of.map(_._1), Tests.SubProcess(options))
+    }
   }
-}
+)
 
 /** All but the bridges of older lines, whose sources are those of the others but for their shims. */
 lazy val root = project
@@ -126,7 +132,7 @@ def bridge(spark: SparkLine): Project =
       Test / unmanagedSources / excludeFilter := HiddenFileFilter || spark.untested || spark.notAsked,
       Test / javaOptions ++= sparkJvm ++ shortLived,
       Test / envVars ++= spark.sampled,
-      inForks(if (spark == SparkLine.all.head) 3 else 1),
+      inForks(if (spark == SparkLine.all.head) 4 else 1),
       testLine := (Test / testOnly).toTask(SparkLine.suites.map("*." + _).mkString(" ", " ", "")).value,
       libraryDependencies += "com.tngtech.archunit" % "archunit" % "1.3.0" % Test
     )
