@@ -112,10 +112,10 @@ $(ALL_LINES:%=test-python-%): test-python-%: build .venv/%/ready $(CLASSES)
 	SPARK_LINES="$(PYTHON_LINES)" .venv/$*/bin/python -m pytest -c python/pyproject.toml \
 		--numprocesses 2 --dist loadfile --junitxml target/reports/python-$*.xml tests/python
 
-# Four modules at a time, each with a broker and clusters of its own: they wait for most of their time.
+# Three modules at a time, each with a broker and clusters of its own. With a fourth, on two processors, Spark takes a second to plan a batch.
 test-e2e: build tests/e2e/target/classpaths $(CLASSES)
 	SPARK_LINES="$(filter $(NEWEST_LINES),$(LINES))" OLDER_LINES="$(OLDER_LINES)" .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml \
-		--numprocesses 4 --dist loadfile --no-loadscope-reorder --junitxml target/reports/e2e.xml \
+		--numprocesses 3 --dist loadfile --no-loadscope-reorder --junitxml target/reports/e2e.xml \
 		$(if $(filter $(NEWEST_LINES),$(LINES)),tests/e2e,tests/e2e/test_older_lines.py)
 
 mutants: build ## break the code in known ways, and see that tests fail; ONLY="core python/slo" picks some
