@@ -1,65 +1,18 @@
 package io.sparklatency
 
-import io.sparklatency.answer.Work
 import io.sparklatency.figures.BatchTimes
-import io.sparklatency.figures.MarkReadings
-import io.sparklatency.figures.Measure
-import io.sparklatency.figures.NodePartitions
 import io.sparklatency.figures.OperatorLatency
-import io.sparklatency.figures.PartitionTimes
-import io.sparklatency.figures.Reading
-import io.sparklatency.figures.ReadingPlace
-import io.sparklatency.figures.TaskAttempt
 import io.sparklatency.figures.TaskSlice
 import io.sparklatency.path.OperatorPath
 import io.sparklatency.path.OperatorPath.Node
 import io.sparklatency.path.OperatorPath.Rest
 import io.sparklatency.path.OperatorPath.Waiting
-import io.sparklatency.recording.LatencySummary
 import io.sparklatency.time.ClockOffset
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Who was at work for a batch, from what its tasks tell. Times are milliseconds. */
-class BatchTimesSuite extends AnyFunSuite {
-  import BatchTimesSuite._
-
-  private def reading(at: At): Reading = {
-    val ms = (at.to - at.from).toFloat
-    val over = if (at.over < 0) ms else (at.over - at.from).toFloat
-    val slice = TaskSlice(
-      at.executor,
-      at.from * 1000,
-      ms,
-      over,
-      if (at.watched < 0) ms else at.watched.toFloat,
-      at.waited.toFloat,
-      at.read.toFloat
-    )
-    Reading(
-      at.task,
-      TaskAttempt(at.stage, at.task, at.task.toLong),
-      1,
-      0,
-      Aged.records(Seq.fill(at.records)(5L): _*),
-      LatencySummary.empty,
-      slice = slice
-    )
-  }
-
-  private def marks(upstream: Map[String, Set[String]])(all: At*): Seq[MarkReadings] =
-    all.map(_.node).distinct.map { node =>
-      val readings =
-        all.filter(_.node == node).map(at => ReadingPlace(at.stage, at.task) -> reading(at)).toMap
-      MarkReadings(node, Measure.E2ELatency, 0, upstream.getOrElse(node, Set.empty), readings)
-    }
-
-  private def times(upstream: (String, String)*)(all: At*): BatchTimes =
-    BatchTimes.of(7, marks(edges(upstream))(all: _*), _ => Some(ClockOffset.Same)).get
-
-  private def edges(pairs: Seq[(String, String)]): Map[String, Set[String]] =
-    pairs.groupMap { case (_, to) => to } { case (from, _) => from }.map { case (to, from) =>
-      to -> from.toSet
-    }
+class BatchTimesSuite extends AnyFunSuite with TasksOfBatch {
+  import TasksOfBatch._
 
   private def latencies(times: BatchTimes): Map[String, Option[Double]] =
     times.nodes.map(node => node.node -> node.latencyMs).toMap
@@ -265,55 +218,6 @@ class BatchTimesSuite extends AnyFunSuite {
       Seq((Node, 200.0), (Rest, 210.0), (Waiting, 60.0), (Node, 130.0)))
   }
 
-  private def partitions(times: BatchTimes, node: String): NodePartitions =
-    times.nodes.find(_.node == node).get.partitions
-
-  private val skewed = Seq(10, 20, 30, 90).zipWithIndex.flatMap { case (ms, task) =>
-    Seq(
-      At("a", task, 0, 100, records = task),
-      At("b", task, 0, 100, waited = ms, records = task, executor = s"e$task")
-    )
-  }
-
-  test("of each partition of a node it is known who ran it, how long it took, and how the slowest compares") {
-    val all = times("a" -> "b")(skewed: _*)
-    val b = partitions(all, "b")
-    assert((b.count, b.medianMs, b.slowestMs, b.skew, b.left) === ((4, 20.0, 90.0, Some(4.5), 0)))
-    assert(b.slowest.head === PartitionTimes(3, "e3", 100, 100, Some(90), 3))
-    assert(b.slowest.map(_.partition) === Seq(3, 2, 1, 0))
-    assert(Work.text(b) === "Partition 3 was slowest of 4: 90 ms, 4.5 times the median of 20 ms.")
-  }
-
-  test("where operator latencies are unknown, partitions are compared by when the last row passed") {
-    val filtered = times("a" -> "b")(
-      At("a", 1, 0, 40, records = 9),
-      At("b", 1, 0, 40, waited = 30, records = 2),
-      At("a", 2, 0, 90, records = 9),
-      At("b", 2, 10, 90, waited = 80, records = 2)
-    )
-    val b = partitions(filtered, "b")
-    assert(b.slowest.map(one => (one.partition, one.tookMs, one.latencyMs)) ===
-      Seq((2, 90.0, None), (1, 40.0, None)))
-    assert(b.skew === Some(90.0 / 40))
-    assert(partitions(filtered, "a").slowest.map(_.latencyMs) === Seq(Some(0.0), Some(0.0)))
-    val behind = times("a" -> "b")(
-      At("a", 1, 0, 50, stage = 1),
-      At("b", 2, 50, 60, over = 70, stage = 2),
-      At("b", 3, 50, 90, stage = 2)
-    )
-    assert(partitions(behind, "b").slowest.map(_.latencyMs) === Seq(Some(40.0), Some(20.0)))
-  }
-
-  test("of many partitions the slowest are kept, and how many there are") {
-    val many =
-      (0 until 250).flatMap(task => Seq(At("a", task, 0, 1000), At("b", task, 0, 1000, waited = task + 1)))
-    val b = partitions(times("a" -> "b")(many: _*), "b")
-    assert((b.count, b.slowest.size, b.left, b.medianMs) === ((250, 100, 150, 125.0)))
-    assert(b.slowest.map(_.partition) === (249 to 150 by -1))
-    assert(Work.text(b).endsWith(" Only the slowest 100 are shown."))
-    assert((b.take(5).slowest.size, b.take(5).left) === ((5, 245)))
-  }
-
   test("nothing is told where no task was watched") {
     val unseen = marks(Map.empty)(At("a", 1, 0, 1)).map(mark =>
       mark.copy(readings = mark.readings.map { case (place, r) =>
@@ -334,25 +238,4 @@ class BatchTimesSuite extends AnyFunSuite {
     (1 to 10).foreach(ms => latency.add(ms.toDouble))
     assert(shown === ((Some(10.0), Some(5.5))))
   }
-}
-
-private object BatchTimesSuite {
-
-  /**
-   * A node in one task: from when to when, until when the task, and how often of so many looks fewer rows had come than elsewhere. So much
-   * later than it was opened the task asked for its first row.
-   */
-  final case class At(
-      node: String,
-      task: Int,
-      from: Long,
-      to: Long,
-      over: Long = -1,
-      waited: Double = 0,
-      watched: Double = -1,
-      records: Int = 10,
-      stage: Int = 0,
-      executor: String = "1",
-      read: Long = 0
-  )
 }
