@@ -132,7 +132,7 @@ def bridge(spark: SparkLine): Project =
       Test / unmanagedSources / excludeFilter := HiddenFileFilter || spark.untested || spark.notAsked,
       Test / javaOptions ++= sparkJvm ++ shortLived,
       Test / envVars ++= spark.sampled,
-      inForks(if (spark == SparkLine.all.head) 4 else 1),
+      inForks(if (spark.isWhole) 4 else 1),
       testLine := (Test / testOnly).toTask(SparkLine.suites.map("*." + _).mkString(" ", " ", "")).value,
       libraryDependencies += "com.tngtech.archunit" % "archunit" % "1.3.0" % Test
     )

@@ -34,16 +34,13 @@ sealed abstract class SparkLine(val name: String, val release: String) {
       Seq(Compile, Test).flatMap(sources =>
         Seq(
           sources / semanticdbOptions += "-P:semanticdb:include:.*/shims/.*",
-          sources / scalafix / unmanagedSources := (sources / unmanagedSources).value.filter(
-            _.getPath.contains(
-              "/shims/"
-            )
-          )
+          sources / scalafix / unmanagedSources :=
+            (sources / unmanagedSources).value.filter(_.getPath.contains("/shims/"))
         )
       )
 
   /** Whether all suites are run on it, and not only those that depend on the line: by `make test` on the first line alone. */
-  private def isWhole: Boolean = this == SparkLine.all.head || !sys.props.contains("suites.of.line")
+  def isWhole: Boolean = this == SparkLine.all.head || !sys.props.contains("suites.of.line")
 
   /** The settings that put Spark on the compile and test class paths, and keep it out of the jar. */
   def settings: Seq[Setting[_]]

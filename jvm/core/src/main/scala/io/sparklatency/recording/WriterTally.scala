@@ -122,7 +122,7 @@ private[recording] abstract class WriterTally(clock: Clock, readEveryRow: Boolea
     }
   }
 
-  /** From the cells to where all else is. A row after the last time may have gone into a cell; one of the long way has not. */
+  /** From the cells to where all else is. Where no row has come since the last time nothing is in them. */
   private def sweep(): Unit = {
     if (row != sweptAt) {
       tally.add(first, cells)
