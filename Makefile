@@ -59,7 +59,7 @@ BRIDGE_TESTS := $(foreach line,$(LINES),$(call bridge,$(line))/$(if $(filter $(l
 JARS := $(foreach line,$(JARS_FOR),$(call jar,$(line)))
 SPARKS := $(LINES:%=.venv/%/spark)
 VENVS := $(WHOLE_LINES:%=.venv/%/ready)
-CLASSES := $(filter $(NEWEST_LINES:%=.venv/%/classes.jsa),$(LINES:%=.venv/%/classes.jsa))
+CLASSES := $(patsubst %,.venv/%/classes.jsa,$(filter $(NEWEST_LINES),$(LINES)))
 HOME_JAR := $(call jar,$(HOME_LINE))
 HOME_BRIDGE := $(call bridge,$(HOME_LINE))
 WHEEL := dist/sparklatency-$(VERSION)-py3-none-any.whl
@@ -93,7 +93,7 @@ test: ## lint and all suites, with a sample of cases; SAMPLE_SEED=7 runs a sampl
 
 test-full: export TEST_FULL := 1
 test-full: ## all cases of all suites, a thousand queries that come and go, the mutants: hours
-	@$(MAKE) --no-print-directory test-jvm lint-python
+	@$(MAKE) --no-print-directory -j2 test-jvm lint-python
 	@$(MAKE) --no-print-directory test-parts mutants
 
 PARTS := $(PYTHON_LINES:%=test-python-%) $(if $(filter $(SUITES_LINE),$(LINES)),test-spark-suites)
@@ -155,7 +155,7 @@ pages: build tests/e2e/target/classpaths ## outputs and pictures in README and p
 	.venv/$(HOME_LINE)/bin/sparklatency demo --seconds 20 --svg python/docs/demo.svg
 	.venv/$(HOME_LINE)/bin/python python/docs/silence.py python/docs/silence.svg
 	SPARK_LINES=$(HOME_LINE) CI=true PICTURES=$(CURDIR)/python/docs .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml tests/e2e/test_latency_tab.py -k drawn
-	SPARK_LINES=$(HOME_LINE) .venv/$(HOME_LINE)/bin/python -m cogapp -rc -I python/docs -I tests/e2e -p "import outputs" $(PAGES)
+	SPARK_LINES=$(HOME_LINE) .venv/$(HOME_LINE)/bin/python -m cogapp -rc -I python/docs -I tests/e2e -I tests/python -p "import outputs" $(PAGES)
 	pngquant --force --ext .png 64 python/docs/*.png
 
 runs: ## README's table of what ran on each Spark line, from the reports that `make test` left
@@ -211,8 +211,8 @@ $(WHEEL): $(PYTHON_SOURCES) $(JARS) | $(VENVS)
 	.venv/$(HOME_LINE)/bin/pip wheel --quiet --no-deps --wheel-dir dist ./python
 	touch $@
 
-# What the demo needs comes first, so that it starts soon. pip makes a wheel of pyspark, only to unpack it: packing it takes as long
-# as all else.
+# What the demo needs comes first, so that it starts soon. pip makes a wheel of pyspark, only to unpack it: packing it would take a
+# third of the time.
 .venv/%/spark: python/pyproject.toml
 	@echo "Installing pyspark $(RELEASE_$*) into .venv/$*. It has 400 MB, which takes about a minute."
 	$(PYTHON) -m venv .venv/$*
@@ -224,9 +224,9 @@ $(WHEEL): $(PYTHON_SOURCES) $(JARS) | $(VENVS)
 	.venv/$*/bin/pip install --disable-pip-version-check --quiet --editable 'python[test,lint,docs]'
 	touch $@
 
-# Without it each of the tests' many JVMs would load Spark's classes from jars, which is a third of all that it does.
+# Without it each of the tests' many JVMs would load Spark's classes from jars, a quarter to a third of all that it does.
 .venv/%/classes.jsa: .venv/%/spark tests/e2e/loaded.py
-	@echo "Archiving the classes of Spark $(RELEASE_$*), so that tests start it in half the time."
+	@echo "Archiving the classes of Spark $(RELEASE_$*), so that tests start it sooner."
 	rm -f $@
 	PYSPARK_PYTHON=.venv/$*/bin/python .venv/$*/bin/spark-submit --master 'local[2]' --conf spark.ui.port=0 --conf spark.sql.shuffle.partitions=2 \
 		--driver-java-options "-XX:ArchiveClassesAtExit=$(CURDIR)/$@ -XX:TieredStopAtLevel=1 -XX:+UseSerialGC" \

@@ -16,6 +16,7 @@ from statistics import median
 from measuring import HERE
 
 sys.path.insert(0, str(HERE.parent / "e2e"))
+sys.path.insert(0, str(HERE.parent / "python"))
 
 from broker import running_broker
 from cluster import Spark

@@ -12,26 +12,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
+from jvms import SHORT_LIVED, archived
+
 T = TypeVar("T")
 
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
 
-_SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
-"""For each JVM below us: it lives for seconds, too few to win back the time of the optimising compiler.
-Without that one the room for code would be a fifth, and when it is full nothing is compiled any more."""
-
-_QUIETLY = "-Xlog:disable -Xlog:all=error:stderr"
-"""A JVM that cannot use the archive does without, and would say so where it prints."""
-
 
 def java_options(folder: Path, classes: Path | None = None) -> str:
-    """What each JVM below us is started with, for JDK_JAVA_OPTIONS.
-
-    It takes what classes it can from the archive `classes` instead of loading them from jars (JEP 350).
-    """
-    archived = f" -XX:SharedArchiveFile={classes} {_QUIETLY}" if classes else ""
-    return f"{_SHORT_LIVED} -Djava.io.tmpdir={folder}{archived}"
+    """What a JVM below us is started with, for JDK_JAVA_OPTIONS; with an archive of classes, if there is."""
+    options = f"{SHORT_LIVED} -Djava.io.tmpdir={folder}"
+    return f"{options} {archived(classes)}" if classes else options
 
 
 class Child:

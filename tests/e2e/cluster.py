@@ -70,13 +70,13 @@ class Spark:
     ) -> Child:
         """Runs one of Spark's scripts on loopback, with no settings but ours, and `jars` beside Spark's.
 
-        The settings are in the folder `conf` of `folder`, if it is there.
+        The settings are what `set_file` has put there.
         """
         own = {
             "JDK_JAVA_OPTIONS": java_options(folder, self.classes),
             "SPARK_DAEMON_CLASSPATH": ":".join(map(str, jars)),
             "SPARK_HOME": self.home,
-            "SPARK_CONF_DIR": folder / "conf",
+            "SPARK_CONF_DIR": conf_of(folder),
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_MASTER_OPTS": "-Dspark.master.rest.enabled=false",  # its port would be a fixed one
             "PYSPARK_PYTHON": self.python,
@@ -130,6 +130,18 @@ def installed(key: str, folder: Path, java_home: Path | None = None) -> Spark:
         return Spark(key, java_home)
     folder.mkdir()
     return SparkOfScala213("3.5", java_home, folder=folder)
+
+
+def conf_of(folder: Path) -> Path:
+    """Where what is started in `folder` has Spark's settings. It is absent without: no archive of classes is
+    read where a folder that holds files is on the class path."""
+    return folder / "conf"
+
+
+def set_file(folder: Path, name: str, text: str) -> None:
+    """Gives what is started in `folder` a file of settings."""
+    conf_of(folder).mkdir(exist_ok=True)
+    (conf_of(folder) / name).write_text(text)
 
 
 def settings(conf: Mapping[str, str]) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from broker import Broker, java
 from children import Child, java_options
-from cluster import Spark, settings
+from cluster import Spark, conf_of, settings
 
 DOCS = Path(__file__).parents[2] / "python" / "docs"
 SCRIPT = DOCS / "tutorial.py"
@@ -69,7 +69,7 @@ class Reader:
             "PATH": ":".join(map(str, path)),
             "PYSPARK_PYTHON": str(self.spark.python),
             "JDK_JAVA_OPTIONS": java_options(self.folder, self.spark.classes),
-            "SPARK_CONF_DIR": str(self.folder / "conf"),
+            "SPARK_CONF_DIR": str(conf_of(self.folder)),
             "SPARK_HOME": str(self.spark.home),
             "SPARK_LOCAL_IP": "127.0.0.1",
         }

@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -21,6 +21,7 @@ from browser import require_browser, resize, running_browser
 from children import Child
 from click.testing import CliRunner
 from cluster import LINES, Spark, settings
+from history import running_history_server
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from shop import BATCHES, ORDERS
@@ -249,27 +250,15 @@ def operators(server: str, application: str) -> str:
     return done.stdout
 
 
-@contextmanager
-def history_server(shop: Shop, folder: Path, conf: Mapping[str, str]) -> Iterator[str]:
-    """A History Server that has our jar, for as long as the block runs; where it is."""
-    settings = {
-        "spark.history.fs.logDirectory": shop.events.as_uri(),
-        "spark.history.ui.port": "0",
-        "spark.history.fs.update.interval": "1s",
-        **conf,
-    }
-    (folder / "conf").mkdir()
-    (folder / "conf" / "spark-defaults.conf").write_text(
-        "".join(f"{key} {value}\n" for key, value in settings.items())
+def history_server(shop: Shop, folder: Path, conf: Mapping[str, str]) -> AbstractContextManager[str]:
+    known = f"api/v1/applications/{shop.id}"
+    return running_history_server(
+        shop.spark,
+        shop.events,
+        folder,
+        lambda server: status(f"{server}/{known}", "alice") == HTTPStatus.OK,
+        conf,
     )
-    main = "org.apache.spark.deploy.history.HistoryServer"
-    with shop.spark.start("history", folder, "spark-class", main, jars=[shop.spark.jar]) as child:
-        started = r"HistoryServer.* started at http://\S+:(\d+)"
-        found = child.until(lambda: re.search(started, child.log.read_text()), "it starts", within=90)
-        server = f"http://127.0.0.1:{found[1]}"
-        known = f"{server}/api/v1/applications/{shop.id}"
-        child.until(lambda: status(known, "alice") == HTTPStatus.OK, "it knows the application", within=60)
-        yield server
 
 
 def status(url: str, user: str) -> int:

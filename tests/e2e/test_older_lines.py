@@ -8,7 +8,6 @@ import json
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +18,7 @@ import pytest
 from broker import free_port
 from children import Child, await_until
 from cluster import LINES, OF_SCALA_213, OLDER_LINES, Spark, installed, settings
+from history import running_history_server
 from jdk import java_home
 
 from sparklatency import latency
@@ -154,34 +154,16 @@ def test_check_finds_that_all_fits(submitted: Submitted) -> None:
     assert f"Spark {line}." in findings["application"][1]
 
 
-@contextmanager
-def history_server(submitted: Submitted, folder: Path) -> Iterator[str]:
-    """One that has our jar, for as long as the block runs; where it is."""
-    conf = {
-        "spark.history.fs.logDirectory": submitted.events.as_uri(),
-        "spark.history.ui.port": "0",
-        "spark.history.fs.update.interval": "1s",
-    }
-    (folder / "conf").mkdir()
-    (folder / "conf" / "spark-defaults.conf").write_text(
-        "".join(f"{key} {value}\n" for key, value in conf.items())
-    )
-    main = "org.apache.spark.deploy.history.HistoryServer"
-    with submitted.spark.start("history", folder, "spark-class", main, jars=[submitted.spark.jar]) as child:
-        started = r"HistoryServer.* started at http://\S+:(\d+)"
-        found = child.until(lambda: re.search(started, child.log.read_text()), "it starts", within=90)
-        server = f"http://127.0.0.1:{found[1]}"
-        known = f"{server}/api/v1/applications"
-        child.until(lambda: submitted.id in text(known), "it knows the application", within=60)
-        yield server
-
-
 def test_the_history_server_shows_the_same(submitted: Submitted, tmp_path: Path) -> None:
     """It ends the application."""
     live = {query: records(query, submitted.ui) for query in ("by_hand", "automatic")}
     (submitted.folder / "end").touch()
     submitted.driver.finish(within=60)
-    with history_server(submitted, tmp_path) as server:
+
+    def knows(server: str) -> bool:
+        return submitted.id in text(f"{server}/api/v1/applications")
+
+    with running_history_server(submitted.spark, submitted.events, tmp_path, knows) as server:
         assert {query: records(query, server, submitted.id) for query in live} == live
         assert "by_hand" in text(f"{server}/history/{submitted.id}/latency/")
 

@@ -19,7 +19,7 @@ from urllib.request import urlopen
 import pytest
 from broker import free_port
 from children import Child
-from cluster import LINES, Spark, running_cluster
+from cluster import LINES, Spark, running_cluster, set_file
 from submitted import CONF
 
 from sampling import by_turns
@@ -127,8 +127,7 @@ def driver(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     records = folder / "records"
     records.mkdir()
     (records / "0.csv").write_text(f"key,{time.time_ns() // 1_000_000}\n")
-    (folder / "conf").mkdir()
-    (folder / "conf" / "log4j2.properties").write_text(LOGGING)
+    set_file(folder, "log4j2.properties", LOGGING)
     steps = folder / "steps"
     steps.write_bytes(bytes(8))
     port, since = free_port(), time.monotonic_ns()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from jvms import SHORT_LIVED, archived
 from pyspark.sql import SparkSession
 
 from sparklatency import configure
@@ -19,13 +20,7 @@ if TYPE_CHECKING:
 
 os.environ["PYSPARK_PYTHON"] = sys.executable
 os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-# Each JVM below us lives for minutes, too few to win back the time of the optimising compiler. Without that
-# one the room for code would be a fifth, and when it is full nothing is compiled any more. `make test` makes
-# an archive of Spark's classes. A JVM that cannot use it does without, and would say so where it prints.
-os.environ["SPARK_SUBMIT_OPTS"] = (
-    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
-    f" -XX:SharedArchiveFile={Path(sys.prefix, 'classes.jsa')} -Xlog:disable -Xlog:all=error:stderr"
-)
+os.environ["SPARK_SUBMIT_OPTS"] = f"{SHORT_LIVED} {archived(Path(sys.prefix, 'classes.jsa'))}"
 
 
 @pytest.fixture(scope="session")
