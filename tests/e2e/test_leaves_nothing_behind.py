@@ -12,6 +12,7 @@ from children import Child, await_until
 from cluster import LINES
 
 HELD = Path(__file__).parent / "held.py"
+PROJECT = Path(__file__).parents[2] / "python" / "pyproject.toml"
 PARTS = ["Kafka", "Master", "Worker", "ExecutorBackend", "SparkSubmit", "pipeline.py", "JmxProbe"]
 
 
@@ -20,7 +21,7 @@ PARTS = ["Kafka", "Master", "Worker", "ExecutorBackend", "SparkSubmit", "pipelin
 def test_no_process_remains(ending: signal.Signals, tmp_path: Path) -> None:
     """An interrupt runs the ends of the fixtures; a kill, like a SIGTERM, leaves everything to the kernel."""
     mark = {"SPARKLATENCY_E2E": str(uuid4())}
-    command = f"{sys.executable} -m pytest -q -s --basetemp {tmp_path}/held {HELD}"
+    command = f"{sys.executable} -m pytest -c {PROJECT} -q -s --basetemp {tmp_path}/held {HELD}"
     try:
         with Child("pytest", command.split(), tmp_path, {**mark, "SPARK_LINES": LINES[0]}) as held:
             held.until(lambda: "held" in held.lines(), "everything is held", within=120)

@@ -6,6 +6,7 @@ import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
 import io.sparklatency.figures.Admission
+import io.sparklatency.figures.Trigger
 import org.apache.spark.sql.connector.read.streaming.CompositeReadLimit
 import org.apache.spark.sql.connector.read.streaming.ReadLimit
 import org.apache.spark.sql.connector.read.streaming.ReadMaxFiles
@@ -55,30 +56,16 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
     val durations = progress.durationMs.asScala
     def duration(name: String) = durations.get(name).fold(0L)(_.toLong)
     val startMs = Instant.parse(progress.timestamp).toEpochMilli
-    val (looked, took) = (duration("latestOffset"), duration("triggerExecution"))
-    // A trigger that finds nothing new is not told. Since the last of them records wait for the next, and no limit has left any.
-    val idle = known.before.flatMap { before =>
-      known.intervalMs.map(ms => startMs - (if (ms > 0) ms else PollMs + looked)).filter(_ > before.endedMs)
-    }
-    val limitedBefore = known.before.flatMap(_.limitedSince).filter(_ => idle.isEmpty)
-    val admission = known.before.fold(Admission.first(startMs, took)) { before =>
-      val since = idle.getOrElse(before.fixedMs)
-      Admission(
-        limitedBefore.getOrElse(since),
-        since,
-        idle.getOrElse(before.endedMs),
-        startMs,
-        took,
-        before.limit,
-        known.intervalMs
-      )
-    }
-    val limit = limitOf(progress, known)
-    val fixed = startMs + looked
-    val limitedSince = limit.map(_ => limitedBefore.getOrElse(fixed))
+    val trigger = Trigger(
+      startMs,
+      duration("latestOffset"),
+      duration("triggerExecution"),
+      limitOf(progress, known),
+      known.intervalMs
+    ).after(known.before)
     // Of the next trigger nothing is known yet: it may find no file.
-    runs(run) = known.copy(files = 0, before = Some(Trigger(fixed, startMs + took, limitedSince, limit)))
-    admission
+    runs(run) = known.copy(files = 0, before = Some(trigger))
+    trigger.admission(known.before)
   }
 
   private def limitsOf(query: StreamExecution): Map[String, ReadLimit] = query.logicalPlan.collect {
@@ -90,14 +77,15 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
 
   private def of(run: String): Run = runs.getOrElse(run, Run())
 
-  /** The option that left records behind. A source without such a limit reads all that there is. */
-  private def limitOf(progress: StreamingQueryProgress, run: Run): Option[String] = {
-    val limited = for {
+  /** What left records behind. A source without such a limit reads all that there is. */
+  private def limitOf(progress: StreamingQueryProgress, run: Run): Option[Trigger.Limit] = {
+    val limits = for {
       source <- progress.sources.toSeq
       limit <- run.limits.get(source.description).toSeq
-      name <- nameOf(limit, source.latestOffset != null && source.latestOffset != source.endOffset, run.files)
-    } yield name
-    limited.headOption
+      isBehind = source.latestOffset != null && source.latestOffset != source.endOffset
+      name <- nameOf(limit, isBehind, run.files)
+    } yield Trigger.Limit(name, isBehind)
+    limits.find(_.isCertain).orElse(limits.headOption)
   }
 
   private def nameOf(limit: ReadLimit, isBehind: Boolean, files: Int): Option[String] = limit match {
@@ -113,9 +101,6 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
 
 private object Admissions {
 
-  /** How long Spark waits before it asks its sources again, where the trigger has no interval. */
-  val PollMs = 10L
-
   /** @param files how many the last batch has read */
   final case class Run(
       before: Option[Trigger] = None,
@@ -123,7 +108,4 @@ private object Admissions {
       intervalMs: Option[Long] = None,
       files: Int = 0
   )
-
-  /** A trigger that is over; times in milliseconds since the epoch. */
-  final case class Trigger(fixedMs: Long, endedMs: Long, limitedSince: Option[Long], limit: Option[String])
 }

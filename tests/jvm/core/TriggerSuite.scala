@@ -1,0 +1,71 @@
+package io.sparklatency
+
+import io.sparklatency.figures.Admission
+import io.sparklatency.figures.Trigger
+import org.scalatest.funsuite.AnyFunSuite
+
+/** What a trigger and the one before it say of what held records back. The one before came at 1,000 and took four seconds. */
+class TriggerSuite extends AnyFunSuite {
+  private val offsets = Trigger.Limit("maxOffsetsPerTrigger", isCertain = true)
+  private val files = Trigger.Limit("maxFilesPerTrigger", isCertain = false)
+
+  private val before = Trigger(1000, 100, 4000, intervalMs = Some(0))
+  private val backToBack = Admission(1100, 1100, 5000, 5001, 2000, None, Some(0))
+
+  private def at(startMs: Long, before: Trigger = before): Admission =
+    Trigger(startMs, 5, 2000, intervalMs = before.intervalMs).admission(Some(before.after(None)))
+
+  test("of the first trigger nothing is known but that it came") {
+    assert(before.admission(None) === Admission.first(1000, 4000))
+  }
+
+  test("records that the batch before did not see waited for its end, and then for the trigger") {
+    assert(at(5001) === backToBack)
+  }
+
+  test(
+    "what Spark still does after the end of a batch is no trigger that found nothing: a tenth of the batch"
+  ) {
+    assert(at(5415) === backToBack.copy(startMs = 5415))
+    assert(at(5416) === Admission(5401, 5401, 5401, 5416, 2000, None, Some(0)))
+  }
+
+  test("with an interval a trigger in between found nothing as soon as there was room for one") {
+    val each = before.copy(intervalMs = Some(6000))
+    assert(at(7000, each) === Admission(1100, 1100, 5000, 7000, 2000, None, Some(6000)))
+    assert(at(13000, each) === Admission(7000, 7000, 7000, 13000, 2000, None, Some(6000)))
+  }
+
+  test("a trigger that is not at once and has no interval tells of no other") {
+    val once = before.copy(intervalMs = None)
+    assert(at(90000, once) === Admission(1100, 1100, 5000, 90000, 2000, None, None))
+  }
+
+  test("what a source says is left is there for the next trigger, however late it comes") {
+    assert(at(90000, before.copy(limit = Some(offsets))) ===
+      Admission(1100, 1100, 5000, 90000, 2000, Some("maxOffsetsPerTrigger"), Some(0)))
+  }
+
+  test("a limit leaves records behind since the first trigger in a row that it cut") {
+    val second = Trigger(
+      5020,
+      5,
+      4000,
+      Some(offsets),
+      Some(0)
+    ).after(Some(before.copy(limit = Some(offsets)).after(None)))
+    assert(Trigger(9040, 5, 4000, Some(offsets), Some(0)).admission(Some(second)) ===
+      Admission(1100, 5025, 9020, 9040, 4000, Some("maxOffsetsPerTrigger"), Some(0)))
+  }
+
+  test("a batch that took as many files as it may left none, where a trigger after it found nothing") {
+    val full = before.copy(limit = Some(files)).after(None)
+    val near = Trigger(5100, 5, 4000, Some(files), Some(0))
+    assert(Trigger(9200, 5, 4000, None, Some(0)).admission(Some(near.after(Some(full)))) ===
+      Admission(1100, 5105, 9100, 9200, 4000, Some("maxFilesPerTrigger"), Some(0)))
+    val far = near.copy(startMs = 6100)
+    assert(far.admission(Some(full)).sinceMs === 6085)
+    assert(Trigger(10200, 5, 4000, None, Some(0)).admission(Some(far.after(Some(full)))) ===
+      Admission(6105, 6105, 10100, 10200, 4000, Some("maxFilesPerTrigger"), Some(0)))
+  }
+}
