@@ -118,7 +118,10 @@ class LatencyDrawingSuite extends AnyFunSuite {
     } finally java.util.Locale.setDefault(before)
   }
 
-  private def chart(points: LatencyChart.Point*): Elem = XML.loadString(LatencyChart.of(points, UTC).svg)
+  private def chart(points: LatencyChart.Point*): Elem = chartIn(UTC, points)
+
+  private def chartIn(zone: ZoneId, points: Seq[LatencyChart.Point]): Elem =
+    XML.loadString(new LatencyChart(points.map(LatencyChart.Drawn(_, zone)), zone).svg)
 
   private def point(atMs: Long)(ms: Long*) = LatencyChart.Point(atMs, records(ms: _*))
 
@@ -145,7 +148,7 @@ class LatencyDrawingSuite extends AnyFunSuite {
 
   private def ticks(greatestMs: Long, zone: ZoneId, times: Long*): Seq[String] = {
     val points = times.map(at => point(at)(greatestMs))
-    texts(XML.loadString(LatencyChart.of(points, zone).svg), "latency-tick")
+    texts(chartIn(zone, points), "latency-tick")
   }
 
   test("levels are in one unit each") {
@@ -252,9 +255,23 @@ class LatencyDrawingSuite extends AnyFunSuite {
     assert(texts(drawn, "latency-tick").size <= 15)
   }
 
-  test("of a long history neighbours share a point, and no maximum is lost") {
-    val drawn = chart((1 to 1000).map(i => point(i * 1000L)(if (i == 500) 9000 else 10)): _*)
-    assert((drawn \\ "title").size === 200)
-    assert((drawn \\ "title").count(_.text.contains("max 9 s")) === 1)
+  test("of a long history neighbours share a point, as many as must, and none is left out") {
+    def points(batches: Seq[Int]) = LatencyChart.sharing(batches)(_.toLong)
+    assert(points(1 to 240) === (1 to 240).map(Seq(_)))
+    assert(points(1 to 241) === Seq(1) +: (2 to 240 by 2).map(i => Seq(i, i + 1)))
+    for (size <- Seq(241, 478, 479, 717, 718, 1000); first <- 0 to 5) {
+      val batches = first until first + size
+      val shared = points(batches)
+      assert(shared.flatten === batches)
+      assert(shared.size <= LatencyChart.MaxPoints)
+      assert(shared.drop(1).dropRight(1).map(_.size).distinct.size === 1)
+    }
+  }
+
+  test("a batch that comes, and the oldest that goes, move no other to another point") {
+    val before = LatencyChart.sharing(1 to 1000)(_.toLong)
+    val after = LatencyChart.sharing(2 to 1001)(_.toLong)
+    assert(before.drop(1).dropRight(1).diff(after).isEmpty)
+    assert(LatencyChart.sharing((2 to 1001).reverse)(_.toLong).map(_.reverse).reverse === after)
   }
 }

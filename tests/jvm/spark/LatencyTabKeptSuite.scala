@@ -66,6 +66,31 @@ class LatencyTabKeptSuite extends LatencyTabTest with ArchivedBatches {
     }
   }
 
+  test("a point that batches share is of those that are stored, whatever somebody has looked at before") {
+    def history(kept: Seq[Long], before: Seq[Long] = Nil): String = {
+      var shown = ""
+      withRun { (stored, page) =>
+        def of(number: Long) = batch(stored.run, number, agedMs = if (number % 100 == 0) 9000 else number)
+        def charts = {
+          val now = page(Nil)
+          now.slice(now.indexOf("id=\"history\""), now.indexOf("<h4>Watermarks"))
+        }
+        post(of(0))
+        before.foreach(number => stored.write(of(number)))
+        if (before.nonEmpty) charts
+        kept.diff(before).foreach(number => stored.write(of(number)))
+        (0L +: before).diff(kept).foreach(stored.forget)
+        shown = charts
+      }
+      shown
+    }
+    val all = 1L to 300L
+    val fresh = history(all)
+    assert("max 9 s".r.findAllIn(fresh).size === 3)
+    assert("latency-hint".r.findAllIn(fresh).size === 151)
+    assert(history(all, before = 0L to 299L) === fresh)
+  }
+
   test("a page has each batch and each end that was stored since somebody has looked") {
     withRun { (stored, page) =>
       def of(number: Long) = batch(stored.run, number, records = 3)

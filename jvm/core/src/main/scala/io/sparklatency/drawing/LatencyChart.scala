@@ -107,16 +107,35 @@ object LatencyChart {
   /** @param atMs when the last of these records' batches was committed */
   final case class Point(atMs: Long, latency: LatencySummary)
 
-  /** More points cannot be seen apart. Neighbours then share a point; no record is left out. */
+  /** More points cannot be seen apart. */
   val MaxPoints = 240
 
-  def of(history: Seq[Point], zone: ZoneId): LatencyChart =
-    new LatencyChart(
-      history.grouped((history.size + MaxPoints - 1) / MaxPoints).map { together =>
-        Drawn(Point(together.last.atMs, LatencySummary.merge(together.map(_.latency))), zone)
-      }.toList,
-      zone
-    )
+  /**
+   * Batches that share a point where there are too many of them, one after another. Their numbers say which: one more or less moves no
+   * other from its point to the next.
+   *
+   * @param batches in their order, oldest or newest first
+   * @param number  of a batch, one more than that of the batch before
+   */
+  def sharing[A](batches: Seq[A])(number: A => Long): Seq[Seq[A]] =
+    if (batches.size <= MaxPoints) batches.map(Seq(_))
+    else {
+      // The first and the last point may have fewer than the others.
+      val most = (batches.size + MaxPoints - 2) / (MaxPoints - 1)
+      val (shared, point) = (List.newBuilder[Seq[A]], List.newBuilder[A])
+      var of = number(batches.head) / most
+      batches.foreach { batch =>
+        val its = number(batch) / most
+        if (its != of) {
+          shared += point.result()
+          point.clear()
+          of = its
+        }
+        point += batch
+      }
+      shared += point.result()
+      shared.result()
+    }
 
   /**
    * A point as a chart shows it, for whoever draws it again and again: without the histogram that its figures come from. Takes about

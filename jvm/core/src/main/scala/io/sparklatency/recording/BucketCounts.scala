@@ -1,6 +1,5 @@
 package io.sparklatency.recording
 
-import java.io.ByteArrayOutputStream
 import java.util.Arrays
 
 /**
@@ -92,6 +91,7 @@ private[sparklatency] final class BucketCounts {
 
 private[sparklatency] object BucketCounts {
   private val FirstRoom = 32
+  private val FirstBytes = 32
 
   /**
    * Goes from one bucket that is not empty to the next.
@@ -147,27 +147,34 @@ private[sparklatency] object BucketCounts {
   }
 
   private final class Writer {
-    private[this] val bytes = new ByteArrayOutputStream
+    private[this] var bytes = new Array[Byte](FirstBytes)
+    private[this] var written = 0
     private[this] var ahead = 0L // the bits that are not written yet, from the highest on
     private[this] var bits = 0
 
     def write(number: Long): Unit = {
       val zeros = 63 - java.lang.Long.numberOfLeadingZeros(number)
-      put(0, zeros)
-      put(number, zeros + 1)
+      // In so many bits the number has its zeros before it.
+      if (zeros < 28) put(number, 2 * zeros + 1)
+      else {
+        put(0, zeros)
+        put(number, zeros + 1)
+      }
     }
 
     def toBytes: Array[Byte] = {
       put(0, (8 - bits) % 8)
-      bytes.toByteArray
+      Arrays.copyOf(bytes, written)
     }
 
     /** At most 56 bits: up to seven are there before. */
     private def put(number: Long, width: Int): Unit = {
       bits += width
       ahead |= number << (64 - bits)
+      if (written + 8 > bytes.length) bytes = Arrays.copyOf(bytes, 2 * bytes.length)
       while (bits >= 8) {
-        bytes.write((ahead >>> 56).toInt)
+        bytes(written) = (ahead >>> 56).toByte
+        written += 1
         ahead <<= 8
         bits -= 8
       }

@@ -8,6 +8,7 @@ import io.sparklatency.drawing.LatencyChart
 import io.sparklatency.drawing.PhasesChart
 import io.sparklatency.figures.Batch
 import io.sparklatency.figures.Measure
+import io.sparklatency.recording.LatencySummary
 import org.apache.spark.sql.latency.SparkListenerLatencyBatch
 
 /**
@@ -34,23 +35,21 @@ private[latency] final class KeptBatches(newestFirst: Seq[StoredBatch]) {
       }
     }.reverse.groupMap { case (node, _) => node } { case (_, point) => point }
 
-  /** A chart of the same for each node that has measured anything. Where batches share a point all are decoded. */
-  def charts(nodes: Seq[String], zone: ZoneId): Seq[(String, LatencyChart)] =
-    if (size > LatencyChart.MaxPoints) {
-      val points = latencies(nodes.toSet)
-      nodes.flatMap(node =>
-        points.get(node).filter(_.exists(_.latency.count > 0)).map(of => node -> LatencyChart.of(of, zone))
-      )
-    } else
-      nodes.map(node => node -> newestFirst.flatMap(drawn(_, node, zone)).reverse)
-        .collect {
-          case (node, points) if points.exists(_.isMeasured) => node -> new LatencyChart(points, zone)
-        }
+  /** A chart of the same for each node that has measured anything. */
+  def charts(nodes: Seq[String], zone: ZoneId): Seq[(String, LatencyChart)] = {
+    val shared = LatencyChart.sharing(newestFirst)(_.number)
+    nodes.map(node => node -> shared.flatMap(drawn(_, node, zone)).reverse).collect {
+      case (node, points) if points.exists(_.isMeasured) => node -> new LatencyChart(points, zone)
+    }
+  }
 
-  private def drawn(batch: StoredBatch, node: String, zone: ZoneId): Option[LatencyChart.Drawn] =
-    batch.shown(Charted(node, zone)) {
-      batch.event.nodes.find(_.id == node).map { of =>
-        LatencyChart.Drawn(LatencyChart.Point(batch.event.committedMs, of(Measure.E2ELatency)), zone)
+  /** Stays with the newest of the batches that share the point. Of a run that goes on that is another for the last point only. */
+  private def drawn(sharing: Seq[StoredBatch], node: String, zone: ZoneId): Option[LatencyChart.Drawn] =
+    sharing.head.shown(Charted(node, zone, sharing.size)) {
+      val of = for (batch <- sharing; of <- batch.event.nodes.find(_.id == node))
+        yield batch.event.committedMs -> of(Measure.E2ELatency)
+      of.headOption.map { case (newestMs, _) =>
+        LatencyChart.Drawn(LatencyChart.Point(newestMs, LatencySummary.merge(of.map(_._2))), zone)
       }
     }
 
@@ -66,7 +65,7 @@ private[latency] final class KeptBatches(newestFirst: Seq[StoredBatch]) {
 }
 
 private object KeptBatches {
-  private final case class Charted(node: String, zone: ZoneId)
+  private final case class Charted(node: String, zone: ZoneId, batches: Int)
       extends MadeOfBatch.Of[Option[LatencyChart.Drawn]]
   private final case class Phased(zone: ZoneId) extends MadeOfBatch.Of[Option[PhasesChart.Drawn]]
 }

@@ -19,6 +19,11 @@ private[spark] final class StoredBatch(
   @JsonIgnore @KVIndex(StoredBatch.Query)
   private[latency] def query: String = key.take(key.lastIndexOf('/'))
 
+  /** One more than that of the batch before in its run. */
+  @JsonIgnore
+  private[latency] def number: Long =
+    java.lang.Long.parseLong(key, key.length - StoredBatch.Digits, key.length, 10)
+
   @transient private[this] val made = new MadeOfBatch
 
   @JsonIgnore
@@ -28,6 +33,9 @@ private[spark] final class StoredBatch(
 /** The names of keys. A number has leading zeros, so that keys sort as numbers do. */
 private[spark] object StoredBatch {
   final val Query = "query"
+
+  /** Any number has as many. */
+  private val Digits = 19
 
   def key(query: String, number: Long): String = f"$query/$number%019d"
 }

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.latency.tracking
 
+import java.util.Collections
 import java.util.UUID
 
 import scala.jdk.CollectionConverters._
@@ -73,11 +74,9 @@ private[latency] final class QueryActivity(context: SparkContext) {
     catch { case OurFailure(_) => None }
 
   private def tasksOf(run: String): Option[Activity.Tasks] = {
-    val tracker = context.statusTracker
     val stages = for {
-      job <- tracker.getJobIdsForGroup(run).flatMap(tracker.getJobInfo(_))
-      if job.status == JobExecutionStatus.RUNNING
-      stage <- job.stageIds.flatMap(tracker.getStageInfo(_)) if stage.submissionTime > 0
+      job <- context.statusStore.jobsList(Running) if job.jobGroup.contains(run)
+      stage <- job.stageIds.flatMap(context.statusTracker.getStageInfo(_)) if stage.submissionTime > 0
     } yield stage
     Option.when(stages.nonEmpty)(
       Activity.Tasks(
@@ -90,6 +89,8 @@ private[latency] final class QueryActivity(context: SparkContext) {
 }
 
 private object QueryActivity {
+
+  val Running = Collections.singletonList(JobExecutionStatus.RUNNING)
 
   /** Spark's own words. */
   val Waiting = "Waiting for data to arrive"

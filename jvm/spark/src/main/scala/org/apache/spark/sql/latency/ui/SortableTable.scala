@@ -203,11 +203,18 @@ private[ui] object Column {
         }
     )
 
-  /** Most cells hold a figure, in which nothing is to be escaped. */
+  /** As Scala's XML does it, which takes a character at a time where one of them is to be escaped. */
   private def escape(raw: String, text: StringBuilder): Unit = {
-    var i = 0
-    while (i < raw.length && isPlain(raw.charAt(i))) i += 1
-    if (i == raw.length) text ++= raw else Utility.escape(raw, text)
+    var (from, i) = (0, 0)
+    while (i < raw.length) {
+      if (!isPlain(raw.charAt(i))) {
+        text ++= raw.substring(from, i)
+        Utility.escape(raw.substring(i, i + 1), text)
+        from = i + 1
+      }
+      i += 1
+    }
+    text ++= raw.substring(from)
     ()
   }
 
