@@ -58,12 +58,13 @@ def terminal(command: str) -> None:
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             "SPARKLATENCY_URL": url,
         },
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
         check=False,
     )
-    if done.stderr or not done.stdout:
-        raise RuntimeError(f"{shown}: exit {done.returncode}, {done.stderr}")
+    if "Error" in done.stdout or not done.stdout:
+        raise RuntimeError(f"{shown}: exit {done.returncode}, {done.stdout}")
     _fence("console", f"$ {shown}\n{_plain(done.stdout)}")
 
 
