@@ -68,4 +68,17 @@ class TriggerSuite extends AnyFunSuite {
     assert(Trigger(10200, 5, 4000, None, Some(0)).admission(Some(far.after(Some(full)))) ===
       Admission(6105, 6105, 10100, 10200, 4000, Some("maxFilesPerTrigger"), Some(0)))
   }
+
+  test("files that came after the batch before had looked were not left by its limit") {
+    val full = before.copy(limit = Some(files)).after(None)
+    def next(cameMs: Long) = Trigger(5001, 5, 2000, Some(files), Some(0), cameMs = Some(cameMs))
+    val limited = backToBack.copy(limit = Some("maxFilesPerTrigger"))
+    assert(next(1100).after(Some(full)).limitedSinceMs === Some(1100))
+    assert(next(1101).after(Some(full)).limitedSinceMs === Some(5006))
+    assert(next(1101).admission(Some(full)) === limited)
+    def third(cameMs: Long) = Trigger(7010, 5, 2000, None, Some(0), cameMs = Some(cameMs))
+      .admission(Some(next(1100).after(Some(full))))
+    assert(third(5006) === Admission(1100, 5006, 7001, 7010, 2000, Some("maxFilesPerTrigger"), Some(0)))
+    assert(third(5007) === Admission(5006, 5006, 7001, 7010, 2000, Some("maxFilesPerTrigger"), Some(0)))
+  }
 }

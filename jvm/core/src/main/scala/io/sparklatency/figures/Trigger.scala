@@ -10,6 +10,7 @@ package io.sparklatency.figures
  * @param limit          what left records behind
  * @param intervalMs     from trigger to trigger; 0 where the next comes at once
  * @param limitedSinceMs since when a limit has left records behind
+ * @param cameMs         when the first of the files that it read had come, of a query that reads files
  */
 final case class Trigger(
     startMs: Long,
@@ -17,7 +18,8 @@ final case class Trigger(
     tookMs: Long,
     limit: Option[Trigger.Limit] = None,
     intervalMs: Option[Long] = None,
-    limitedSinceMs: Option[Long] = None
+    limitedSinceMs: Option[Long] = None,
+    cameMs: Option[Long] = None
 ) {
   import Trigger._
 
@@ -52,8 +54,9 @@ final case class Trigger(
       case ms => (startMs - ms, before.endedMs)
     }.collect { case (idle, over) if idle > over => idle }
 
+  /** What came after the one before had looked was not left by it. */
   private def limitedBefore(before: Trigger): Option[Long] =
-    before.limitedSinceMs.filter(_ => idleSince(before).isEmpty)
+    before.limitedSinceMs.filter(_ => idleSince(before).isEmpty && !cameMs.exists(_ > before.fixedMs))
 }
 
 object Trigger {

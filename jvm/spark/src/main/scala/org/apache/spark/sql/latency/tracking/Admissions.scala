@@ -14,6 +14,8 @@ import org.apache.spark.sql.connector.read.streaming.ReadMaxRows
 import org.apache.spark.sql.connector.read.streaming.SupportsAdmissionControl
 import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.datasources.FileIndex
+import org.apache.spark.sql.execution.datasources.PartitioningAwareFileIndex
 import org.apache.spark.sql.execution.streaming.ProcessingTimeTrigger
 import org.apache.spark.sql.latency.compat.IncrementalExecution
 import org.apache.spark.sql.latency.compat.ReadMaxBytes
@@ -38,15 +40,20 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
   /** A micro-batch was executed. Its query may be gone when its progress comes. */
   def executed(run: String, batch: IncrementalExecution, query: Option[StreamExecution]): Unit = {
     val files = collect(batch.executedPlan) {
-      case scan: FileSourceScanExec if isOfStream(scan, batch) => scan.relation.location.inputFiles.length
-    }.sum
+      case scan: FileSourceScanExec if isOfStream(scan, batch) => scan.relation.location
+    }
     val known = of(run)
     val limits = query.fold(known.limits)(limitsOf)
     val interval = query.map(_.trigger).fold(known.intervalMs) {
       case ProcessingTimeTrigger(ms) => Some(ms)
       case _ => None
     }
-    runs(run) = known.copy(limits = limits, intervalMs = interval, files = files)
+    runs(run) = known.copy(
+      limits = limits,
+      intervalMs = interval,
+      files = files.map(_.inputFiles.length).sum,
+      cameMs = files.flatMap(modified).minOption
+    )
   }
 
   /** What held back the records of the batch, or of the trigger without one, that this progress tells of. */
@@ -61,11 +68,17 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
       duration("latestOffset"),
       duration("triggerExecution"),
       limitOf(progress, known),
-      known.intervalMs
+      known.intervalMs,
+      cameMs = known.cameMs
     ).after(known.before)
     // Of the next trigger nothing is known yet: it may find no file.
-    runs(run) = known.copy(files = 0, before = Some(trigger))
+    runs(run) = known.copy(files = 0, cameMs = None, before = Some(trigger))
     trigger.admission(known.before)
+  }
+
+  private def modified(files: FileIndex): Seq[Long] = files match {
+    case listed: PartitioningAwareFileIndex => listed.allFiles().map(_.getModificationTime)
+    case _ => Nil
   }
 
   private def limitsOf(query: StreamExecution): Map[String, ReadLimit] = query.logicalPlan.collect {
@@ -101,11 +114,15 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
 
 private object Admissions {
 
-  /** @param files how many the last batch has read */
+  /**
+   * @param files  how many the last batch has read
+   * @param cameMs when the first of them was last changed, by the clock of their file system
+   */
   final case class Run(
       before: Option[Trigger] = None,
       limits: Map[String, ReadLimit] = Map.empty,
       intervalMs: Option[Long] = None,
-      files: Int = 0
+      files: Int = 0,
+      cameMs: Option[Long] = None
   )
 }
