@@ -266,7 +266,7 @@ PIPELINES = {
     "unread": [Phase("one-node", "shuffled", {"row": 0.05})],
     "kafka": [Phase("backlog", "scored", {"row": 0.1})],
     "silent": [Phase("unknown", None, batches=3)],
-    "written": [Phase("commit", "scored", {"sink": 0.1})],
+    "written": [Phase("commit", "scored", {"sink": 0.2})],
     "committed": [Phase("commit", "scored", {"sink": 2})],
     "skewed": [Phase(WORK, "scored", {"row": 0.05}), Phase("commit", "scored", {"sink": 3})],
 }
