@@ -46,8 +46,13 @@ SETTINGS = {
 }
 
 
-def terminal(command: str) -> None:
-    """A command of a shell, and what it prints. Its `localhost:4040` is the pipeline's own UI."""
+def terminal(command: str, *, notes: bool = False) -> None:
+    """A command of a shell, and what it prints. Its `localhost:4040` is the pipeline's own UI.
+
+    Args:
+        command: as the page shows it.
+        notes: whether the page shows what it says on stderr, too. Of other commands that is an error.
+    """
     session, url = _session(), _url()
     app = session.sparkContext.applicationId
     shown = command.replace("$APP", app)
@@ -59,12 +64,12 @@ def terminal(command: str) -> None:
             "SPARKLATENCY_URL": url,
         },
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stderr=subprocess.STDOUT if notes else subprocess.PIPE,
         text=True,
         check=False,
     )
-    if "Error" in done.stdout or not done.stdout:
-        raise RuntimeError(f"{shown}: exit {done.returncode}, {done.stdout}")
+    if done.stderr or not done.stdout:
+        raise RuntimeError(f"{shown}: exit {done.returncode}, {done.stderr}")
     _fence("console", f"$ {shown}\n{_plain(done.stdout)}")
 
 

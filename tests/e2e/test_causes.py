@@ -43,18 +43,15 @@ def said(
         driver.until(lambda: "done" in driver.lines(), "all pipelines have run", within=600)
         lines = [json.loads(line) for line in driver.lines() if line.startswith("{")]
     for (name, phase), batches in groupby(lines, lambda one: (one["pipeline"], one["phase"])):
-        named = [one["named"] == one["expected"] for one in dropwhile(_is_too_early, batches)]
+        named = [one["named"] == one["expected"] for one in dropwhile(_is_unknown_yet, batches)]
         figures.append(
             f"{spark.line} {name}, phase {phase}: named from batch {_settled(named)} of {len(named)} on"
         )
     return lines
 
 
-def _is_too_early(said: Said) -> bool:
-    """Before the first record has come to the end: of a window that is when it closes. And before a limit has
-    left any record behind, which the first batch does at its end."""
-    if said["expected"][0] == "backlog" and said["batch"] == 0:
-        return True
+def _is_unknown_yet(said: Said) -> bool:
+    """Before the first record has come to the end: of a window that is when it closes."""
     return bool(said["named"][0] == "unknown" != said["expected"][0])
 
 
@@ -69,7 +66,7 @@ def _settled(named: list[bool]) -> int:
 )
 def test_the_cause_is_named_soon_after_it_has_moved(said: list[Said], name: str, phase: int) -> None:
     batches = [one for one in said if (one["pipeline"], one["phase"]) == (name, phase)]
-    batches = list(dropwhile(_is_too_early, batches))
+    batches = list(dropwhile(_is_unknown_yet, batches))
     named = [one["named"] == one["expected"] for one in batches]
     assert _settled(named) <= WITHIN < BATCHES, [(one["named"], one["text"]) for one in batches]
 

@@ -259,7 +259,7 @@ class LatencyDrawingSuite extends AnyFunSuite {
     def points(batches: Seq[Int]) = LatencyChart.sharing(batches)(_.toLong)
     assert(points(1 to 240) === (1 to 240).map(Seq(_)))
     assert(points(1 to 241) === Seq(1) +: (2 to 240 by 2).map(i => Seq(i, i + 1)))
-    for (size <- Seq(241, 478, 479, 717, 718, 1000); first <- 0 to 5) {
+    for (size <- Seq(241, 478, 479, 480, 717, 718, 720, 1000); first <- 0 to 5) {
       val batches = first until first + size
       val shared = points(batches)
       assert(shared.flatten === batches)
