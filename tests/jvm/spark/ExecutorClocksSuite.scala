@@ -1,8 +1,10 @@
 package org.apache.spark.sql.latency
 
 import java.lang.management.ManagementFactory
+import java.util.concurrent.CountDownLatch
 import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicInteger
 import java.util.concurrent.atomic.AtomicLong
 
 import scala.jdk.CollectionConverters._
@@ -27,20 +29,26 @@ import org.apache.spark.sql.latency.recording.ClockQuestion
 /** Executors ask the driver for its time; both clocks are the test's. In Spark's package for its own. */
 class ExecutorClocksSuite extends SparkTest {
 
-  /** Moves by so much with each reading, as if that were the way of a message. */
-  private final class Time(skew: Long, now: AtomicLong, step: Long) extends PreciseTime {
-    override def micros(): Long = now.addAndGet(step) + skew
+  /** Of a thread that has to wait for so long, in microseconds, when it has read the time of day. */
+  private final class Time(skew: Long, now: AtomicLong) extends PreciseTime {
+    val waits = new LinkedBlockingQueue[Long]
+    override def micros(): Long = now.getAndAdd(Option(waits.poll()).getOrElse(0L)) + skew
     override def steadyMicros(): Long = now.get
   }
 
   private final class Driver(isLocal: Boolean = false) {
     val now = new AtomicLong(1000000)
+    val time = new Time(0, now)
     val source = new DropwizardSource
-    val clocks = new ExecutorClocks(new Time(0, now, 100), source, isLocal)
+    val clocks = new ExecutorClocks(time, source, isLocal)
 
-    def ask(message: AnyRef): AnyRef = {
+    /** @param micros how long a message is on its way */
+    def ask(message: AnyRef, micros: Long = 100): AnyRef = {
       val ClockQuestion.Received(question) = message: @unchecked
-      clocks.answer(question)
+      now.addAndGet(micros)
+      val answer = clocks.answer(question)
+      now.addAndGet(micros)
+      answer
     }
 
     def gauges: Map[String, Any] =
@@ -49,7 +57,7 @@ class ExecutorClocksSuite extends SparkTest {
 
   /** An executor that is so far ahead, and has come to know its clock by one exchange. */
   private def known(driver: Driver, executor: String, skew: Long): Unit = {
-    val time = new Time(skew, driver.now, 100)
+    val time = new Time(skew, driver.now)
     val first = ClockQuestion(executor, time.micros(), time.steadyMicros(), None)
     val exchange = first.exchange(driver.ask(first.message), time.micros())
     driver.ask(ClockQuestion(executor, time.micros(), time.steadyMicros(), exchange).message)
@@ -67,14 +75,14 @@ class ExecutorClocksSuite extends SparkTest {
     val driver = new Driver
     known(driver, "1", skew = 30000)
     known(driver, "2", skew = -20000)
-    // 100 microseconds each way, two for readings and drift on the way; since then one or two more for drift.
+    // 100 microseconds each way, two for readings and drift on the way; since then one more for drift.
     assert(driver.clocks.all === Seq(
-      ExecutorClock("1", ClockOffset(30000, 104)),
+      ExecutorClock("1", ClockOffset(30000, 103)),
       ExecutorClock("2", ClockOffset(-20000, 103))
     ))
-    val gauges = Map("executor.1.clock-offset" -> 30.0, "executor.1.clock-offset-bound" -> 0.104)
+    val gauges = Map("executor.1.clock-offset" -> 30.0, "executor.1.clock-offset-bound" -> 0.103)
     assert(driver.gauges.filter(_._1.startsWith("executor.1.")) === gauges)
-    assert(bean("1") === Seq(30.0, 0.104))
+    assert(bean("1") === Seq(30.0, 0.103))
     driver.clocks.onExecutorRemoved(SparkListenerExecutorRemoved(0, "1", "gone"))
     known(driver, "1", skew = 30000) // lost only to the driver, it goes on asking
     assert(driver.clocks.all.map(_.executor) === Seq("2"))
@@ -100,7 +108,7 @@ class ExecutorClocksSuite extends SparkTest {
     val asked = new LinkedBlockingQueue[Long]
     @volatile var corrected = ClockCorrection.None
     val exchanges =
-      new ClockExchanges("7", 1, new Time(-2000000, driver.now, 100), corrected = _)(message => {
+      new ClockExchanges("7", 1, new Time(-2000000, driver.now), corrected = _)(message => {
         asked.add(System.nanoTime())
         driver.ask(message)
       })
@@ -115,10 +123,36 @@ class ExecutorClocksSuite extends SparkTest {
     )
   }
 
+  for (side <- Seq("an executor", "a driver"))
+    test(
+      s"$side that has to wait for a processor while it reads its clock is not taken for one whose clock was set"
+    ) {
+      val driver = new Driver
+      val time = new Time(30000, driver.now)
+      val asked = new AtomicInteger
+      val over = new CountDownLatch(1)
+      val exchanges = new ClockExchanges("7", 1, time, _ => ())(message => {
+        val isSlow = asked.incrementAndGet() > 4
+        if (isSlow) {
+          if (side == "a driver") driver.time.waits.add(7000)
+          else Seq(0L, 7000L).foreach(time.waits.add(_)) // when it returns, and when it asks again
+        }
+        if (asked.get == 20) over.countDown()
+        // A clock that was set would be known by these alone.
+        driver.ask(message, if (isSlow) 5000 else 100)
+      })
+      try assert(over.await(60, TimeUnit.SECONDS))
+      finally exchanges.stop()
+      val Seq(clock) = driver.clocks.all: @unchecked
+      driver.clocks.close()
+      assert(math.abs(clock.offset.micros - 30000) <= clock.offset.bound)
+      assert(clock.offset.bound < 1000, "100 by the quick ones, and a thousandth of the time since then")
+    }
+
   test("an executor that compares its clock once an hour still does so eight times when it starts") {
     val driver = new Driver
     val asked = new LinkedBlockingQueue[Integer]
-    val exchanges = new ClockExchanges("7", 3600000, new Time(0, driver.now, 100), _ => ())(message => {
+    val exchanges = new ClockExchanges("7", 3600000, new Time(0, driver.now), _ => ())(message => {
       asked.add(1)
       driver.ask(message)
     })
@@ -130,7 +164,7 @@ class ExecutorClocksSuite extends SparkTest {
   test("at each interval it does so three times at once") {
     val driver = new Driver
     val asked = new LinkedBlockingQueue[Long]
-    val exchanges = new ClockExchanges("7", 500, new Time(0, driver.now, 100), _ => ())(message => {
+    val exchanges = new ClockExchanges("7", 500, new Time(0, driver.now), _ => ())(message => {
       asked.add(System.nanoTime())
       driver.ask(message)
     })
@@ -146,7 +180,7 @@ class ExecutorClocksSuite extends SparkTest {
   test("an executor whose driver does not answer says so once, and asks again") {
     val asked = new LinkedBlockingQueue[Integer]
     val logged = Logged.during {
-      val exchanges = new ClockExchanges("7", 1, new Time(0, new AtomicLong, 1), _ => ())(_ => {
+      val exchanges = new ClockExchanges("7", 1, new Time(0, new AtomicLong), _ => ())(_ => {
         asked.add(1)
         throw new IllegalStateException("no driver")
       })

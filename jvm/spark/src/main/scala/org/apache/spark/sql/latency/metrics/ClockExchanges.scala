@@ -45,7 +45,8 @@ final class ClockExchanges(
   }
 
   private def askOnce(): Unit = {
-    val question = ClockQuestion(executor, time.micros(), time.steadyMicros(), before)
+    val now = time.both()
+    val question = ClockQuestion(executor, now.micros, now.steadyMicros, before)
     before = None // stays so where asking fails
     val (answer, returned) = (ask(question.message), time.micros())
     before = question.exchange(answer, returned)

@@ -33,10 +33,10 @@ private[latency] final class ExecutorClocks(time: PreciseTime, source: Dropwizar
 
   /** Answers a question, and learns from the exchange before. */
   def answer(question: ClockQuestion): AnyRef = {
-    val (received, at) = (time.micros(), time.steadyMicros())
+    val received = time.both()
     learn(question)
     val correction = synchronized(estimates.get(question.executor)).flatMap(_.correction(time.steadyMicros()))
-    ClockQuestion.answer(received, time.micros(), at, correction)
+    ClockQuestion.answer(received.micros, time.micros(), received.steadyMicros, correction)
   }
 
   /** Of the executors that are there; the first that was heard of comes first. */
