@@ -201,10 +201,14 @@ class LatencyDrawingSuite extends AnyFunSuite {
   test("phases of a batch stand on one another, and what no phase holds on all") {
     val known = Map("addBatch" -> 600L, "walCommit" -> 100L, "triggerExecution" -> 1000L)
     val drawn = phases(PhasesChart.bar(7, 0, known, 500).get)
-    val boxes = (drawn \\ "rect").filter(_ \@ "class" != "latency-hint")
-    assert(boxes.map(_ \@ "class") ===
-      Seq("walCommit", "addBatch", "other").map(name => s"latency-phase latency-phase-$name"))
-    assert(boxes.map(_ \@ "height") === Seq("14.4", "86.4", "43.2"))
+    assert((drawn \ "path").map(shape =>
+      (shape \@ "class").stripPrefix("latency-phase ") -> shape \@ "d"
+    ) === Seq(
+      "latency-phase-walCommit" -> "M60,139.6V154H83V139.6z",
+      "latency-phase-addBatch" -> "M60,53.2V139.6H83V53.2z",
+      "latency-phase-other" -> "M60,10V53.2H83V10z"
+    ))
+    assert((drawn \ "g" \ "path").map(_ \@ "d") === Seq("M60,10V154H83V10z"))
     assert((drawn \\ "title").map(_.text) === Seq(
       "batch 7 · 1970-01-01 00:00:00 · walCommit 100 ms · addBatch 600 ms · other 300 ms · 500 rows · 500 rows/s"
     ))
@@ -233,6 +237,7 @@ class LatencyDrawingSuite extends AnyFunSuite {
     assert(shapes(drawn, "latency-avg") === Seq("60,82 690,46"))
     assert(shapes(drawn, "latency-max") === Seq("60,46 690,10"))
     assert(shapes(drawn, "latency-band") === Seq("60,46 690,10 690,82 60,118"))
+    assert((drawn \\ "path").map(_ \@ "d") === Seq("M60,10V154H375V10z", "M375,10V154H690V10z"))
   }
 
   test("where nothing was measured there is a gap, and no zero") {
@@ -255,8 +260,13 @@ class LatencyDrawingSuite extends AnyFunSuite {
     assert(texts(drawn, "latency-tick").size <= 15)
   }
 
+  /** Batches, by their numbers, that share a point, oldest first. */
+  private def points(batches: Range): Seq[Seq[Int]] = {
+    val newestFirst = batches.reverse
+    LatencyChart.sharing(batches.size, batches.last.toLong).map(_.map(newestFirst).reverse).reverse
+  }
+
   test("of a long history neighbours share a point, as many as must, and none is left out") {
-    def points(batches: Seq[Int]) = LatencyChart.sharing(batches)(_.toLong)
     assert(points(1 to 240) === (1 to 240).map(Seq(_)))
     assert(points(1 to 241) === Seq(1) +: (2 to 240 by 2).map(i => Seq(i, i + 1)))
     for (size <- Seq(241, 478, 479, 480, 717, 718, 720, 1000); first <- 0 to 5) {
@@ -269,9 +279,6 @@ class LatencyDrawingSuite extends AnyFunSuite {
   }
 
   test("a batch that comes, and the oldest that goes, move no other to another point") {
-    val before = LatencyChart.sharing(1 to 1000)(_.toLong)
-    val after = LatencyChart.sharing(2 to 1001)(_.toLong)
-    assert(before.drop(1).dropRight(1).diff(after).isEmpty)
-    assert(LatencyChart.sharing((2 to 1001).reverse)(_.toLong).map(_.reverse).reverse === after)
+    assert(points(1 to 1000).drop(1).dropRight(1).diff(points(2 to 1001)).isEmpty)
   }
 }

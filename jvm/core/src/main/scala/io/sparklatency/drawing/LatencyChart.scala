@@ -84,14 +84,15 @@ final class LatencyChart(drawn: Seq[LatencyChart.Drawn], zone: ZoneId) {
   /** The tooltips of the points. Each reaches halfway to its neighbours. */
   private def hints: String = {
     val text = new StringBuilder
-    val (top, height) = (Svg.number(Top), Svg.number(Height - Top - Bottom))
+    val (top, bottom) = (Svg.number(Top), Svg.number(Height - Bottom))
     val places = drawn.map(point => x(point.atMs))
     val edges = places.zip(places.drop(1)).map { case (one, next) => (one + next) / 2 } :+ (Width - Right)
-    drawn.zip(edges).foldLeft(Left) { case (start, (point, end)) =>
-      Svg.rectangle("latency-hint", Svg.number(start), top, Svg.number(end - start), height, point.told)(text)
+    drawn.zip(edges).foldLeft(Svg.number(Left)) { case (start, (point, edge)) =>
+      val end = Svg.number(edge)
+      Svg.hint(point.told)(Svg.area(start, top, end, bottom))(text)
       end
     }
-    text.result()
+    Svg.hints(text)
   }
 
   private def x(ms: Long): Double =
@@ -111,30 +112,18 @@ object LatencyChart {
   val MaxPoints = 240
 
   /**
-   * Batches that share a point where there are too many of them, one after another. Their numbers say which: one more or less moves no
-   * other from its point to the next.
+   * Which batches share a point where there are too many of them, one after another: their places, where the newest has the first. Their
+   * numbers say which: one batch more or less moves no other from its point to the next.
    *
-   * @param batches in their order, oldest or newest first
-   * @param number  of a batch, one more than that of the batch before
+   * @param newest its number. Each has one more than the batch before
    */
-  def sharing[A](batches: Seq[A])(number: A => Long): Seq[Seq[A]] =
-    if (batches.size <= MaxPoints) batches.map(Seq(_))
+  def sharing(batches: Int, newest: Long): Seq[Range] =
+    if (batches <= MaxPoints) (0 until batches).map(i => i to i)
     else {
       // The first and the last point may have fewer than the others.
-      val most = (batches.size + MaxPoints - 2) / (MaxPoints - 1)
-      val (shared, point) = (List.newBuilder[Seq[A]], List.newBuilder[A])
-      var of = number(batches.head) / most
-      batches.foreach { batch =>
-        val its = number(batch) / most
-        if (its != of) {
-          shared += point.result()
-          point.clear()
-          of = its
-        }
-        point += batch
-      }
-      shared += point.result()
-      shared.result()
+      val most = (batches + MaxPoints - 2) / (MaxPoints - 1)
+      val first = (newest % most).toInt + 1
+      (0 until first) +: (first until batches by most).map(i => i until (i + most).min(batches))
     }
 
   /**

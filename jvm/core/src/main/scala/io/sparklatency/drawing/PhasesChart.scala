@@ -54,22 +54,27 @@ final class PhasesChart(drawn: Seq[PhasesChart.Drawn]) {
       Svg.escape(text)
     )
 
+  /** Each phase of all batches in one shape, and over each batch its hint. */
   private def bars: String = {
-    val text = new StringBuilder
-    val width = Svg.number(step * Thick)
-    val (top, height) = (Svg.number(y(ticks.places.last)), Svg.number(y(0) - y(ticks.places.last)))
+    val (text, hints) = (new StringBuilder, new StringBuilder)
+    val shapes = Phases.map(_ -> new StringBuilder).toMap
+    val (top, bottom) = (Svg.number(y(ticks.places.last)), Svg.number(y(0)))
     drawn.zipWithIndex.foreach { case (batch, i) =>
-      val left = Svg.number(x(i))
-      text ++= "<g><title>" ++= batch.told ++= "</title>"
+      val (left, right) = (Svg.number(x(i)), Svg.number(x(i) + step * Thick))
       batch.bar.phases.foldLeft(0.0) { case (below, (name, ms)) =>
         val (upper, lower) = (y(below + ms), y(below))
         if (lower - upper >= Visible)
-          Svg.rectangle(Styles(name), left, Svg.number(upper), width, Svg.number(lower - upper))(text)
+          Svg.area(left, Svg.number(upper), right, Svg.number(lower))(shapes(name))
         below + ms
       }
-      Svg.rectangle("latency-hint", left, top, width, height)(text)
-      text ++= "</g>"
+      Svg.hint(batch.told)(Svg.area(left, top, right, bottom))(hints)
     }
+    Phases.foreach { name =>
+      val shape = shapes(name)
+      if (shape.nonEmpty)
+        text ++= "<path class=\"latency-phase latency-phase-" ++= name ++= "\" d=\"" ++= shape ++= "\"/>"
+    }
+    text ++= Svg.hints(hints)
     text.result()
   }
 
@@ -146,8 +151,6 @@ object PhasesChart {
   private val Right = 84.0
   private val Top = 10.0
   private val Bottom = 26.0
-
-  private val Styles = Phases.map(name => name -> s"latency-phase latency-phase-$name").toMap
 
   /** A few batches do not fill the chart. */
   private val Fewest = 20

@@ -11,8 +11,8 @@ object Stylesheet {
       |[data-bs-theme="dark"] { --latency-line: #6ea8fe; --latency-high: #fd7e14; --latency-lift: 45%; }
       |.latency-scroll { overflow-x: auto; }
       |.latency-scroll table { margin-bottom: .5rem; }
-      |.latency-scroll th, .latency-scroll td { white-space: nowrap; }
-      |.latency-number { text-align: right; font-variant-numeric: tabular-nums; }
+      |.latency-scroll th, .latency-scroll td { white-space: nowrap; text-align: right; font-variant-numeric: tabular-nums; }
+      |.latency-scroll .latency-text { text-align: left; font-variant-numeric: normal; }
       |.latency-headline { font-size: 1.5rem; margin: 0 0 .25rem; }
       |.latency-note { margin: 0; color: var(--bs-secondary-color); }
       |.latency-note-warn { color: var(--bs-warning-text-emphasis); }
@@ -65,8 +65,8 @@ object Stylesheet {
       |.latency-band { fill: var(--latency-line); fill-opacity: .25; stroke: var(--latency-line); stroke-opacity: .7; }
       |.latency-avg { fill: none; stroke: var(--latency-line); stroke-width: 2px; }
       |.latency-max { fill: none; stroke: var(--latency-high); stroke-width: 1.5px; stroke-dasharray: 4 3; }
-      |.latency-hint { fill: transparent; }
-      |.latency-hint:hover { fill: currentColor; fill-opacity: .12; }
+      |.latency-hints path { fill: transparent; }
+      |.latency-hints path:hover { fill: currentColor; fill-opacity: .12; }
       |.latency-key { display: inline-block; width: 1.5em; height: .8em; margin-right: .35em; vertical-align: baseline; }
       |""".stripMargin
 }

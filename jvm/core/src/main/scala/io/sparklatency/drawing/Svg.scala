@@ -26,20 +26,29 @@ private[sparklatency] object Svg {
   }
 
   /**
-   * Writes a rectangle, of which a chart has hundreds. Numbers are as [[number]] has them: neighbours have most of them in common.
-   *
-   * @param style a class, in which nothing is to be escaped
-   * @param title the hint, escaped; empty where there is none
+   * Adds a rectangle to a path, in as few characters as can be: a chart has hundreds. Numbers are as [[number]] has them, for neighbours
+   * have most of them in common.
    */
-  def rectangle(style: String, x: String, y: String, width: String, height: String, title: String = "")(
-      text: StringBuilder
-  ): Unit = {
-    text ++= "<rect class=\"" ++= style ++= "\" x=\"" ++= x ++= "\" y=\"" ++= y
-    text ++= "\" width=\"" ++= width ++= "\" height=\"" ++= height
-    if (title.isEmpty) text ++= "\"/>"
-    else text ++= "\"><title>" ++= title ++= "</title></rect>"
+  def area(left: String, top: String, right: String, bottom: String)(path: StringBuilder): Unit = {
+    path ++= "M" ++= left ++= "," ++= top ++= "V" ++= bottom ++= "H" ++= right ++= "V" ++= top ++= "z"
     ()
   }
+
+  /**
+   * Adds what a mouse over an area tells.
+   *
+   * @param told escaped
+   * @param area writes its path
+   */
+  def hint(told: String)(area: StringBuilder => Unit)(hints: StringBuilder): Unit = {
+    hints ++= "<path d=\""
+    area(hints)
+    hints ++= "\"><title>" ++= told ++= "</title></path>"
+    ()
+  }
+
+  /** All hints of a chart. They come last, over all else. */
+  def hints(all: StringBuilder): String = all.insert(0, "<g class=\"latency-hints\">").append("</g>").result()
 
   /** Text as XML takes it. A control character, which XML refuses, is replaced. Nearly all texts are given back as they are. */
   def escape(text: String): String = if (isPlain(text)) text

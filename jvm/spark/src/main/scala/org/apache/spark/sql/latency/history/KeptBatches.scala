@@ -15,7 +15,7 @@ import org.apache.spark.sql.latency.SparkListenerLatencyBatch
  * Batches of a run, as pages show them. They are decoded when they are asked for, and of each no more than is shown. What is made of a
  * batch stays with it. For any thread.
  */
-private[latency] final class KeptBatches(newestFirst: Seq[StoredBatch]) {
+private[latency] final class KeptBatches(newestFirst: Vector[StoredBatch]) {
   import KeptBatches._
 
   /** The newest, by which a page knows whether a batch has come since: a store in memory gives the same one again. */
@@ -37,16 +37,17 @@ private[latency] final class KeptBatches(newestFirst: Seq[StoredBatch]) {
 
   /** A chart of the same for each node that has measured anything. */
   def charts(nodes: Seq[String], zone: ZoneId): Seq[(String, LatencyChart)] = {
-    val shared = LatencyChart.sharing(newestFirst)(_.number)
+    val shared =
+      newestFirst.headOption.toSeq.flatMap(newest => LatencyChart.sharing(newestFirst.size, newest.number))
     nodes.map(node => node -> shared.flatMap(drawn(_, node, zone)).reverse).collect {
       case (node, points) if points.exists(_.isMeasured) => node -> new LatencyChart(points, zone)
     }
   }
 
   /** Stays with the newest of the batches that share the point. Of a run that goes on that is another for the last point only. */
-  private def drawn(sharing: Seq[StoredBatch], node: String, zone: ZoneId): Option[LatencyChart.Drawn] =
-    sharing.head.shown(Charted(node, zone, sharing.size)) {
-      val of = for (batch <- sharing; of <- batch.event.nodes.find(_.id == node))
+  private def drawn(sharing: Range, node: String, zone: ZoneId): Option[LatencyChart.Drawn] =
+    newestFirst(sharing.head).shown(Charted(node, zone, sharing.size)) {
+      val of = for (batch <- sharing.map(newestFirst); of <- batch.event.nodes.find(_.id == node))
         yield batch.event.committedMs -> of(Measure.E2ELatency)
       of.headOption.map { case (newestMs, _) =>
         LatencyChart.Drawn(LatencyChart.Point(newestMs, LatencySummary.merge(of.map(_._2))), zone)

@@ -1,7 +1,6 @@
 package org.apache.spark.sql.latency.history
 
 import scala.jdk.CollectionConverters._
-import scala.util.Try
 
 import io.sparklatency.answer.EarlierRun
 import io.sparklatency.answer.Note
@@ -144,16 +143,25 @@ final class LatencyStore private[spark] (
     else end(run).map(end => if (end.hasFailed) RunStatus.Failed else RunStatus.Finished)
       .orElse(Option.when(activity(run).nonEmpty)(RunStatus.Running))
 
-  private def end(run: String): Option[StoredEnd] = Try(store.read(classOf[StoredEnd], run)).toOption
+  private def end(run: String): Option[StoredEnd] = read(classOf[StoredEnd], run)
   private def hasEnded(run: String): Boolean = end(run).nonEmpty
 
   /** The last batches of a run, oldest first. */
   def history(query: QuerySnapshot, limit: Int = Int.MaxValue): Seq[Batch] =
     newest(query.key)(_.take(limit).map(_.event.record).toList).reverse
 
-  /** The batches of a run that are kept, or the last of them, as a page shows them. */
-  def kept(query: QuerySnapshot, limit: Int = Int.MaxValue): KeptBatches =
-    new KeptBatches(newest(query.key)(_.take(limit).toList))
+  /** The batches of a run that are kept, as its page shows them. */
+  def kept(query: QuerySnapshot): KeptBatches = {
+    val key = query.key
+    val seen = made.batches(key)(new SeenBatches)
+    new KeptBatches(
+      seen(number => read(classOf[StoredBatch], StoredBatch.key(key, number)))(newest(key)(_.toVector))
+    )
+  }
+
+  /** The last of them. */
+  def kept(query: QuerySnapshot, limit: Int): KeptBatches =
+    new KeptBatches(newest(query.key)(_.take(limit).toVector))
 
   private def running: Seq[QuerySnapshot] = live.toSeq.flatMap(_.snapshot())
 
@@ -179,6 +187,10 @@ final class LatencyStore private[spark] (
     try use(batches.asScala)
     finally batches.close()
   }
+
+  private def read[A](of: Class[A], key: String): Option[A] =
+    try Some(store.read(of, key))
+    catch { case _: NoSuchElementException => None }
 
   private def snapshot(run: StoredRun): QuerySnapshot =
     newest(run.key) { stored =>

@@ -53,6 +53,7 @@ private[ui] object SortableTable {
  * `shown`.
  *
  * @param help  the tooltip of the heading
+ * @param style the classes of its cells. Those of numbers, which are most, have none
  * @param shown writes the cell of a row: the key by which the script sorts, and the content
  */
 private[ui] final class Column[A] private (
@@ -60,13 +61,14 @@ private[ui] final class Column[A] private (
     help: String,
     kind: String,
     shown: (A, Column.Cell) => Unit,
-    more: String = ""
+    style: String = ""
 ) {
-  private val style = (if (kind == Column.Numeric) "latency-number " else "latency-text ") + more
-  private val begin = "<td class=\"" + style + "\" sorttable_customkey=\""
+  private val begin = if (style.isEmpty) "<td" else "<td class=\"" + style + "\""
 
   def heading(text: StringBuilder): Unit = {
-    text ++= "<th class=\"" ++= kind ++= " " ++= style ++= "\" title=\""
+    text ++= "<th class=\"" ++= kind
+    if (style.nonEmpty) text ++= " " ++= style
+    text ++= "\" title=\""
     Column.escape(help, text)
     text ++= "\">"
     Column.escape(name, text)
@@ -93,29 +95,48 @@ private[ui] object Column {
   /** Sorts below every figure, also negative ones. No exponent: the script cannot read one. */
   private val BelowAll = "-99999999999999"
 
-  /** Writes what is in a cell: first its key, then what is seen. */
+  /** The key of less than one percent. */
+  private val BelowOne = "0.5"
+
+  private val Words = "latency-text"
+
+  /**
+   * Writes what is in a cell. A key comes first, and only where the script would not sort by what is seen: of a number it takes digits,
+   * points and signs, and nothing else.
+   */
   final class Cell(val text: StringBuilder) {
     def key(key: String): StringBuilder = {
+      text ++= " sorttable_customkey=\""
       escape(key, text)
       text ++= "\">"
     }
 
-    def plain(key: String, content: String): Unit = escape(content, this.key(key))
+    def plain(content: String): Unit = escape(content, text += '>')
 
-    def elements(key: String, content: NodeSeq): Unit = {
-      this.key(key)
-      content.foreach {
-        case only: Text => escape(only.data, text)
-        case other => Utility.serialize(other, sb = text)
-      }
+    def number(shown: Option[String]): Unit = shown match {
+      case Some(read) if !read.startsWith("<") => plain(read)
+      case Some(little) => escape(little, key(BelowOne))
+      case None => escape(Readable.Unknown, key(BelowAll))
+    }
+
+    def elements(key: String, content: NodeSeq): Unit = content match {
+      case Text(seen) if seen == key => plain(seen)
+      case _ =>
+        this.key(key)
+        written(content)
+    }
+
+    def written(content: NodeSeq): Unit = content.foreach {
+      case only: Text => escape(only.data, text)
+      case other => Utility.serialize(other, sb = text)
     }
   }
 
   def text[A](name: String, help: String)(key: A => String)(shown: A => NodeSeq): Column[A] =
-    new Column(name, help, Alphabetic, (row, cell) => cell.elements(key(row), shown(row)))
+    new Column(name, help, Alphabetic, (row, cell) => cell.elements(key(row), shown(row)), Words)
 
   def count[A](name: String, help: String)(value: A => Option[Long]): Column[A] =
-    number(name, help)(value)(_.toString)(Readable.count)
+    number(name, help)(value)(Readable.count)
 
   /** A node by its id, with a link: written as text, as a page has two for each node. */
   def node[A](help: String)(id: A => String)(link: String => String): Column[A] =
@@ -126,19 +147,18 @@ private[ui] object Column {
       (row, cell) => {
         val whole = id(row)
         val short = Readable.shortened(whole, LatencyPage.NameLength)
-        val written = cell.key(whole) ++= "<a href=\""
+        val written = (if (short == whole) cell.text += '>' else cell.key(whole)) ++= "<a href=\""
         escape(link(whole), written)
-        written ++= "\"><span"
         if (short != whole) {
-          written ++= " title=\""
+          written ++= "\" title=\""
           escape(whole, written)
-          written += '"'
         }
-        written += '>'
+        written ++= "\">"
         escape(short, written)
-        written ++= "</span></a>"
+        written ++= "</a>"
         ()
-      }
+      },
+      Words
     )
 
   /** A number with a link, where there is one. */
@@ -149,10 +169,8 @@ private[ui] object Column {
       Numeric,
       (row, cell) => {
         val shown = Text(Readable.count(value(row)))
-        cell.elements(
-          value(row).toString,
-          link(row).fold[NodeSeq](shown)(href => <a href={href}>{shown}</a>)
-        )
+        cell.text += '>'
+        cell.written(link(row).fold[NodeSeq](shown)(href => <a href={href}>{shown}</a>))
       }
     )
 
@@ -175,7 +193,7 @@ private[ui] object Column {
       help,
       Alphabetic,
       (row, cell) => cell.elements(key(row), shown(row)),
-      "latency-wrapped"
+      s"$Words latency-wrapped"
     )
 
   /** Milliseconds. */
@@ -183,25 +201,13 @@ private[ui] object Column {
 
   /** A mean, in milliseconds. */
   def mean[A](name: String, help: String)(value: A => Option[Double]): Column[A] =
-    number(name, help)(value)(plain)(Readable.milliseconds)
+    number(name, help)(value)(Readable.milliseconds)
 
   def share[A](name: String, help: String)(value: A => Option[Double]): Column[A] =
-    number(name, help)(value)(plain)(Readable.percent)
+    number(name, help)(value)(Readable.percent)
 
-  private def number[A, N](
-      name: String,
-      help: String
-  )(value: A => Option[N])(key: N => String)(shown: N => String) =
-    new Column[A](
-      name,
-      help,
-      Numeric,
-      (row, cell) =>
-        value(row) match {
-          case Some(n) => cell.plain(key(n), shown(n))
-          case None => cell.plain(BelowAll, Readable.Unknown)
-        }
-    )
+  private def number[A, N](name: String, help: String)(value: A => Option[N])(shown: N => String) =
+    new Column[A](name, help, Numeric, (row, cell) => cell.number(value(row).map(shown)))
 
   /** As Scala's XML does it, which takes a character at a time where one of them is to be escaped. */
   private def escape(raw: String, text: StringBuilder): Unit = {
@@ -220,9 +226,4 @@ private[ui] object Column {
 
   private def isPlain(char: Char): Boolean =
     char >= ' ' && char != '<' && char != '>' && char != '&' && char != '"'
-
-  private def plain(value: Double): String = {
-    val text = value.toString
-    if (text.contains('E')) BigDecimal(text).bigDecimal.toPlainString else text
-  }
 }

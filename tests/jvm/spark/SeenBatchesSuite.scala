@@ -1,0 +1,59 @@
+package org.apache.spark.sql.latency.history
+
+import org.scalatest.funsuite.AnyFunSuite
+
+/** A page that is looked at again looks up only the batches that have come and gone. */
+class SeenBatchesSuite extends AnyFunSuite {
+
+  private def stored(number: Long) = new StoredBatch(StoredBatch.key("run", number), null)
+
+  /** Batches of these numbers, by which they are found. */
+  private final class Store(numbers: Long*) {
+    private val seen = new SeenBatches
+    private var there = numbers.map(number => number -> stored(number)).toMap
+    private var looked = 0
+
+    def come(number: Long): Unit = there += number -> stored(number)
+    def gone(number: Long): Unit = there -= number
+
+    /** The numbers of all, and how often somebody looked through the store so far. */
+    def look(read: Long => Option[StoredBatch] = there.get(_)): (Seq[Long], Int) = {
+      val found = seen(read) {
+        looked += 1
+        there.values.toVector.sortBy(-_.number)
+      }
+      assert(found.forall(batch => there(batch.number) eq batch), "no other than those that are stored")
+      (found.map(_.number), looked)
+    }
+  }
+
+  test("batches that come and go are found without a look through the store") {
+    val store = new Store(0, 1, 2)
+    assert(store.look() === ((Seq(2, 1, 0), 1)))
+    assert(store.look() === ((Seq(2, 1, 0), 1)))
+    Seq(3L, 4L).foreach(store.come)
+    Seq(0L, 1L).foreach(store.gone)
+    assert(store.look() === ((Seq(4, 3, 2), 1)))
+    store.come(5)
+    assert(store.look() === ((Seq(5, 4, 3, 2), 1)))
+    (2L to 4L).foreach(store.gone)
+    assert(store.look() === ((Seq(5), 1)))
+  }
+
+  test("of a run whose batches are others, or gone, nothing is known from before") {
+    val store = new Store(0, 1)
+    store.look()
+    Seq(0L, 1L).foreach(store.gone)
+    assert(store.look() === ((Nil, 2)))
+    (0L to 2L).foreach(store.come)
+    assert(store.look() === ((Seq(2, 1, 0), 3)))
+    (0L to 2L).foreach(store.come)
+    assert(store.look() === ((Seq(2, 1, 0), 4)), "in another's place")
+  }
+
+  test("of a store that gives another batch each time nothing is kept") {
+    val store = new Store(0, 1)
+    def fromDisk(number: Long) = Some(stored(number))
+    assert((1 to 3).map(_ => store.look(fromDisk)._2) === Seq(1, 2, 3))
+  }
+}
