@@ -81,4 +81,38 @@ class TriggerSuite extends AnyFunSuite {
     assert(third(5006) === Admission(1100, 5006, 7001, 7010, 2000, Some("maxFilesPerTrigger"), Some(0)))
     assert(third(5007) === Admission(5006, 5006, 7001, 7010, 2000, Some("maxFilesPerTrigger"), Some(0)))
   }
+
+  test("of a long batch Spark needs no more than a second after its end") {
+    val long = before.copy(tookMs = 60000)
+    assert(at(62015, long) === Admission(1100, 1100, 61000, 62015, 2000, None, Some(0)))
+    assert(at(62016, long) === Admission(62001, 62001, 62001, 62016, 2000, None, Some(0)))
+  }
+
+  test("a file that has just come says nothing of what a source said is left") {
+    val cut = before.copy(limit = Some(offsets)).after(None)
+    val second = Trigger(5001, 5, 2000, Some(offsets), Some(0), cameMs = Some(4000)).after(Some(cut))
+    assert(second.limitedSinceMs === Some(1100))
+    assert(Trigger(7010, 5, 2000, None, Some(0), cameMs = Some(7000)).admission(Some(second)) ===
+      Admission(1100, 5006, 7001, 7010, 2000, Some("maxOffsetsPerTrigger"), Some(0)))
+  }
+
+  test("where the newest files are read first, those that came before are left since the limit first cut") {
+    val full = before.copy(limit = Some(files)).after(None)
+    def next(cameMs: Long) =
+      Trigger(5001, 5, 2000, Some(files), Some(0), None, Some(cameMs), isNewestFirst = true)
+    assert(next(4000).admission(Some(full)) === backToBack.copy(limit = Some("maxFilesPerTrigger")))
+    val second = next(4000).after(Some(full))
+    assert(second.limitedSinceMs === Some(1100))
+    assert(Trigger(
+      7010,
+      5,
+      2000,
+      None,
+      Some(0),
+      None,
+      Some(900),
+      isNewestFirst = true
+    ).admission(Some(second)) ===
+      Admission(1100, 5006, 7001, 7010, 2000, Some("maxFilesPerTrigger"), Some(0)))
+  }
 }

@@ -12,17 +12,28 @@ import org.apache.spark.sql.latency.ListenerBus
 /** Which records a limit left behind, of a query that reads a file a batch. By the clock on the wall, as Spark's progress is. */
 class BacklogSuite extends StreamingTest {
 
-  /** The parts of the age of the records in the third of three files, which was last changed at this time. */
-  private def parts(name: String, changedMs: Long): Seq[JsonNode] = {
+  /**
+   * The parts of the age of the records in the last of some files, which were last changed at these times, where more come while the
+   * first of them is read.
+   */
+  private def parts(name: String, options: (String, String)*)(
+      changedMs: Long*
+  )(come: Long*): Seq[JsonNode] = {
     val (folder, now) = (Files.createTempDirectory(name), System.currentTimeMillis)
-    for ((changed, number) <- Seq(now - 20000, now - 10000, changedMs).zipWithIndex) {
-      val file = folder.resolve(s"$number.json")
+    def write(changed: Seq[Long]): Unit = changed.foreach { ms =>
+      val file = folder.resolve(s"$ms.json")
       Files.writeString(file, s"""{"at": ${now - 60000}}""")
-      assert(file.toFile.setLastModified(changed))
+      assert(file.toFile.setLastModified(ms))
     }
-    val read = spark.readStream.schema("at LONG").option("maxFilesPerTrigger", 1).json(folder.toString)
+    write(changedMs)
+    val read =
+      spark.readStream.schema("at LONG").option(
+        "maxFilesPerTrigger",
+        1
+      ).options(options.toMap).json(folder.toString)
     val marked = read.selectExpr("timestamp_millis(at) AS ts").withE2ELatency("source", "ts")
-    val query = marked.writeStream.queryName(name).foreachBatch { (batch: DataFrame, _: Long) =>
+    val query = marked.writeStream.queryName(name).foreachBatch { (batch: DataFrame, number: Long) =>
+      if (number == 0) write(come)
       batch.write.format("noop").mode("append").save()
     }.start()
     try {
@@ -32,11 +43,21 @@ class BacklogSuite extends StreamingTest {
     } finally query.stop()
   }
 
+  private def codes(parts: Seq[JsonNode]): Seq[String] = parts.map(_.get("code").asText)
+
   test("a file that came after the batch before had looked was not left behind") {
     byTheWall {
-      val later = parts("came_later", System.currentTimeMillis + 3600000)
-      assert(later.map(_.get("code").asText).contains("arrived-old"))
-      assert(!later.map(_.get("code").asText).contains("backlog"), later)
+      val now = System.currentTimeMillis
+      val later = codes(parts("came_later")(now - 20000, now - 10000, now + 3600000)())
+      assert(later.contains("arrived-old") && !later.contains("backlog"), later)
+    }
+  }
+
+  test("where new files are read first, older ones were left behind since the limit first cut") {
+    byTheWall {
+      val now = System.currentTimeMillis
+      val left = codes(parts("came_first", "latestFirst" -> "true")(now - 20000, now - 10000)(now + 3600000))
+      assert(left.contains("backlog"), left)
     }
   }
 }

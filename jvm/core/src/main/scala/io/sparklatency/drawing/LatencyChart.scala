@@ -113,7 +113,7 @@ object LatencyChart {
 
   /**
    * Which batches share a point where there are too many of them, one after another: their places, where the newest has the first. Their
-   * numbers say which: one batch more or less moves no other from its point to the next.
+   * numbers say which: one batch more or less moves no other from its point to the next, unless each point must take one more.
    *
    * @param newest its number. Each has one more than the batch before
    */

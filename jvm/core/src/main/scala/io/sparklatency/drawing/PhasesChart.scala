@@ -26,7 +26,7 @@ final class PhasesChart(drawn: Seq[PhasesChart.Drawn]) {
     "viewBox" -> s"0 0 ${Svg.number(Width)} ${Svg.number(Height)}",
     "role" -> "img",
     "aria-label" -> s"what the last ${Readable.counted(batches.size.toLong, "batch", "batches")} spent their time on"
-  )((axes ++ (bars +: rates)): _*)
+  )((axes ++ (bars +: rates) :+ hints): _*)
 
   private def axes: Seq[String] = ticks.places.flatMap { ms =>
     Seq(
@@ -54,11 +54,9 @@ final class PhasesChart(drawn: Seq[PhasesChart.Drawn]) {
       Svg.escape(text)
     )
 
-  /** Each phase of all batches in one shape, and over each batch its hint. */
+  /** Each phase of all batches in one shape. */
   private def bars: String = {
-    val (text, hints) = (new StringBuilder, new StringBuilder)
-    val shapes = Phases.map(_ -> new StringBuilder).toMap
-    val (top, bottom) = (Svg.number(y(ticks.places.last)), Svg.number(y(0)))
+    val (text, shapes) = (new StringBuilder, Phases.map(_ -> new StringBuilder).toMap)
     drawn.zipWithIndex.foreach { case (batch, i) =>
       val (left, right) = (Svg.number(x(i)), Svg.number(x(i) + step * Thick))
       batch.bar.phases.foldLeft(0.0) { case (below, (name, ms)) =>
@@ -67,15 +65,22 @@ final class PhasesChart(drawn: Seq[PhasesChart.Drawn]) {
           Svg.area(left, Svg.number(upper), right, Svg.number(lower))(shapes(name))
         below + ms
       }
-      Svg.hint(batch.told)(Svg.area(left, top, right, bottom))(hints)
     }
     Phases.foreach { name =>
       val shape = shapes(name)
       if (shape.nonEmpty)
         text ++= "<path class=\"latency-phase latency-phase-" ++= name ++= "\" d=\"" ++= shape ++= "\"/>"
     }
-    text ++= Svg.hints(hints)
     text.result()
+  }
+
+  private def hints: String = {
+    val hints = new StringBuilder
+    val (top, bottom) = (Svg.number(y(ticks.places.last)), Svg.number(y(0)))
+    drawn.zipWithIndex.foreach { case (batch, i) =>
+      Svg.hint(batch.told)(Svg.area(Svg.number(x(i)), top, Svg.number(x(i) + step * Thick), bottom))(hints)
+    }
+    Svg.hints(hints)
   }
 
   /** Nothing where no rows were read. */

@@ -10,7 +10,8 @@ package io.sparklatency.figures
  * @param limit          what left records behind
  * @param intervalMs     from trigger to trigger; 0 where the next comes at once
  * @param limitedSinceMs since when a limit has left records behind
- * @param cameMs         when the first of the files that it read had come, of a query that reads files
+ * @param cameMs         when the first of the files that it read had come, by the clock of their file system, of a query that reads files
+ * @param isNewestFirst  whether it read those that came last before others
  */
 final case class Trigger(
     startMs: Long,
@@ -19,16 +20,19 @@ final case class Trigger(
     limit: Option[Trigger.Limit] = None,
     intervalMs: Option[Long] = None,
     limitedSinceMs: Option[Long] = None,
-    cameMs: Option[Long] = None
+    cameMs: Option[Long] = None,
+    isNewestFirst: Boolean = false
 ) {
   import Trigger._
 
   private def fixedMs: Long = startMs + lookedMs
   private def endedMs: Long = startMs + tookMs
 
-  /** This trigger, which knows since when there is a limit. */
-  def after(before: Option[Trigger]): Trigger =
-    copy(limitedSinceMs = limit.map(_ => before.flatMap(limitedBefore).getOrElse(fixedMs)))
+  /** This trigger, which knows since when there is a limit. New files that it has read before others leave those where they were. */
+  def after(before: Option[Trigger]): Trigger = {
+    val since = before.flatMap(before => if (isNewestFirst) leftBy(before) else limitedBefore(before))
+    copy(limitedSinceMs = limit.map(_ => since.getOrElse(fixedMs)))
+  }
 
   /** What held back the records that it read. */
   def admission(before: Option[Trigger]): Admission =
@@ -50,13 +54,17 @@ final case class Trigger(
   private def idleSince(before: Trigger): Option[Long] =
     if (before.limit.exists(_.isCertain)) None
     else intervalMs.map {
-      case 0 => (startMs - PollMs - lookedMs, before.endedMs + before.tookMs / Finishing)
+      case 0 => (startMs - PollMs - lookedMs, before.endedMs + (before.tookMs / Finishing).min(FinishingMs))
       case ms => (startMs - ms, before.endedMs)
     }.collect { case (idle, over) if idle > over => idle }
 
-  /** What came after the one before had looked was not left by it. */
+  /** Since when a limit has left behind what it read. What came after the one before had looked was not left by it. */
   private def limitedBefore(before: Trigger): Option[Long] =
-    before.limitedSinceMs.filter(_ => idleSince(before).isEmpty && !cameMs.exists(_ > before.fixedMs))
+    leftBy(before).filter(_ => before.limit.exists(_.isCertain) || !cameMs.exists(_ > before.fixedMs))
+
+  /** Since when a limit has left anything behind, where the last trigger found something. */
+  private def leftBy(before: Trigger): Option[Long] =
+    before.limitedSinceMs.filter(_ => idleSince(before).isEmpty)
 }
 
 object Trigger {
@@ -67,11 +75,14 @@ object Trigger {
   /** Which part of what a batch took Spark may need for what it does after its end, on a cold or busy driver: it is not told. */
   private val Finishing = 10
 
+  /** And how long at the most. */
+  private val FinishingMs = 1000L
+
   /**
    * An option that left records behind.
    *
    * @param option    its name, `maxOffsetsPerTrigger` say
-   * @param isCertain whether the source said that there are more, so that the next trigger finds them
+   * @param isCertain whether the source said that there are more: no trigger finds nothing before they are read
    */
   final case class Limit(option: String, isCertain: Boolean)
 }

@@ -44,7 +44,7 @@ private[latency] final class KeptBatches(newestFirst: Vector[StoredBatch]) {
     }
   }
 
-  /** Stays with the newest of the batches that share the point. Of a run that goes on that is another for the last point only. */
+  /** Stays with the newest of the batches that share the point. A batch that comes or goes changes only the last point or the first. */
   private def drawn(sharing: Range, node: String, zone: ZoneId): Option[LatencyChart.Drawn] =
     newestFirst(sharing.head).shown(Charted(node, zone, sharing.size)) {
       val of = for (batch <- sharing.map(newestFirst); of <- batch.event.nodes.find(_.id == node))

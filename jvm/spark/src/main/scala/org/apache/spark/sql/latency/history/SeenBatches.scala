@@ -1,16 +1,16 @@
 package org.apache.spark.sql.latency.history
 
-import java.lang.ref.SoftReference
+import java.lang.ref.WeakReference
 
 /**
  * The batches of a run that a page has looked through, for the next look. A store in memory sorts all that it has of a run at each look,
  * and gives the same ones again. Between two looks a few have come, and as many have gone: only those are looked up then.
  *
- * A store on disk reads another one each time: of it nothing is kept. What is kept goes where memory is short. Thread-safe; two threads may
- * look at once.
+ * Keeps none from being let go: once the store has let go of a batch, or has read it from disk for us alone, it may go. Thread-safe; two
+ * threads may look at once.
  */
 private[history] final class SeenBatches {
-  @volatile private var last = new SoftReference(Vector.empty[StoredBatch])
+  @volatile private var last = Vector.empty[WeakReference[StoredBatch]]
 
   /**
    * All of them, the newest first.
@@ -20,12 +20,15 @@ private[history] final class SeenBatches {
    */
   def apply(read: Long => Option[StoredBatch])(all: => Vector[StoredBatch]): Vector[StoredBatch] = {
     def isThere(batch: StoredBatch) = read(batch.number).exists(_ eq batch)
-    val before = Option(last.get).getOrElse(Vector.empty)
-    val now = before.headOption.filter(isThere).fold(all) { newest =>
+    val before = last.flatMap(batch => Option(batch.get))
+    // What has gone by itself is the oldest, which the store has let go.
+    val known = before.headOption.filter(isThere).map { newest =>
       val come = Iterator.from(1).map(next => read(newest.number + next)).takeWhile(_.nonEmpty).flatten
       come.toVector.reverse ++ before.take(before.lastIndexWhere(isThere) + 1)
     }
-    last = new SoftReference(if (now.headOption.exists(isThere)) now else Vector.empty)
+    // None are left where those that came have gone meanwhile.
+    val now = known.filter(_.nonEmpty).getOrElse(all)
+    last = now.map(new WeakReference(_))
     now
   }
 }

@@ -40,8 +40,9 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
   /** A micro-batch was executed. Its query may be gone when its progress comes. */
   def executed(run: String, batch: IncrementalExecution, query: Option[StreamExecution]): Unit = {
     val files = collect(batch.executedPlan) {
-      case scan: FileSourceScanExec if isOfStream(scan, batch) => scan.relation.location
+      case scan: FileSourceScanExec if isOfStream(scan, batch) => scan.relation
     }
+    val read = files.map(_.location).map(filesOf)
     val known = of(run)
     val limits = query.fold(known.limits)(limitsOf)
     val interval = query.map(_.trigger).fold(known.intervalMs) {
@@ -51,8 +52,9 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
     runs(run) = known.copy(
       limits = limits,
       intervalMs = interval,
-      files = files.map(_.inputFiles.length).sum,
-      cameMs = files.flatMap(modified).minOption
+      files = read.map(_.number).sum,
+      cameMs = read.flatMap(_.changedMs).minOption,
+      isNewestFirst = files.exists(_.options.get("latestFirst").exists(_.toBoolean))
     )
   }
 
@@ -69,16 +71,19 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
       duration("triggerExecution"),
       limitOf(progress, known),
       known.intervalMs,
-      cameMs = known.cameMs
+      cameMs = known.cameMs,
+      isNewestFirst = known.isNewestFirst
     ).after(known.before)
     // Of the next trigger nothing is known yet: it may find no file.
     runs(run) = known.copy(files = 0, cameMs = None, before = Some(trigger))
     trigger.admission(known.before)
   }
 
-  private def modified(files: FileIndex): Seq[Long] = files match {
-    case listed: PartitioningAwareFileIndex => listed.allFiles().map(_.getModificationTime)
-    case _ => Nil
+  private def filesOf(index: FileIndex): FilesRead = index match {
+    case listed: PartitioningAwareFileIndex =>
+      val files = listed.allFiles()
+      FilesRead(files.size, files.map(_.getModificationTime).minOption)
+    case other => FilesRead(other.inputFiles.length, None)
   }
 
   private def limitsOf(query: StreamExecution): Map[String, ReadLimit] = query.logicalPlan.collect {
@@ -115,14 +120,19 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
 private object Admissions {
 
   /**
-   * @param files  how many the last batch has read
-   * @param cameMs when the first of them was last changed, by the clock of their file system
+   * @param files         how many the last batch has read
+   * @param cameMs        when the first of them was last changed, by the clock of their file system
+   * @param isNewestFirst whether a source reads files that came last before others
    */
   final case class Run(
       before: Option[Trigger] = None,
       limits: Map[String, ReadLimit] = Map.empty,
       intervalMs: Option[Long] = None,
       files: Int = 0,
-      cameMs: Option[Long] = None
+      cameMs: Option[Long] = None,
+      isNewestFirst: Boolean = false
   )
+
+  /** @param changedMs when the first of them was changed last */
+  final case class FilesRead(number: Int, changedMs: Option[Long])
 }
