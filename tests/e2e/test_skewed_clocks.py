@@ -47,7 +47,9 @@ appender.stderr.layout.pattern = %p %c{1}: %m%n%ex
 logger.clocks.name = org.apache.spark.sql.latency.metrics.ExecutorClocks
 logger.clocks.level = debug
 """
-OFF = re.compile(r"The clock of executor (\d) is ([\d.]+) s (ahead of|behind) the driver's")
+OFF = re.compile(
+    r"The clock of executor (\d) is ([\d.]+) s (ahead of|behind) the driver's \(± (?:< )?([\d.]+) (ms|s)\)"
+)
 ROUNDED = 0.1
 """Seconds. Words have one decimal, and each has been true at some time of the run."""
 READINGS = 3
@@ -165,28 +167,33 @@ def test_the_true_offset_is_within_the_bound_every_time(driver: Driver, figures:
 def test_each_is_said_to_be_off_where_one_looks_and_once_in_the_log(driver: Driver) -> None:
     log = driver.process.log
     driver.process.until(
-        lambda: {executor for executor, _ in _said(log.read_text())} == SKEWS.keys(), "it warns", within=60
+        lambda: {executor for executor, *_ in _said(log.read_text())} == SKEWS.keys(), "it warns", within=60
     )
     warned, since = _said(log.read_text()), driver.since
-    assert sorted(executor for executor, _ in warned) == sorted(SKEWS), "once for each"
+    assert sorted(executor for executor, *_ in warned) == sorted(SKEWS), "once for each"
     texts = _said("\n".join(clock["text"] for clock in driver.clocks().values()))
     driver.process.until(lambda: driver.get("/queries/orders"), "its query has figures", within=90)
     [query] = driver.get("/queries/orders")["queries"]
     [note] = [note for note in query["notes"] if note["code"] == "clock-offset"]
     noted = _said(note["text"])
-    assert [executor for executor, _ in noted] == ["0"], "the one that is off the most"
+    assert [executor for executor, *_ in noted] == ["0"], "the one that is off the most"
     now = time.monotonic_ns()
-    for executor, seconds in (*warned, *texts, *noted):
+    for executor, seconds, bound in (*warned, *texts, *noted):
         ends = sorted(driver.truth(executor, moment) / 1e3 for moment in (since, now))
-        assert ends[0] - ROUNDED <= seconds <= ends[1] + ROUNDED, (executor, seconds, ends)
+        least, most = ends[0] - bound - ROUNDED, ends[1] + bound + ROUNDED
+        assert least <= seconds <= most, (executor, seconds, bound, ends)
     assert (note["level"], note["numbers"]["executors"]) == ("warn", len(SKEWS))
 
 
-def _said(text: str) -> list[tuple[str, float]]:
-    """Each executor that a text says to be off, and by how many seconds it is said to be ahead."""
+def _said(text: str) -> list[tuple[str, float, float]]:
+    """Each executor that a text says to be off, by how many seconds it is said to be ahead, and the bound."""
     return [
-        (executor, float(seconds) * (1 if way == "ahead of" else -1))
-        for executor, seconds, way in OFF.findall(text)
+        (
+            executor,
+            float(seconds) * (1 if way == "ahead of" else -1),
+            float(bound) / (1000 if unit == "ms" else 1),
+        )
+        for executor, seconds, way, bound, unit in OFF.findall(text)
     ]
 
 

@@ -20,10 +20,9 @@ import org.apache.spark.util.kvstore.KVStore
  * events. Of a run that goes on, the running figures stand in their place, because they know more: tasks that have not ended,
  * and the silence since the last batch.
  *
- * Reads the store at each call, and keeps nothing but what `made` does. A call costs a snapshot of the running figures, under their lock, and a
- * read of the stored runs, at most a hundred. [[history]] and [[kept]] read each batch that they give, in memory
- * a page only those that are new to it. A page of 200
- * nodes and 1,000 batches takes 0.2 to 0.4 seconds.
+ * Reads the store at each call, and keeps nothing but what `made` does. A call costs a snapshot of the running figures, under their lock,
+ * and a read of the stored runs, at most a hundred. [[history]] and [[kept]] read each batch that they give, and a page of a store in
+ * memory only those that are new to it. A page of 200 nodes and 1,000 batches takes 0.2 to 0.4 seconds.
  *
  * Thread-safe: the threads of the UI, of REST and of the application itself call it.
  *
