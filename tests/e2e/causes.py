@@ -5,6 +5,7 @@ when the query has named its cause twice running, or after so many batches.
 """
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -163,8 +164,9 @@ class Pipelines:
         folder.mkdir()
         now = int(time.time() * 1000)
         for number in range(30):
-            records = f'{{"at": {now}, "value": {number}}}\n' * (4 if number else 12)
-            (folder / f"{number:02}.json").write_text(records)
+            file = folder / f"{number:02}.json"
+            file.write_text(f'{{"at": {now}, "value": {number}}}\n' * (4 if number else 12))
+            os.utime(file, times=(now / 1000 + number - 30,) * 2)  # in the order in which they are read
         stream = self._spark.readStream.schema("at LONG, value LONG").option("maxFilesPerTrigger", 1)
         rows = stream.json(str(folder)).selectExpr("value", "timestamp_millis(at) AS timestamp")
         return self._scored(rows), "0 seconds"
