@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Thread
 
 import pandas as pd
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceStreamWriter, WriterCommitMessage
 from pyspark.sql.functions import expr, window
 from pyspark.sql.pandas.functions import pandas_udf
@@ -118,8 +118,8 @@ class Pipelines:
         )
         return stream.load()
 
-    def _scored(self, rows: DataFrame, timestamp: str = "timestamp", twice: int = 0) -> DataFrame:
-        """The first values take twice as long as the others."""
+    def _score(self, twice: int = 0) -> Callable[[str], Column]:
+        """Takes its time for each row, and twice as long for the first values."""
         slow = str(self._slow)
 
         @pandas_udf("long")  # type: ignore[call-overload, untyped-decorator]
@@ -128,8 +128,11 @@ class Pipelines:
             time.sleep(json.loads(Path(slow).read_text())["row"] * times)
             return values
 
+        return score  # type: ignore[no-any-return]
+
+    def _scored(self, rows: DataFrame, timestamp: str = "timestamp", twice: int = 0) -> DataFrame:
         marked = with_e2e_latency(rows, "source", timestamp)
-        return with_e2e_latency(marked.withColumn("score", score("value")), "scored", timestamp)
+        return with_e2e_latency(marked.withColumn("score", self._score(twice)("value")), "scored", timestamp)
 
     def _scoring(self) -> tuple[DataFrame, str]:
         return self._scored(self._rate(40)), "0 seconds"
@@ -192,14 +195,7 @@ class Pipelines:
 
     def _unread(self) -> tuple[DataFrame, str]:
         """Nobody can see when the work before the only mark began."""
-        slow = str(self._slow)
-
-        @pandas_udf("long")  # type: ignore[call-overload, untyped-decorator]
-        def score(values: pd.Series) -> pd.Series:
-            time.sleep(json.loads(Path(slow).read_text())["row"] * len(values))
-            return values
-
-        shuffled = self._rate(20).withColumn("score", score("value")).repartition(2)
+        shuffled = self._rate(20).withColumn("score", self._score()("value")).repartition(2)
         return with_e2e_latency(shuffled, "shuffled", "timestamp"), "0 seconds"
 
     def _kafka(self) -> tuple[DataFrame, str]:

@@ -102,6 +102,17 @@ class Driver:
         """How many records its batches have read."""
         return sum(batch["inputRows"] for batch in self.batches())
 
+    def bounds_until_it_has_read(self, records: int) -> list[float]:
+        """Of each clock again and again: on a busy machine they change while a batch runs."""
+        bounds: list[float] = []
+
+        def has_read() -> bool:
+            bounds.extend(self.bounds())
+            return self.read() == records
+
+        self.process.until(has_read, "they are read", within=90)
+        return bounds
+
     def truth(self, executor: str, now: int) -> float:
         """How far a clock is ahead, in milliseconds."""
         micros, ppm = SKEWS[executor]
@@ -209,12 +220,7 @@ def test_latencies_and_ingestion_timestamps_are_by_the_drivers_clock(
         bounds = driver.bounds()
         before = driver.read()
         made = driver.add(number, files=4)
-
-        def are_read(read: int = before + 4, bounds: list[float] = bounds) -> bool:
-            bounds += driver.bounds()  # on a busy machine they change while a batch runs
-            return driver.read() == read
-
-        driver.process.until(are_read, "they are read", within=90)
+        bounds += driver.bounds_until_it_has_read(before + 4)
         for batch in driver.batches():
             if batch["batch"] in known or not batch["inputRows"]:
                 continue

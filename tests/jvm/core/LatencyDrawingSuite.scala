@@ -209,6 +209,7 @@ class LatencyDrawingSuite extends AnyFunSuite {
       "latency-phase-other" -> "M60,10V53.2H83V10z"
     ))
     assert((drawn \ "g" \ "path").map(_ \@ "d") === Seq("M60,10V154H83V10z"))
+    assert(drawn.child.last \@ "class" === "latency-hints", "over all else")
     assert((drawn \\ "title").map(_.text) === Seq(
       "batch 7 · 1970-01-01 00:00:00 · walCommit 100 ms · addBatch 600 ms · other 300 ms · 500 rows · 500 rows/s"
     ))

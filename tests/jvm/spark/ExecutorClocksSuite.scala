@@ -31,8 +31,8 @@ class ExecutorClocksSuite extends SparkTest {
 
   /** Of a thread that has to wait for so long, in microseconds, when it has read the time of day. */
   private final class Time(skew: Long, now: AtomicLong) extends PreciseTime {
-    val waits = new LinkedBlockingQueue[Long]
-    override def micros(): Long = now.getAndAdd(Option(waits.poll()).getOrElse(0L)) + skew
+    val waits = new LinkedBlockingQueue[Integer]
+    override def micros(): Long = now.getAndAdd(Option(waits.poll()).fold(0L)(_.toLong)) + skew
     override def steadyMicros(): Long = now.get
   }
 
@@ -135,7 +135,7 @@ class ExecutorClocksSuite extends SparkTest {
         val isSlow = asked.incrementAndGet() > 4
         if (isSlow) {
           if (side == "a driver") driver.time.waits.add(7000)
-          else Seq(0L, 7000L).foreach(time.waits.add(_)) // when it returns, and when it asks again
+          else Seq(0, 7000).foreach(time.waits.add(_)) // when it returns, and when it asks again
         }
         if (asked.get == 20) over.countDown()
         // A clock that was set would be known by these alone.

@@ -15,6 +15,7 @@ class SeenBatchesSuite extends AnyFunSuite {
 
     def come(number: Long): Unit = there += number -> stored(number)
     def gone(number: Long): Unit = there -= number
+    def at(number: Long): StoredBatch = there(number)
 
     /** The numbers of all, and how often somebody looked through the store so far. */
     def look(read: Long => Option[StoredBatch] = there.get(_)): (Seq[Long], Int) = {
@@ -49,6 +50,15 @@ class SeenBatchesSuite extends AnyFunSuite {
     assert(store.look() === ((Seq(2, 1, 0), 3)))
     (0L to 3L).foreach(store.come)
     assert(store.look() === ((Seq(3, 2, 1, 0), 4)), "three of them in another's place")
+  }
+
+  test("where all that were known go while somebody looks, the store is looked through") {
+    val store = new Store(0)
+    store.look()
+    store.come(2)
+    var known = 1 // it is there when it is looked for first
+    def going(number: Long) = Option.when(number == 0 && known > 0) { known -= 1; store.at(0) }
+    assert(store.look(going) === ((Seq(2, 0), 2)))
   }
 
   test("of a store that gives another batch each time nothing is kept") {

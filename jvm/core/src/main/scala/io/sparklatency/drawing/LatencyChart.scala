@@ -89,7 +89,7 @@ final class LatencyChart(drawn: Seq[LatencyChart.Drawn], zone: ZoneId) {
     val edges = places.zip(places.drop(1)).map { case (one, next) => (one + next) / 2 } :+ (Width - Right)
     drawn.zip(edges).foldLeft(Svg.number(Left)) { case (start, (point, edge)) =>
       val end = Svg.number(edge)
-      Svg.hint(point.told)(Svg.area(start, top, end, bottom))(text)
+      Svg.hint(point.told, start, top, end, bottom)(text)
       end
     }
     Svg.hints(text)

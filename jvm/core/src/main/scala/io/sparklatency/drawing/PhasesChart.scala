@@ -19,6 +19,9 @@ final class PhasesChart(drawn: Seq[PhasesChart.Drawn]) {
   private val fastest = batches.map(_.rate).maxOption.getOrElse(0.0)
   private val step = (Width - Left - Right) / batches.size.max(Fewest)
 
+  /** Of each bar, left and right. */
+  private val edges = batches.indices.map(i => Svg.number(x(i)) -> Svg.number(x(i) + step * Thick))
+
   def svg: String = Svg.element(
     "svg",
     "xmlns" -> "http://www.w3.org/2000/svg",
@@ -26,7 +29,7 @@ final class PhasesChart(drawn: Seq[PhasesChart.Drawn]) {
     "viewBox" -> s"0 0 ${Svg.number(Width)} ${Svg.number(Height)}",
     "role" -> "img",
     "aria-label" -> s"what the last ${Readable.counted(batches.size.toLong, "batch", "batches")} spent their time on"
-  )((axes ++ (bars +: rates) :+ hints): _*)
+  )((axes ++ bars ++ rates :+ hints): _*)
 
   private def axes: Seq[String] = ticks.places.flatMap { ms =>
     Seq(
@@ -55,10 +58,9 @@ final class PhasesChart(drawn: Seq[PhasesChart.Drawn]) {
     )
 
   /** Each phase of all batches in one shape. */
-  private def bars: String = {
-    val (text, shapes) = (new StringBuilder, Phases.map(_ -> new StringBuilder).toMap)
-    drawn.zipWithIndex.foreach { case (batch, i) =>
-      val (left, right) = (Svg.number(x(i)), Svg.number(x(i) + step * Thick))
+  private def bars: Seq[String] = {
+    val shapes = Phases.map(_ -> new StringBuilder).toMap
+    drawn.zip(edges).foreach { case (batch, (left, right)) =>
       batch.bar.phases.foldLeft(0.0) { case (below, (name, ms)) =>
         val (upper, lower) = (y(below + ms), y(below))
         if (lower - upper >= Visible)
@@ -66,19 +68,16 @@ final class PhasesChart(drawn: Seq[PhasesChart.Drawn]) {
         below + ms
       }
     }
-    Phases.foreach { name =>
-      val shape = shapes(name)
-      if (shape.nonEmpty)
-        text ++= "<path class=\"latency-phase latency-phase-" ++= name ++= "\" d=\"" ++= shape ++= "\"/>"
-    }
-    text.result()
+    Phases.filter(shapes(_).nonEmpty).map(name =>
+      Svg.element("path", "class" -> s"latency-phase latency-phase-$name", "d" -> shapes(name))()
+    )
   }
 
   private def hints: String = {
     val hints = new StringBuilder
     val (top, bottom) = (Svg.number(y(ticks.places.last)), Svg.number(y(0)))
-    drawn.zipWithIndex.foreach { case (batch, i) =>
-      Svg.hint(batch.told)(Svg.area(Svg.number(x(i)), top, Svg.number(x(i) + step * Thick), bottom))(hints)
+    drawn.zip(edges).foreach { case (batch, (left, right)) =>
+      Svg.hint(batch.told, left, top, right, bottom)(hints)
     }
     Svg.hints(hints)
   }

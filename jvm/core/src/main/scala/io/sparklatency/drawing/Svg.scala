@@ -35,20 +35,25 @@ private[sparklatency] object Svg {
   }
 
   /**
-   * Adds what a mouse over an area tells.
+   * Adds what a mouse over a rectangle tells.
    *
    * @param told escaped
-   * @param area writes its path
    */
-  def hint(told: String)(area: StringBuilder => Unit)(hints: StringBuilder): Unit = {
+  def hint(
+      told: String,
+      left: String,
+      top: String,
+      right: String,
+      bottom: String
+  )(hints: StringBuilder): Unit = {
     hints ++= "<path d=\""
-    area(hints)
+    area(left, top, right, bottom)(hints)
     hints ++= "\"><title>" ++= told ++= "</title></path>"
     ()
   }
 
   /** All hints of a chart. They come last, over all else. */
-  def hints(all: StringBuilder): String = all.insert(0, "<g class=\"latency-hints\">").append("</g>").result()
+  def hints(all: StringBuilder): String = element("g", "class" -> "latency-hints")(all.result())
 
   /** Text as XML takes it. A control character, which XML refuses, is replaced. Nearly all texts are given back as they are. */
   def escape(text: String): String = if (isPlain(text)) text

@@ -27,6 +27,7 @@ final case class Trigger(
 
   private def fixedMs: Long = startMs + lookedMs
   private def endedMs: Long = startMs + tookMs
+  private def hasLeftSome: Boolean = limit.exists(_.isCertain)
 
   /** This trigger, which knows since when there is a limit. New files that it has read before others leave those where they were. */
   def after(before: Option[Trigger]): Trigger = {
@@ -52,7 +53,7 @@ final case class Trigger(
 
   /** When the last trigger in between found nothing new. Since then records wait for this one, and no limit had left any. */
   private def idleSince(before: Trigger): Option[Long] =
-    if (before.limit.exists(_.isCertain)) None
+    if (before.hasLeftSome) None
     else intervalMs.map {
       case 0 => (startMs - PollMs - lookedMs, before.endedMs + (before.tookMs / Finishing).min(FinishingMs))
       case ms => (startMs - ms, before.endedMs)
@@ -60,7 +61,7 @@ final case class Trigger(
 
   /** Since when a limit has left behind what it read. What came after the one before had looked was not left by it. */
   private def limitedBefore(before: Trigger): Option[Long] =
-    leftBy(before).filter(_ => before.limit.exists(_.isCertain) || !cameMs.exists(_ > before.fixedMs))
+    leftBy(before).filter(_ => before.hasLeftSome || !cameMs.exists(_ > before.fixedMs))
 
   /** Since when a limit has left anything behind, where the last trigger found something. */
   private def leftBy(before: Trigger): Option[Long] =

@@ -4,7 +4,6 @@ import java.time.Instant
 
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
-import scala.util.Try
 
 import io.sparklatency.figures.WindowSettings
 import io.sparklatency.recording.NewerFormatException
@@ -99,7 +98,7 @@ private[spark] final class BatchArchive(
     }
   }
 
-  private def known(key: String): Option[StoredRun] = Try(store.read(classOf[StoredRun], key)).toOption
+  private def known(key: String): Option[StoredRun] = Stored(store, classOf[StoredRun], key)
 
   /**
    * An end is kept as long as its run. A run without a batch may still get one, because its last batch can come after its
@@ -138,7 +137,7 @@ private[spark] final class BatchArchive(
     if (withoutBatch.contains(run)) {
       val took = Option(progress.durationMs.get("triggerExecution")).fold(0L)(_.toLong)
       val atMs = WallClock.at(Instant.parse(progress.timestamp).toEpochMilli + took)
-      Try(store.read(classOf[StoredStart], run)).foreach(start => store.write(start.committed(atMs)))
+      Stored(store, classOf[StoredStart], run).foreach(start => store.write(start.committed(atMs)))
     }
   }
 

@@ -143,7 +143,7 @@ final class LatencyStore private[spark] (
     else end(run).map(end => if (end.hasFailed) RunStatus.Failed else RunStatus.Finished)
       .orElse(Option.when(activity(run).nonEmpty)(RunStatus.Running))
 
-  private def end(run: String): Option[StoredEnd] = read(classOf[StoredEnd], run)
+  private def end(run: String): Option[StoredEnd] = Stored(store, classOf[StoredEnd], run)
   private def hasEnded(run: String): Boolean = end(run).nonEmpty
 
   /** The last batches of a run, oldest first. */
@@ -153,10 +153,8 @@ final class LatencyStore private[spark] (
   /** The batches of a run that are kept, as its page shows them. */
   def kept(query: QuerySnapshot): KeptBatches = {
     val key = query.key
-    val seen = made.batches(key)(new SeenBatches)
-    new KeptBatches(
-      seen(number => read(classOf[StoredBatch], StoredBatch.key(key, number)))(newest(key)(_.toVector))
-    )
+    def stored(number: Long) = Stored(store, classOf[StoredBatch], StoredBatch.key(key, number))
+    new KeptBatches(made.batches(key)(new SeenBatches)(stored)(newest(key)(_.toVector)))
   }
 
   /** The last of them. */
@@ -187,10 +185,6 @@ final class LatencyStore private[spark] (
     try use(batches.asScala)
     finally batches.close()
   }
-
-  private def read[A](of: Class[A], key: String): Option[A] =
-    try Some(store.read(of, key))
-    catch { case _: NoSuchElementException => None }
 
   private def snapshot(run: StoredRun): QuerySnapshot =
     newest(run.key) { stored =>

@@ -53,7 +53,6 @@ private[ui] object SortableTable {
  * `shown`.
  *
  * @param help  the tooltip of the heading
- * @param style the classes of its cells. Those of numbers, which are most, have none
  * @param shown writes the cell of a row: the key by which the script sorts, and the content
  */
 private[ui] final class Column[A] private (
@@ -61,14 +60,15 @@ private[ui] final class Column[A] private (
     help: String,
     kind: String,
     shown: (A, Column.Cell) => Unit,
-    style: String = ""
+    more: String = ""
 ) {
+
+  /** Cells of numbers are most, and have none. */
+  private val style = (if (kind == Column.Numeric) more else s"latency-text $more").trim
   private val begin = if (style.isEmpty) "<td" else "<td class=\"" + style + "\""
 
   def heading(text: StringBuilder): Unit = {
-    text ++= "<th class=\"" ++= kind
-    if (style.nonEmpty) text ++= " " ++= style
-    text ++= "\" title=\""
+    text ++= "<th class=\"" ++= s"$kind $style".trim ++= "\" title=\""
     Column.escape(help, text)
     text ++= "\">"
     Column.escape(name, text)
@@ -98,8 +98,6 @@ private[ui] object Column {
   /** The key of less than one percent. */
   private val BelowOne = "0.5"
 
-  private val Words = "latency-text"
-
   /**
    * Writes what is in a cell. A key comes first, and only where the script would not sort by what is seen: of a number it takes digits,
    * points and signs, and nothing else.
@@ -111,7 +109,9 @@ private[ui] object Column {
       text ++= "\">"
     }
 
-    def plain(content: String): Unit = escape(content, text += '>')
+    def withoutKey: StringBuilder = text += '>'
+
+    def plain(content: String): Unit = escape(content, withoutKey)
 
     def number(shown: Option[String]): Unit = shown match {
       case Some(read) if !read.startsWith("<") => plain(read)
@@ -133,7 +133,7 @@ private[ui] object Column {
   }
 
   def text[A](name: String, help: String)(key: A => String)(shown: A => NodeSeq): Column[A] =
-    new Column(name, help, Alphabetic, (row, cell) => cell.elements(key(row), shown(row)), Words)
+    new Column(name, help, Alphabetic, (row, cell) => cell.elements(key(row), shown(row)))
 
   def count[A](name: String, help: String)(value: A => Option[Long]): Column[A] =
     number(name, help)(value)(Readable.count)
@@ -147,7 +147,7 @@ private[ui] object Column {
       (row, cell) => {
         val whole = id(row)
         val short = Readable.shortened(whole, LatencyPage.NameLength)
-        val written = (if (short == whole) cell.text += '>' else cell.key(whole)) ++= "<a href=\""
+        val written = (if (short == whole) cell.withoutKey else cell.key(whole)) ++= "<a href=\""
         escape(link(whole), written)
         if (short != whole) {
           written ++= "\" title=\""
@@ -157,8 +157,7 @@ private[ui] object Column {
         escape(short, written)
         written ++= "</a>"
         ()
-      },
-      Words
+      }
     )
 
   /** A number with a link, where there is one. */
@@ -169,7 +168,7 @@ private[ui] object Column {
       Numeric,
       (row, cell) => {
         val shown = Text(Readable.count(value(row)))
-        cell.text += '>'
+        cell.withoutKey
         cell.written(link(row).fold[NodeSeq](shown)(href => <a href={href}>{shown}</a>))
       }
     )
@@ -193,7 +192,7 @@ private[ui] object Column {
       help,
       Alphabetic,
       (row, cell) => cell.elements(key(row), shown(row)),
-      s"$Words latency-wrapped"
+      "latency-wrapped"
     )
 
   /** Milliseconds. */
