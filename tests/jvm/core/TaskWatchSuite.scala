@@ -1,6 +1,7 @@
 package io.sparklatency
 
 import io.sparklatency.recording.TaskWatch
+import io.sparklatency.time.Clock
 import io.sparklatency.time.ManualClock
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -105,6 +106,24 @@ class TaskWatchSuite extends AnyFunSuite {
     task.clock.set(1900)
     task.opened.head.over()
     assert(task.opened.map(_.micros) === Seq(500000, 500000))
+  }
+
+  test("a task that has to wait while a node opens has opened it at one moment of both clocks") {
+    val clock = new Clock {
+      private val busy = Iterator(7000L, 6000L) // after each of the first readings
+      private var now = 1000000L
+      override def millis(): Long = micros() / 1000
+      override def micros(): Long = {
+        val read = now
+        now += busy.nextOption().getOrElse(0L)
+        read
+      }
+      override def steadyMicros(): Long = now
+      override def readEveryRow: Boolean = true
+    }
+    val node = new TaskWatch(clock).opened(() => 0)
+    assert(node.openedMicros + node.micros === clock.micros())
+    assert(node.openedMicros === 1013000)
   }
 
   test("a partition that had ended before does not count in the next") {

@@ -103,12 +103,12 @@ final class TaskWatch(clock: Clock, beganAt: Long = System.nanoTime()) {
     private[TaskWatch] var watched = 0L
     private[TaskWatch] var waited = 0L
     private[TaskWatch] var seen = -1L
-    private val openedAt = clock.steadyMicros()
+    private val opened = clock.both()
     private var readAt = 0L
     private var endedAt = Option.empty[Long]
 
     /** When it began, by the clock in microseconds. The clock may be set meanwhile, so all else is counted from here. */
-    val openedMicros: Long = clock.micros()
+    def openedMicros: Long = opened.micros
 
     /**
      * The task asks for its first row, by this node. Only the first call at any node of the task counts. What was seen of its nodes
@@ -125,7 +125,7 @@ final class TaskWatch(clock: Clock, beganAt: Long = System.nanoTime()) {
     }
 
     private[TaskWatch] def begins(): Unit = {
-      readAt = clock.steadyMicros() - openedAt
+      readAt = clock.steadyMicros() - opened.steadyMicros
       watched = 0
       waited = 0
     }
@@ -136,7 +136,7 @@ final class TaskWatch(clock: Clock, beganAt: Long = System.nanoTime()) {
     /** No more rows come. Only the first call counts. */
     def ended(): Unit = TaskWatch.this.synchronized {
       if (!hasEnded) {
-        endedAt = Some(clock.steadyMicros() - openedAt)
+        endedAt = Some(clock.steadyMicros() - opened.steadyMicros)
         ending = next()
         someEnded = true
       }
@@ -152,7 +152,7 @@ final class TaskWatch(clock: Clock, beganAt: Long = System.nanoTime()) {
 
     /** How long ago it began, or until its task was over. */
     def micros: Long =
-      TaskWatch.this.synchronized(overAt.getOrElse(clock.steadyMicros()) - openedAt)
+      TaskWatch.this.synchronized(overAt.getOrElse(clock.steadyMicros()) - opened.steadyMicros)
 
     /** For how long it was seen before its end, and for how long of that fewer rows had come to it than to another node. */
     def watchedNanos: Long = TaskWatch.this.synchronized(watched)

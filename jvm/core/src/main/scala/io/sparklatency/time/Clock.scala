@@ -3,7 +3,7 @@ package io.sparklatency.time
 import java.util.concurrent.atomic.AtomicLong
 
 /** The time of day, in milliseconds since the epoch. Whatever measures takes its clock from here, so that a test can set it. */
-trait Clock {
+trait Clock extends PreciseTime {
 
   def millis(): Long
 
@@ -14,10 +14,10 @@ trait Clock {
   def readEveryRow: Boolean
 
   /** The same in microseconds, as precisely as this clock tells. */
-  def micros(): Long = millis() * 1000
+  override def micros(): Long = millis() * 1000
 
-  /** Microseconds since some moment, for durations: nobody sets it. */
-  def steadyMicros(): Long = micros()
+  /** For durations. */
+  override def steadyMicros(): Long = micros()
 
   /** What this clock showed when the operating system's showed `systemMillis`, a moment ago. */
   def at(systemMillis: Long): Long = systemMillis
