@@ -62,6 +62,22 @@ class LatencyPathSuite extends AnyFunSuite {
     assert(processing.flatMap(_.avg) === Some(1800.0))
   }
 
+  test("differences of minimum, percentiles and maximum are told only where they are in order") {
+    def told(upstream: Seq[Long], here: Seq[Long]) =
+      new LatencyPath(Seq(node("source")(upstream: _*), node("sink", "source")(here: _*))).split.processing
+        .map(delay => (delay.sameRecords, delay.min, delay.avg, delay.p50, delay.p99, delay.max))
+    assert(told(Seq(10, 20, 30), Seq(15, 27, 39)) ===
+      Some((true, Some(5), Some(7.0), Some(7), Some(9), Some(9))))
+    // The youngest record came through slowly, so the least ages are further apart than the greatest.
+    assert(told(Seq(10, 20, 30), Seq(36, 36, 36)) === Some((true, None, Some(16.0), None, None, None)))
+    // The mean lies above the greatest difference.
+    assert(told(Seq(0, 0, 0, 100), Seq(0, 50, 50, 100)) ===
+      Some((true, None, Some(25.0), None, None, None)))
+    // Each took 30. Percentiles are within 1 %, which is more at this age.
+    assert(told(Seq(100000, 101000, 102000), Seq(100030, 101030, 102030)) ===
+      Some((true, Some(30), Some(30.0), None, None, Some(30))))
+  }
+
   test("of a lone node only the whole is known") {
     val split = new LatencyPath(Seq(node("sink")(5))).split
     assert(split.queuing.isEmpty && split.processing.isEmpty && split.commit.isEmpty)
