@@ -2,6 +2,8 @@ package io.sparklatency
 
 import io.sparklatency.answer.Headline
 import io.sparklatency.figures.Batch
+import io.sparklatency.figures.Measure
+import io.sparklatency.figures.MeasureSnapshot
 import io.sparklatency.figures.NodeLatencies
 import io.sparklatency.figures.SourceWatermark
 import io.sparklatency.figures.WatermarkKind
@@ -105,6 +107,42 @@ class HeadlineSuite extends AnyFunSuite {
   test("in silence it is the headline of each node's last batch") {
     val silent = Answered.silent(node("source")(1600), node("sink", "source")(4200))
     assert(Answered.answer(silent).headline.text === "Slowest step: sink, 2.6 s of 4.2 s (62 %)")
+  }
+
+  test("while a node is quiet it is the headline of its own last batch and the others' window") {
+    val quiet = Answered.query(node("source")(1600)).nodes ++
+      Answered.silent(node("source")(1), node("sink", "source")(4200)).nodes.drop(1)
+    assert(Answered.answer(Answered.query().copy(nodes = quiet)).headline.text ===
+      "Slowest step: sink, 2.6 s of 4.2 s (62 %)")
+  }
+
+  test("a running batch, of which one node has shown more than the next, moves no share and no headline") {
+    val ended = Seq(node("source")(1600), node("sink", "source")(4200))
+    def running(batches: Seq[NodeLatencies], shown: Long*) = Answered.query(batches: _*).copy(nodes =
+      Answered.query(batches: _*).nodes.zip(shown).map { case (node, ms) =>
+        val figures = node.measures(Measure.E2ELatency)
+        val more = MeasureSnapshot(figures.total, figures.window + records(ms, ms, ms), figures.total)
+        node.copy(measures = Map(Measure.E2ELatency -> more.copy(ended = Some(figures.window))))
+      }
+    )
+    val steady = Answered.answer(running(ended, 9000, 4300))
+    assert(said(steady.headline) === said(of(ended: _*)))
+    assert(steady.path.nodes.flatMap(steady.path.share(_)).map(share => math.round(share * 100)) === Seq(
+      38,
+      62
+    ))
+    assert(steady.path.nodes.head(Measure.E2ELatency).max === Some(9000), "which is shown all the same")
+
+    // No batch has ended within the window: the last one is there to compare.
+    val long = running(Seq(node("source")(), node("sink", "source")()), 9000, 4300)
+    val before = long.copy(nodes = long.nodes.zip(ended).map { case (now, last) =>
+      now.copy(batch = last.measures)
+    })
+    assert(said(Answered.answer(before).headline) === said(of(ended: _*)))
+    assert(
+      Answered.answer(long).headline.text.startsWith("Slowest step: before source, 9 s"),
+      "in the first batch"
+    )
   }
 
   test("a name is on one line, and no longer than a sentence bears; the node's id is whole") {

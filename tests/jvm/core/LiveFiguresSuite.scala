@@ -54,6 +54,20 @@ class LiveFiguresSuite extends AnyFunSuite {
     assert(node.snapshot().settled.records === 2)
   }
 
+  test("the window without what running tasks have shown is told apart, and only while they have") {
+    val node = figures
+    def ended = node.snapshot().ended.map(records => records.count -> records.max)
+    node.add(aged(1))
+    assert(ended === None)
+    node.publish(reading, aged(2, 3))
+    assert(ended === Some(1 -> Some(1)))
+    node.publish(ReadingId(planning = 2, task, number = 0), aged(4), endless = true)
+    assert(ended === Some(2 -> Some(4)), "what belongs to no batch ends with none")
+    node.add(aged(2, 3, 5), rest = aged(5), Seq(reading))
+    assert(ended === None)
+    assert(shown(node) === ((5, 5, Some(5))))
+  }
+
   test("the oldest record on its way is none of a task without end") {
     val node = figures
     node.publish(ReadingId(planning = 2, task, number = 0), aged(400), Some(600), endless = true)

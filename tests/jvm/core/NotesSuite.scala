@@ -54,6 +54,28 @@ class NotesSuite extends AnyFunSuite {
       "No record with a timestamp came within the last 1 min: each node shows its last batch."
     )
     assert(note.numbers === Seq("windowMs" -> Whole(60000)))
+    def ago(committed: Long*) = {
+      val nodes = silent(source, sink).nodes.zip(committed).map { case (node, ms) =>
+        node.copy(batchMs = Some(ms))
+      }
+      notes(silent().copy(nodes = nodes, atMs = Some(200000)), "silent").map(_.text.split(": ").last)
+    }
+    assert(ago(20000, 20000) === Seq("each node shows its last batch, 3 min ago."))
+    assert(ago(80000, 20000) === Seq("each node shows its last batch, 2 min to 3 min ago."))
+  }
+
+  test("of a node that is quiet for longer than the window it is said, and since when") {
+    val quiet = silent(node("read")(1), sink).nodes.drop(1).map(_.copy(batchMs = Some(20000L)))
+    val some = clear.copy(nodes = clear.nodes.take(1) ++ quiet, atMs = Some(200000L))
+    noted(
+      some,
+      "last-figures",
+      Note.Info,
+      "No record came to sink within the window: sink shows its last batch, 3 min ago."
+    )
+    assert(answer(some).path.critical === Seq("source", "sink"))
+    assert(answer(some).path.nodes.map(answer(some).path.share(_)) === Seq(Some(2 / 6.0), Some(4 / 6.0)))
+    assert(notes(clear, "last-figures") === Nil)
   }
 
   test("where a node gives out younger records than it takes in, the whole is more than the age at the end") {

@@ -160,7 +160,7 @@ object Headline {
 
   private def ages(node: NodeLatencies, after: String): Words =
     Words(
-      s"Records are ${Readable.duration(node(Measure.E2ELatency).avg)} old at ",
+      s"Records are ${Readable.duration(node.compared.avg)} old at ",
       Readable.name(node.id),
       after
     )

@@ -4,6 +4,7 @@ import io.sparklatency.figures.Figure.Mean
 import io.sparklatency.figures.Figure.Whole
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.MeasureSnapshot
+import io.sparklatency.figures.NodeSnapshot
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.path.LatencyPath
 import io.sparklatency.path.LatencySplit
@@ -32,7 +33,7 @@ private[answer] object Notes {
       Note(
         "silent",
         Note.Info,
-        s"No record with a timestamp came within the last $span: each node shows its last batch.",
+        s"No record with a timestamp came within the last $span: each node shows its last batch${ago(query, query.nodes)}.",
         numbers = Seq("windowMs" -> Whole(query.covers.ms))
       )
     }
@@ -44,18 +45,23 @@ private[answer] object Notes {
   )
 
   private def quiet(query: QuerySnapshot): Option[Note] = Option.when(query.quiet.nonEmpty) {
-    val oldest = query.quiet.minBy(_.batchMs.getOrElse(Long.MaxValue))
-    val ago =
-      for (at <- query.atMs; then <- oldest.batchMs) yield s", ${Readable.duration((at - then).toDouble)} ago"
-    val (names, shows, whose) =
-      if (query.quiet.size == 1) (Readable.name(oldest.id), "shows", "its")
-      else (Readable.names(query.quiet.map(_.id), Shown), "show", "their")
+    val ids = query.quiet.map(_.id)
+    val (shows, whose) = if (ids.size == 1) ("shows", "its") else ("show", "their")
+    val names = Readable.names(ids, Shown)
     Note(
       "last-figures",
       Note.Info,
-      s"No record came to $names within the window: $names $shows $whose last batch${ago.getOrElse("")}.",
-      Option.when(query.quiet.size == 1)(oldest.id)
+      s"No record came to $names within the window: $names $shows $whose last batch${ago(query, query.quiet)}.",
+      Option.when(ids.size == 1)(ids.head)
     )
+  }
+
+  /** How long ago the last batches of these nodes were committed, where that is known. */
+  private def ago(query: QuerySnapshot, nodes: Seq[NodeSnapshot]): String = {
+    val ages = for (at <- query.atMs.toSeq; then <- nodes.flatMap(_.batchMs)) yield at - then
+    if (ages.isEmpty) ""
+    else
+      s", ${Seq(ages.min, ages.max).map(ms => Readable.duration(ms.toDouble)).distinct.mkString(" to ")} ago"
   }
 
   /** How many names a note has. */
@@ -69,7 +75,7 @@ private[answer] object Notes {
 
   private def youngerDownstream(path: LatencyPath): Option[Note] = for {
     whole <- path.whole
-    end <- path.critical.lastOption.flatMap(path.node(_)(Measure.E2ELatency).avg) if whole - end >= Visible
+    end <- path.critical.lastOption.flatMap(path.node(_).compared.avg) if whole - end >= Visible
     nodes = path.critical.drop(1).filter(id => path.own(path.node(id)).exists(_ <= -Visible))
     if nodes.nonEmpty
   } yield {

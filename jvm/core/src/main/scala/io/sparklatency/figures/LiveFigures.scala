@@ -93,9 +93,11 @@ final class LiveFigures(clock: Clock, samples: WindowSamples) {
 
   private def compute(): MeasureSnapshot = {
     val all = LatencySummary.merge(Iterable(total) ++ running.values.map(_.total))
-    val shown = LatencySummary.merge((Iterable(window) ++ running.values.map(_.window)).map(_.measure()))
-    val endless = running.values.filter(_.endless).map(_.total)
-    MeasureSnapshot(all, shown, LatencySummary.merge(Iterable(total) ++ endless))
+    val (endless, batches) = running.values.partition(_.endless)
+    val ended = LatencySummary.merge((Iterable(window) ++ endless.map(_.window)).map(_.measure()))
+    val shown = LatencySummary.merge(Iterable(ended) ++ batches.map(_.window.measure()))
+    val settled = LatencySummary.merge(Iterable(total) ++ endless.map(_.total))
+    MeasureSnapshot(all, shown, settled, Option.when(batches.nonEmpty)(ended))
   }
 
   private final class Running(val endless: Boolean) {

@@ -9,8 +9,15 @@ import io.sparklatency.recording.LatencySummary
  * @param window  those of the last window
  * @param settled those of `total` that nothing can take back any more, such as the failure of a task that has published them: it
  *                never goes down
+ * @param ended   those of `window` that are of batches which have ended, where running tasks have shown others. Of a running batch one
+ *                node has shown more than the next
  */
-final case class MeasureSnapshot(total: LatencySummary, window: LatencySummary, settled: LatencySummary)
+final case class MeasureSnapshot(
+    total: LatencySummary,
+    window: LatencySummary,
+    settled: LatencySummary,
+    ended: Option[LatencySummary] = None
+)
 
 object MeasureSnapshot {
   val empty: MeasureSnapshot = of(LatencySummary.empty)

@@ -5,14 +5,19 @@ import io.sparklatency.recording.LatencySummary
 /**
  * @param upstream  ids of the nodes whose records come to this one next
  * @param timestamp the column that says when a record happened, as the plan of the last batch has it
+ * @param ended     the ages without those that running tasks have shown, by which nodes are compared; none where they are all the same
  */
 final case class NodeLatencies(
     id: String,
     upstream: Seq[String],
     measures: Map[Measure, LatencySummary],
-    timestamp: Option[String] = None
+    timestamp: Option[String] = None,
+    ended: Option[LatencySummary] = None
 ) {
   def apply(measure: Measure): LatencySummary = measures.getOrElse(measure, LatencySummary.empty)
+
+  /** The ages by which this node is compared with others: of records that all of them have told of. */
+  def compared: LatencySummary = ended.getOrElse(apply(Measure.E2ELatency))
 
   /** Whether any record passed, with a timestamp or without. */
   def hasRecords: Boolean = !apply(Measure.E2ELatency).isEmpty

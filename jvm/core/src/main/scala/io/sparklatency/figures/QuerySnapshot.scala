@@ -125,8 +125,21 @@ final case class QuerySnapshot(
   def divided: Seq[NodeLatencies] = if (hasNoEnd) latest else lastBatches
 
   /** The window's figures of each node; of one that is quiet its last batch. A window that closes every three minutes has figures all the time. */
-  def latest: Seq[NodeLatencies] =
-    nodes.map(node => if (node.isQuiet) node.last else node.latencies(_.window))
+  def latest: Seq[NodeLatencies] = {
+    val shown = nodes.map(node => if (node.isQuiet) node.last else node.latencies(_.window))
+    shown.zip(nodes).map { case (figures, node) => figures.copy(ended = compared(node)) }
+  }
+
+  /**
+   * By what nodes are compared while tasks run: by the batches that have ended within the window, else by the last one. Before the first
+   * one has ended there is nothing but what tasks have shown.
+   */
+  private lazy val compared: NodeSnapshot => Option[LatencySummary] = {
+    val running = nodes.filter(_.ended.nonEmpty)
+    if (running.forall(_.ended.exists(_.count > 0))) _.ended
+    else if (running.forall(_.lastLatency.count > 0)) node => Some(node.lastLatency)
+    else _ => None
+  }
 
   /** The nodes that show their last batch, while others show the window. */
   def quiet: Seq[NodeSnapshot] = if (isSilent) Nil else nodes.filter(_.isQuiet)
@@ -152,6 +165,9 @@ final case class NodeSnapshot(
   /** Whether no record with a timestamp came within the window, and some came before. */
   def isQuiet: Boolean =
     lastLatency.count > 0 && measures.get(Measure.E2ELatency).forall(_.window.count == 0)
+
+  /** The ages of batches that have ended, where running tasks have shown others. */
+  private[figures] def ended: Option[LatencySummary] = measures.get(Measure.E2ELatency).flatMap(_.ended)
 
   private[figures] def last: NodeLatencies = NodeLatencies(id, upstream, batch, timestamp)
 

@@ -78,7 +78,7 @@ final class LatencyPath(val nodes: Seq[NodeLatencies]) {
 
   private def known(ids: Seq[String]): Seq[NodeLatencies] = ids.flatMap(byId.get)
 
-  private def latency(node: NodeLatencies): LatencySummary = node(Measure.E2ELatency)
+  private def latency(node: NodeLatencies): LatencySummary = node.compared
 
   private def slowest(nodes: Seq[NodeLatencies]): Option[(NodeLatencies, Double)] =
     nodes.flatMap(node => latency(node).avg.map(node -> _)).maxByOption(_._2)
