@@ -3,6 +3,7 @@ package io.sparklatency
 import io.sparklatency.answer.Headline
 import io.sparklatency.answer.Parts
 import io.sparklatency.answer.QueryAnswer
+import io.sparklatency.exposition.PrometheusText
 import io.sparklatency.figures.Admission
 import io.sparklatency.figures.AgeParts
 import io.sparklatency.figures.Batch
@@ -205,6 +206,24 @@ class CauseSuite extends AnyFunSuite {
     ))
     assert(answered.parts.whole === Some(43550.0))
     assert(math.abs(answered.parts.of.map(_.share).sum - 1) < 1e-9)
+  }
+
+  test("in Prometheus and as gauges parts add up too, one with a negative sign among them") {
+    val query = of(batch(parts(before = 41000, work = 2000, state = -500), times(30, rest = 10))).query
+    val lines =
+      PrometheusText("app", Seq(query), None).text.linesIterator.filter(_.startsWith("sparklatency_age_part"))
+    assert(math.abs(lines.map(_.split(' ').last.toDouble).sum - 42.55) < 1e-9)
+    assert(Parts.metrics.map(metric => metric.name -> metric.read(query)) === Seq(
+      "age-arrived-old" -> Some(10),
+      "age-backlog" -> Some(10),
+      "age-waited-for-the-batch-before" -> Some(41000),
+      "age-waited-for-the-trigger" -> Some(10),
+      "age-start-of-the-batch" -> Some(10),
+      "age-work" -> Some(2000),
+      "age-waited-in-state" -> Some(-500),
+      "age-commit" -> Some(10)
+    ))
+    assert(Parts.metrics.flatMap(_.read(query.copy(explained = None))) === Nil)
   }
 
   test("of many steps the longest are told, and what the others take together") {

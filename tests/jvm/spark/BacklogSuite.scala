@@ -5,9 +5,11 @@ import java.nio.file.Files
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.JsonNode
+import io.sparklatency.answer.Parts
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.latency.ListenerBus
+import org.scalactic.Tolerance._
 
 /** Which records a limit left behind, of a query that reads a file a batch. By the clock on the wall, as Spark's progress is. */
 class BacklogSuite extends StreamingTest {
@@ -39,9 +41,18 @@ class BacklogSuite extends StreamingTest {
     try {
       query.processAllAvailable()
       ListenerBus.awaitEmpty(spark.sparkContext)
-      latencyOf(name).get("queries").get(0).get("parts").get("of").elements.asScala.toSeq
+      val told = latencyOf(name).get("queries").get(0).get("parts").get("of").elements.asScala.toSeq
+      assertGauged(name, told)
+      told
     } finally query.stop()
   }
+
+  /** Gauges are whole milliseconds, and add up the same part at several nodes. */
+  private def assertGauged(query: String, parts: Seq[JsonNode]): Unit =
+    for (metric <- Parts.metrics) {
+      val ms = parts.filter(_.get("code").asText == metric.field).map(_.get("ms").asDouble).sum
+      assert(gauges(s"query.$query.${metric.name}").asInstanceOf[Double] === ms +- 0.6, metric.name)
+    }
 
   private def codes(parts: Seq[JsonNode]): Seq[String] = parts.map(_.get("code").asText)
 

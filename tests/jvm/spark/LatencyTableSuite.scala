@@ -25,6 +25,25 @@ class LatencyTableSuite extends StreamingTest {
     } finally query.stop()
   }
 
+  test("gauges of a query tell when it last committed, and how often it does") {
+    val input = stream
+    val query = start(marked(input).withE2ELatency("sink"), "in_gauges")
+    def ofQuery(name: String) = gauges(s"query.in_gauges.$name").asInstanceOf[Double]
+    try {
+      for (ms <- Seq(5000L, 3000L)) {
+        input.addData(ago(100, 300))
+        query.processAllAvailable()
+        ListenerBus.awaitEmpty(spark.sparkContext)
+        clock.advance(ms)
+      }
+      assert(ofQuery("commit-age") === 3000.0 && ofQuery("commit-interval") === 5000.0)
+      assert(
+        ofQuery("batch-in-progress").isNaN && ofQuery("oldest-uncommitted").isNaN,
+        "it waits for records"
+      )
+    } finally query.stop()
+  }
+
   test("rows stand in the order of the queries, and of each in that of the plan") {
     val (first, second) = (stream, stream)
     val queries = Seq(

@@ -4,6 +4,7 @@ import java.nio.file.Files
 import java.nio.file.Path
 
 import com.fasterxml.jackson.databind.ObjectMapper
+import io.sparklatency.answer.Parts
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.Metric
 import io.sparklatency.spark.base.LatencyConf
@@ -40,7 +41,8 @@ class ReferenceSuite extends AnyFunSuite {
     }
     val ofNodes = Metric.all.map(of => row(of.name, of.measure.name, of.kind.name, of.unit.name, of.help))
     val ofClocks = Metric.ofClocks.map(of => row(of.name, "clock", "gauge", "ms", of.help))
-    val ofQueries = Metric.ofQueries.map(of => row(of.name, "query", "gauge", "ms", of.help))
+    val ofQueries =
+      (Metric.ofQueries ++ Parts.metrics).map(of => row(of.name, "query", "gauge", "ms", of.help))
     val ofWatermarks =
       Metric.ofWatermarks.map(of => row(of.name, "watermark", "gauge", of.unit.name, of.help))
     val ofOperators = Metric.ofOperators.map(of => row(of.name, "operator-latency", "gauge", "ms", of.help))
@@ -75,6 +77,16 @@ class ReferenceSuite extends AnyFunSuite {
       "| name | field | series | |",
       "|---|---|---|---|"
     ) ++ Metric.ofQueries.map(of => s"| `${of.name}` | `${of.field}` | `${of.series}` | ${of.help} |") ++ Seq(
+      "",
+      "### Of the parts of a query's age",
+      "",
+      "Gauges on the driver, in milliseconds, for JMX and Dropwizard, which have no labels. They add up to the mean age at the commit, and one " +
+        "may be negative. In real-time and continuous mode there are none. REST has the list `parts`, Prometheus " +
+        "`sparklatency_age_part_seconds`: both tell them by node.",
+      "",
+      "| name | part | |",
+      "|---|---|---|"
+    ) ++ Parts.metrics.map(of => s"| `${of.name}` | `${of.field}` | ${of.help} |") ++ Seq(
       "",
       "### Of each watermark of a query",
       "",

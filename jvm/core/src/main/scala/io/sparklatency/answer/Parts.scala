@@ -2,6 +2,7 @@ package io.sparklatency.answer
 
 import io.sparklatency.figures.AgeParts
 import io.sparklatency.figures.Batch
+import io.sparklatency.figures.QueryMetric
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.path.LatencyPath
 import io.sparklatency.path.LatencySplit
@@ -49,6 +50,22 @@ object Parts {
   /** In the order in which they follow one another. */
   val Kinds: Seq[Kind] =
     Seq(ArrivedOld, Backlog, BatchBefore, Trigger, Start, Queuing, Processing, Work, State, Commit)
+
+  /**
+   * For sinks that show one number by one name. None where no batch has told its parts, and in real-time and continuous mode, where no
+   * batch ends.
+   */
+  val metrics: Seq[QueryMetric] = Kinds.diff(Seq(Queuing, Processing)).map { kind =>
+    QueryMetric(
+      s"age-${kind.code}",
+      kind.code,
+      s"${kind.name}: a part of the mean age at the commit of the last batch"
+    ) {
+      query =>
+        val parts = of(query.copy(nodes = Nil)).of
+        Option.when(parts.nonEmpty)(math.round(parts.filter(_.kinds == Seq(kind)).map(_.ms).sum))
+    }
+  }
 
   /**
    * @param kinds more than one where they cannot be told apart

@@ -80,7 +80,7 @@ object PrometheusText {
     val ofParts = for {
       query <- shown
       ((part, node), same) <-
-        Parts.of(query).of.filter(_.ms >= 0).groupBy(part => (part.code, part.nodes.mkString(",")))
+        Parts.of(query).of.groupBy(part => (part.code, part.nodes.mkString(",")))
     } yield Labels.of("app", app, "query", query.name, "part", part, "node", node) -> same.map(_.ms).sum
     val ofOperators = Metric.ofOperators.map { metric =>
       val points = for (query <- shown; node <- query.nodes; ms <- metric.read(node.operator))
@@ -105,7 +105,8 @@ object PrometheusText {
     }): _*)
 
   private val PartSeries = "sparklatency_age_part_seconds"
-  private val PartHelp = "mean age of records at the commit of the last batch, by part"
+  private val PartHelp =
+    "mean age of records at the commit of the last batch, by part; they add up, one may be negative"
 
   /** Unknown. */
   private val Created = 0L

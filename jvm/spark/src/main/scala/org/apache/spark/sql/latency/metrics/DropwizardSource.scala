@@ -6,6 +6,7 @@ import scala.collection.mutable
 
 import com.codahale.metrics.Gauge
 import com.codahale.metrics.MetricRegistry
+import io.sparklatency.answer.Parts
 import io.sparklatency.figures.DropwizardName
 import io.sparklatency.figures.FiguresListener
 import io.sparklatency.figures.JmxName
@@ -34,6 +35,8 @@ private[latency] final class DropwizardSource extends Source with FiguresListene
   override val sourceName: String = "sparklatency"
   override val metricRegistry: MetricRegistry = new MetricRegistry
 
+  private val ofEachQuery = Metric.ofQueries ++ Parts.metrics
+
   /** Names of gauges that are known when they come, of markers and of watermarks, by query. */
   private val ofQueries = mutable.Map.empty[String, Seq[String]]
   private val beans = mutable.Map.empty[String, List[ObjectName]]
@@ -56,7 +59,7 @@ private[latency] final class DropwizardSource extends Source with FiguresListene
     }
 
   override def addedQuery(query: String, read: () => Option[QuerySnapshot]): Unit =
-    Metric.ofQueries.foreach { metric =>
+    ofEachQuery.foreach { metric =>
       val gauge: Gauge[AnyRef] = () => metric.value(read())
       metricRegistry.register(DropwizardName.ofQuery(query, metric), gauge)
     }
@@ -108,7 +111,7 @@ private[latency] final class DropwizardSource extends Source with FiguresListene
       metricRegistry.remove(DropwizardName(NodeKey(query, node), metric))
     for (node <- nodes.keys; metric <- Metric.ofOperators)
       metricRegistry.remove(DropwizardName(NodeKey(query, node), metric))
-    Metric.ofQueries.foreach(metric => metricRegistry.remove(DropwizardName.ofQuery(query, metric)))
+    ofEachQuery.foreach(metric => metricRegistry.remove(DropwizardName.ofQuery(query, metric)))
     synchronized(ofQueries.remove(query)).toSeq.flatten.foreach(metricRegistry.remove)
     synchronized(beans.remove(query)).toSeq.flatten.foreach(LatencyBean.unregister)
   }
