@@ -11,6 +11,7 @@ import org.apache.spark.sql.latency.history.BatchArchive
 import org.apache.spark.sql.latency.history.StoredBatch
 import org.apache.spark.sql.latency.history.StoredEnd
 import org.apache.spark.sql.latency.history.StoredRun
+import org.apache.spark.sql.latency.history.StoredStart
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
 import org.apache.spark.util.kvstore.InMemoryStore
 import org.scalatest.funsuite.AnyFunSuite
@@ -97,6 +98,34 @@ class ForgottenRunsSuite extends AnyFunSuite with ArchivedBatches {
       assert(shown(kv).query(name).map(shown(kv).answer(_).headline.text) ===
         Some(s"An error ended this run: $name failed"))
     assert(kv.count(classOf[StoredEnd]) === 2)
+  }
+
+  test("a run that failed before its first batch gives way to the next run of its name") {
+    val kv = new InMemoryStore
+    val stored = new BatchArchive(kv, kept = 50, used = true)
+    def start(name: String): UUID = {
+      val run = UUID.randomUUID
+      stored.onOtherEvent(QueryEvents.started(
+        UUID.randomUUID,
+        run,
+        name
+      )) // without a checkpoint each has an id of its own
+      run
+    }
+    def listed = shown(kv).queries.flatMap(_.runId).toSet
+    val (failed, other) = (start("orders"), start("other"))
+    for (run <- Seq(failed, other)) stored.onOtherEvent(end(run))
+    val running = start("orders")
+    assert(listed === Set(running.toString, other.toString))
+    assert(shown(kv).query("orders").flatMap(_.runId) === Some(running.toString))
+    // Another session may have a query of that name.
+    val beside = start("orders")
+    assert(kv.count(classOf[StoredStart]) === 3)
+    stored.onOtherEvent(batch(running.toString, 0).copy(query = "orders"))
+    stored.onOtherEvent(batch(beside.toString, 1).copy(query = "orders"))
+    stored.onOtherEvent(end(beside))
+    assert(listed === Set(beside.toString, other.toString))
+    assert(shown(kv).all.earlier.flatMap(_.runId) === Seq(running.toString))
   }
 
   test("how a run ended is known as long as the run is, though many end that nothing else is known of") {

@@ -50,7 +50,7 @@ private[spark] final class BatchArchive(
   private var told = 0L // how many batches
   private var window = default
   private val endedWithoutBatch = mutable.LinkedHashSet.empty[String]
-  private val withoutBatch = mutable.LinkedHashMap.empty[String, String] // a run, and its query's id
+  private val withoutBatch = mutable.LinkedHashMap.empty[String, StoredStart] // by run
   private var starts = 0L
   private var hasSkipped = false
 
@@ -114,17 +114,23 @@ private[spark] final class BatchArchive(
     }
   }
 
-  /** Of the runs that never get a batch with figures, the oldest starts go, and those that the query's next run follows. */
-  private def addStart(start: QueryStartedEvent): Unit = {
-    val (run, id) = (start.runId.toString, start.id.toString)
+  /**
+   * Of the runs that never get a batch with figures, the oldest starts go, and those that the query's next run follows. Without a
+   * checkpoint that has another id, and only its name is the same; but two sessions may run queries of one name at the same time.
+   */
+  private def addStart(event: QueryStartedEvent): Unit = {
+    val id = event.id.toString
     starts += 1
-    withoutBatch.collect { case (earlier, `id`) => earlier }.foreach { earlier =>
+    val start = new StoredStart(event.runId.toString, id, Option(event.name).getOrElse(id), starts, 0, 0)
+    withoutBatch.values.filter(earlier =>
+      earlier.queryId == id || earlier.name == start.name && endedWithoutBatch(earlier.run)
+    ).map(_.run).toList.foreach { earlier =>
       forgetStart(earlier)
       // Else the ends of a query that fails again and again would drive out those of others that still show.
       if (endedWithoutBatch.remove(earlier)) store.delete(classOf[StoredEnd], earlier)
     }
-    store.write(new StoredStart(run, id, Option(start.name).getOrElse(id), starts, 0, 0))
-    withoutBatch(run) = id
+    store.write(start)
+    withoutBatch(start.run) = start
     if (withoutBatch.size > BatchArchive.RunsKept) forgetStart(withoutBatch.head._1)
   }
 
