@@ -11,7 +11,10 @@ from rich.cells import cell_len
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-NOTHING = "No figures yet: no batch of a query with a marked node has ended."
+NOTHING = (
+    "No figures yet: no batch of a query with a marked node has ended. "
+    "Mark one by hand, or set spark.sparklatency.auto."
+)
 UNKNOWN = "–"  # noqa: RUF001  an en dash, as in printed tables
 NAME_WIDTH = 48
 _ELLIPSIS = "…"

@@ -55,6 +55,26 @@ class AgePartsSuite extends AnyFunSuite {
     assert((parts.waits.trigger, parts.waits.start) === ((1000.0, 500.0)))
   }
 
+  test("on a record whose timestamp was made after the first read nobody worked before") {
+    val stamped =
+      batch(Aged.node("sink")(500, 1500).committed(1500, 2500)) // stamped 7,500 and 8,500, read since 6,000
+    val parts = AgeParts.of(stamped, None).get
+    assert(parts === AgeParts("sink", Waits(0, 0, 0, 0, 0), work = 1000, state = 0, commit = 1000))
+    assert(parts.whole === 2000.0)
+  }
+
+  test("what is less than a millisecond before the first read is no work, and no less than none") {
+    def at(micros: Long) = {
+      val read = batch(Aged.node("sink")(3000).committed(7000)).copy(times =
+        Some(BatchTimes(7, micros, Some(0), Nil))
+      )
+      AgeParts.of(read, None).map(parts => (parts.work, parts.commit, parts.whole))
+    }
+    assert(at(6000000) === Some((0.0, 4000.0, 7000.0)))
+    assert(at(6000700) === Some((0.0, 3999.3, 7000.0)))
+    assert(at(6002000) === Some((-2.0, 4000.0, 7000.0)), "clocks differ")
+  }
+
   test("results that are dated later than the records have been in state for less than no time") {
     assert(AgeParts.of(stateless, Some(Waits(0, 0, 9000, 0, 0))).get.state === -4500.0)
   }

@@ -1,5 +1,6 @@
 package io.sparklatency
 
+import io.sparklatency.answer.Cause
 import io.sparklatency.answer.Headline
 import io.sparklatency.answer.Parts
 import io.sparklatency.answer.QueryAnswer
@@ -111,8 +112,11 @@ class CauseSuite extends AnyFunSuite {
     assert(said(batch(parts(old = 940))) === ((
       "arrived-old",
       None,
-      "Records arrive old: 940 ms of 1 s (94 %). They were not there to be read before, so no step of the query is the cause."
+      "Records arrive old: 940 ms of 1 s (94 %). They were not there to be read before, so no step of the query is the cause: look at " +
+        "who writes them, and at their clock."
     )))
+    val stamped = batch(parts(old = 940)).copy(nodes = nodes.map(_.copy(timestamp = Some("event_time"))))
+    assert(said(stamped)._3.startsWith("Records arrive old: 940 ms of 1 s (94 %), by event_time. They"))
     assert(said(batch(parts(trigger = 940))) === ((
       "waited-for-the-trigger",
       None,
@@ -121,7 +125,8 @@ class CauseSuite extends AnyFunSuite {
     assert(said(batch(parts(start = 940))) === ((
       "start-of-the-batch",
       None,
-      "It takes long until a batch begins to read, 940 ms of 1 s (94 %): offsets, planning, scheduling."
+      "It takes long until a batch begins to read, 940 ms of 1 s (94 %): offsets, planning, scheduling. Fewer files and partitions " +
+        "make it shorter."
     )))
   }
 
@@ -139,7 +144,7 @@ class CauseSuite extends AnyFunSuite {
       ((
         "commit",
         Some("scored"),
-        "The sink takes 940 ms of 1 s (94 %) to commit what leaves scored: make it faster."
+        "What comes after scored takes 940 ms of 1 s (94 %): the sink, and whatever stands before it without a node. Make that faster."
       )))
   }
 
@@ -249,6 +254,15 @@ class CauseSuite extends AnyFunSuite {
       -300.0 -> 0.0
     ))
     assert(answered.headline.whole === Some(540.0), answered.headline.text)
+  }
+
+  test("of a batch by itself the cause is the same") {
+    for (parts <- Seq(parts(before = 41000), parts(work = 940), parts(trigger = 940), parts(commit = 940))) {
+      val one = batch(parts)
+      assert(Cause.of(one).map(cause => (cause.part.kinds, cause.nodes)) ===
+        of(one).cause.map(cause => (cause.part.kinds, cause.nodes)))
+    }
+    assert(Cause.of(batch(parts()).copy(parts = None)) === None)
   }
 
   test("a batch that does not tell its parts leaves the headline to the ages") {

@@ -7,7 +7,9 @@ import org.scalatest.funsuite.AnyFunSuite
 class NoFiguresSuite extends AnyFunSuite {
 
   test("without any figures it is said what they wait for") {
-    assert(NoFigures.yet === "No figures yet: no batch of a query with a marked node has ended.")
+    assert(
+      NoFigures.yet === "No figures yet: no batch of a query with a marked node has ended. Mark one by hand, or set spark.sparklatency.auto."
+    )
   }
 
   test("of a query that is not found it is said why, and which there are") {

@@ -40,7 +40,11 @@ class WorkSoFarSuite extends AnyFunSuite {
     override def offset(executor: String): Option[ClockOffset] = None
   }
 
-  private final class Runs(plan: Seq[PlannedNode], hasNoEnd: Boolean = false) {
+  private final class Runs(
+      plan: Seq[PlannedNode],
+      hasNoEnd: Boolean = false,
+      tasks: Option[Activity.Tasks] = None
+  ) {
     val clock = new ManualClock(1000)
     val ended = new Ended
     val live = new LiveRuns(
@@ -48,7 +52,15 @@ class WorkSoFarSuite extends AnyFunSuite {
       FiguresSettings(),
       FiguresListener.Nowhere,
       activity =
-        _ => Some(Activity(12, "Processing new data", Some(5000), hasData = true, hasNoEnd = hasNoEnd)),
+        _ =>
+          Some(Activity(
+            12,
+            "Processing new data",
+            Some(5000),
+            hasData = true,
+            hasNoEnd = hasNoEnd,
+            tasks = tasks
+          )),
       work = ended
     )(_.stopped)
     live.planned(plan)
@@ -93,6 +105,20 @@ class WorkSoFarSuite extends AnyFunSuite {
     val runs = new Runs(chain)
     runs.report(1, 1, hasBatches = true)(at("a", 9000, 0, 50), at("b", 9000, 0, 50))
     assert(runs.soFar === Map("a" -> Some(0.0), "b" -> Some(0.0)))
+  }
+
+  test("when no task runs any more, what comes after the nodes goes on") {
+    def said(tasks: Option[Activity.Tasks]) = {
+      val runs = new Runs(chain, tasks = tasks)
+      runs.report(1, 1, hasBatches = true)(at("a", 9000, 0, 50), at("b", 9000, 6000, 49))
+      runs.clock.set(36000)
+      runs.answer.workSoFar.map(_.text)
+    }
+    assert(said(None) === Some(
+      "Batch 12 so far: to write and commit what leaves b took longest: 27 s of 36 s (75 %) since the first read: no task runs now."
+    ))
+    assert(said(Some(Activity.Tasks(1, 1, 2))) ===
+      Some("Batch 12 so far: the operators before b took longest: 6 s of 9 s (67 %) since the first read."))
   }
 
   test("a later report takes the place of an earlier one, and an ended task has told its accumulator") {

@@ -96,7 +96,7 @@ class AutomaticBatchSuite extends StreamingTest with Sampled {
         }
       }
       assert(log.filter(_.contains("left out")) === Seq(
-        "query '__batch__': node 'sink' is left out: no column there holds a record timestamp: 'value', 'times'; the aggregation " +
+        "query '__batch__': node 'sink' is left out: no column there is known to hold a record timestamp: 'value', 'times'; the aggregation " +
           "by value drops 'timestamp': keep its max there"
       ))
     }

@@ -123,7 +123,7 @@ class AutomaticFunctionsSuite extends MatrixTest {
         }
         assert(log.count(
           _.endsWith(
-            s"node 'sink' is left out: no column there holds a record timestamp: $columns; a function (map, flatMap, mapGroups, …) " +
+            s"node 'sink' is left out: no column there is known to hold a record timestamp: $columns; a function (map, flatMap, mapGroups, …) " +
               "drops 'at': let it give out one of this name and type"
           )
         ) === 1)

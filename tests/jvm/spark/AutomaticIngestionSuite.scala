@@ -96,7 +96,7 @@ class AutomaticIngestionSuite extends StreamingTest with Patient {
     withSettings(auto: _*) {
       val log = Logged.during(assert(nodesOf(ran(files)) === Nil))
       assert(log.filter(_.contains(source)).map(_.replaceAll("query '[^']*': ", "")) === Seq(
-        s"node '$source' is left out: no column there holds a record timestamp: 'value'; with_ingestion_timestamp and " +
+        s"node '$source' is left out: no column there is known to hold a record timestamp: 'value'; with_ingestion_timestamp and " +
           "spark.sparklatency.auto.ingestion give records one as they are read"
       ))
     }

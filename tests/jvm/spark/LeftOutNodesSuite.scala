@@ -36,7 +36,7 @@ class LeftOutNodesSuite extends StreamingTest {
     } finally query.stop()
 
   private val lost =
-    "no column there holds a record timestamp: 'one'; the projection to one drops 'value': keep it there"
+    "no column there is known to hold a record timestamp: 'one'; the projection to one drops 'value': keep it there"
 
   test("a place to which no timestamp survives is left out, and the log says so once, and a note") {
     withSettings("spark.sparklatency.auto" -> "source,terminal") {
@@ -44,6 +44,19 @@ class LeftOutNodesSuite extends StreamingTest {
       assert(nodes === Seq("source-0-memory"))
       assert(log === Seq(s"WARN: query 'auto_none': node 'sink' is left out: $lost"))
       assert(notes === Seq(s"info: Node 'sink' is left out: $lost."))
+    }
+  }
+
+  test("a timestamp that no watermark tells of is named, at a source and behind it") {
+    withSettings("spark.sparklatency.auto" -> "source,terminal") {
+      val input = stream
+      val (_, notes) = told(start(input.toDF().withColumn("work", slow(0)(lit(1L))), "auto_untold"), input)
+      assert(notes.map(_.takeWhile(_ != ';')).toSet === Set(
+        "info: Node 'source-0-memory' is left out: no column there is known to hold a record timestamp: 'value'",
+        "info: Node 'sink' is left out: no column there is known to hold a record timestamp: 'value', 'work'"
+      ))
+      assert(notes.forall(_.contains("; a watermark on 'value' makes it one")), notes)
+      assert(notes.count(_.contains("; with_ingestion_timestamp and ")) === 1, notes)
     }
   }
 

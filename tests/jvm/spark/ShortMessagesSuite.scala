@@ -81,7 +81,7 @@ class ShortMessagesSuite extends StreamingTest {
         }
         val ten = (0 to 9).map(i => s"c$i").mkString("'", "', '", "' and 1,990 more")
         assert(log.filter(_.contains("left out")) === Seq(
-          s"query 'wide_and_blind': node 'sink' is left out: no column there holds a record timestamp: $ten; the projection to " +
+          s"query 'wide_and_blind': node 'sink' is left out: no column there is known to hold a record timestamp: $ten; the projection to " +
             "c0, c1, c2 and 1,997 more drops 'value': keep it there"
         ))
       } finally query.stop()

@@ -20,8 +20,8 @@ class SlowSinkSuite extends MarkersTest {
         val headline = shown.get("headline")
         assert(headline.get(
           "text"
-        ).asText === "The sink takes 3 s of 3 s (100 %) of the work on a batch to write and commit " +
-          "what leaves ready: make it faster.")
+        ).asText === "What comes after ready takes 3 s of 3 s (100 %) of the work on a batch: " +
+          "the sink, and whatever stands before it without a node. Make that faster.")
         assert((headline.get("code").asText, headline.get("node").asText) === (("commit", "ready")))
         assert((headline.get("own").asDouble, headline.get("whole").asDouble) === ((3000.0, 3000.0)))
         assert(shown.get("slowestStep").asText === "ready")

@@ -21,6 +21,10 @@ final case class Cause(part: Parts.Part, whole: Double, nodes: Seq[String], word
 object Cause {
   import Headline.Words
 
+  /** Of a batch by itself; none where it does not tell its parts. */
+  def of(batch: Batch): Option[Cause] =
+    Parts.of(batch).flatMap(of(batch, _, new LatencyPath(batch.nodes), None))
+
   /**
    * @param batch the one that `parts` were made of
    * @param path  of each node's last batch
@@ -40,6 +44,10 @@ object Cause {
   } yield {
     val figures =
       s"${Readable.duration(leading.ms)} of ${Readable.duration(whole)} (${Readable.percent(leading.share)})"
+    lazy val by =
+      batch.nodes.find(_.id == age.end).flatMap(_.timestamp).fold("")(column =>
+        s", by ${Readable.name(column)}"
+      )
     lazy val filling = fillingOf(batch, admission, age.end)
     def because(nodes: Seq[String], before: String, after: String): Cause =
       Cause(
@@ -52,7 +60,8 @@ object Cause {
       case Parts.ArrivedOld =>
         because(
           Nil,
-          s"Records arrive old: $figures. They were not there to be read before, so no step of the query is the cause.",
+          s"Records arrive old: $figures$by. They were not there to be read before, so no step of the query is the cause: look at who " +
+            "writes them, and at their clock.",
           ""
         )
       case Parts.Backlog =>
@@ -80,14 +89,19 @@ object Cause {
       case Parts.Start =>
         because(
           Nil,
-          s"It takes long until a batch begins to read, $figures: offsets, planning, scheduling.",
+          s"It takes long until a batch begins to read, $figures: offsets, planning, scheduling. Fewer files and partitions make it " +
+            "shorter.",
           ""
         )
       case Parts.State =>
         val node = stateful(batch, path, age.end)
         because(Seq(node), s"Records wait in state before ", s", $figures.${leaving(batch, node, watermark)}")
       case Parts.Commit =>
-        because(Seq(age.end), s"The sink takes $figures to commit what leaves ", ": make it faster.")
+        because(
+          Seq(age.end),
+          "What comes after ",
+          s" takes $figures: the sink, and whatever stands before it without a node. Make that faster."
+        )
       case _ if leading.nodes.isEmpty => because(Nil, s"Work takes longest, $figures.", "")
       case _ =>
         val before =

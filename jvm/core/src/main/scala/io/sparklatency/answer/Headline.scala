@@ -84,9 +84,9 @@ object Headline {
   /** No record has a timestamp, so nobody knows how old records are: what takes longest is known all the same. */
   private def of(work: Work): Headline = work.commit.fold(ofSteps(work)) { commit =>
     val words = Words(
-      s"The sink takes ${commit.figures} of the work on a batch to write and commit what leaves ",
+      "What comes after ",
       Readable.name(commit.node),
-      ": make it faster."
+      s" takes ${commit.figures} of the work on a batch: the sink, and whatever stands before it without a node. Make that faster."
     )
     Headline(
       Leads(Parts.Commit),

@@ -101,7 +101,10 @@ object Parts {
     if (query.hasNoEnd) {
       val when = s"within the last ${Readable.duration(query.covers.ms.toDouble)}"
       ofSteps(path).getOrElse(ofSplit(path.split)).copy(when = when)
-    } else query.explained.flatMap(batch => batch.parts.map(told(batch, _))).getOrElse(ofSplit(path.split))
+    } else query.explained.flatMap(of(_)).getOrElse(ofSplit(path.split))
+
+  /** Of one batch; none where it does not tell them. */
+  private[answer] def of(batch: Batch): Option[Parts] = batch.parts.map(told(batch, _))
 
   /** From node to node, where only one way leads from one source to one end. No record waits for others on it. */
   private def ofSteps(path: LatencyPath): Option[Parts] = {

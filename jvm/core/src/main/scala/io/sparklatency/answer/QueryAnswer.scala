@@ -47,7 +47,8 @@ final class QueryAnswer(
   lazy val work: Option[Work] = query.times.map(Work.of(_, query.workedMs))
 
   /** Of the batch in progress, up to now. */
-  lazy val workSoFar: Option[Work] = query.soFar.map(Work.of(_))
+  lazy val workSoFar: Option[Work] =
+    query.soFar.map(Work.of(_, query.atMs.filter(_ => query.activity.exists(_.tasks.isEmpty))))
 
   /** How the run goes. */
   lazy val progress: Status = Status(query, status, error)

@@ -10,11 +10,12 @@ import io.sparklatency.path.OperatorPath.Step
  * Who was at work for a batch: the steps of the critical path, and a sentence about the longest.
  *
  * @param path   what the figures are read from
- * @param behind how long it took from the last write until the results could be seen, in milliseconds; none where nobody knows
+ * @param behind how long it took from the last write until the results could be seen, in milliseconds, or up to now where no task
+ *               runs; none where nobody knows
  */
 final case class Work(times: BatchTimes, path: OperatorPath, behind: Option[Double] = None) {
 
-  /** What comes behind the operators, where it takes longer than all of these: the sink's own work, as that of foreachBatch. */
+  /** What comes behind the nodes, where it takes longer than all before: the sink's own work, as that of foreachBatch, or stages without a node. */
   def commit: Option[Work.Commit] =
     for (ms <- behind if ms > path.latency; end <- last) yield Work.Commit(end, ms, ms + path.latency)
 
@@ -23,8 +24,7 @@ final case class Work(times: BatchTimes, path: OperatorPath, behind: Option[Doub
 
   /** What every surface says. */
   def text: String = commit.fold(ofSteps)(commit =>
-    s"$batch: to write and commit what leaves ${Readable.name(commit.node)} took longest: ${commit.figures} from the first read " +
-      "to the commit."
+    s"$batch: to write and commit what leaves ${Readable.name(commit.node)} took longest: ${commit.figures} $spanToCommit."
   )
 
   private def ofSteps: String = path.longest.fold(s"$batch took no time to speak of.") { step =>
@@ -40,6 +40,10 @@ final case class Work(times: BatchTimes, path: OperatorPath, behind: Option[Doub
     case BatchTimes.SoFar => s"Batch ${Readable.count(times.batch)} so far"
     case BatchTimes.Window => "The last second"
   }
+
+  private def spanToCommit: String =
+    if (times.of == BatchTimes.SoFar) "since the first read: no task runs now"
+    else "from the first read to the commit"
 
   private def span: String = times.of match {
     case BatchTimes.Batch => "from the first read to the last write"
@@ -60,10 +64,10 @@ object Work {
       s"${Readable.duration(ms)} of ${Readable.duration(whole)} (${Readable.percent(share)})"
   }
 
-  /** @param committedMs when the results of the batch could be seen, if it has ended */
-  def of(times: BatchTimes, committedMs: Option[Long] = None): Work = {
+  /** @param until when the results of the batch could be seen, if it has ended; if it goes on and no task of it runs, now */
+  def of(times: BatchTimes, until: Option[Long] = None): Work = {
     val path = new OperatorPath(times)
-    val behind = committedMs.filter(_ => times.of == BatchTimes.Batch)
+    val behind = until.filter(_ => times.of != BatchTimes.Window)
       .map(_ - times.firstReadMicros / 1000.0 - path.latency)
     Work(times, path, behind)
   }

@@ -13,6 +13,9 @@ package io.sparklatency.figures
  */
 final case class AgeParts(end: String, waits: Waits, work: Double, state: Double, commit: Double) {
   def whole: Double = waits.whole + work + state + commit
+
+  /** Records' ages are whole milliseconds and the first read is not: less than one before it is no work. */
+  private def rounded: AgeParts = if (work < 0 && work > -1) copy(work = 0, commit = commit + work) else this
 }
 
 object AgeParts {
@@ -35,10 +38,15 @@ object AgeParts {
     val commit = after - before
     val work = batch.committedMs - commit - firstReadMs
     val rest = after - waits.whole - commit
-    // The same records came in. What is left over is of those that the clock had not come to when they were read.
-    if (cameIn.isEmpty)
-      AgeParts(end.id, waits.copy(arrivedOld = waits.arrivedOld + rest - work), work, 0, commit)
-    else AgeParts(end.id, waits, work, rest - work, commit)
+    if (cameIn.nonEmpty) AgeParts(end.id, waits, work, rest - work, commit)
+    else {
+      // The same records came in. What is left over is of those that the clock had not come to when they were read. Or their timestamps
+      // were made after the first read, as an ingestion timestamp is: then nobody worked on them before.
+      val old = waits.arrivedOld + rest - work
+      val isAhead = batch.nodes.exists(_(Measure.E2ELatency).aheadOfClock > 0)
+      val later = if (isAhead) 0 else math.min(-old, work).max(0)
+      AgeParts(end.id, waits.copy(arrivedOld = old + later), work - later, 0, commit).rounded
+    }
   }
 
   /** They are not where the clock was set meanwhile. */

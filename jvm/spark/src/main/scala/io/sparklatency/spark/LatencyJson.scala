@@ -2,6 +2,7 @@ package io.sparklatency.spark
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.ObjectNode
+import io.sparklatency.answer.Cause
 import io.sparklatency.answer.ClockNote
 import io.sparklatency.answer.EarlierRun
 import io.sparklatency.answer.QueryAnswer
@@ -127,7 +128,8 @@ object LatencyJson {
     val durations = json.putObject("durations")
     batch.durationsMs.toSeq.sorted.foreach { case (name, ms) => durations.put(name, ms) }
     val path = new LatencyPath(batch.nodes)
-    json.put("slowestStep", path.slowestStep.map(_.id).orNull)
+    val slowest = Cause.of(batch).fold(path.slowestStep.map(_.id))(_.nodes.headOption)
+    json.put("slowestStep", slowest.orNull)
     put(json, path, path.split)
     WorkJson.put(json, "operators", batch.times.map(Work.of(_, Some(batch.committedMs))))
     MarkersJson.putOfBatch(json, batch.markers)

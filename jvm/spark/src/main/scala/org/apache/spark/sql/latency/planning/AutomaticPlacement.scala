@@ -27,6 +27,7 @@ import org.apache.spark.sql.latency.recording.RecordE2ELatency
 import org.apache.spark.sql.latency.recording.RecordExpression
 import org.apache.spark.sql.latency.recording.RecordLatencyExec
 import org.apache.spark.sql.latency.recording.RecordLateness
+import org.apache.spark.sql.types.TimestampType
 
 /**
  * Places the automatic marks in one plan. A place that is marked by hand is not marked again. The cost grows with the plan,
@@ -171,9 +172,11 @@ private final class AutomaticPlacement(
       case None =>
         val isSource = sources.of(node).nonEmpty
         val lost = if (isSource) None else LostTimestamp.below(node, timestamps)
-        val remedy = if (isSource) Some(AutomaticPlacement.Remedy) else lost
-        val why = s"no column there holds a record timestamp: ${Readable.names(node.output.map(_.name))}" +
-          remedy.fold("")("; " + _)
+        val remedies = lost.orElse(AutomaticPlacement.watermark(node)) ++
+          Option.when(isSource)(AutomaticPlacement.Remedy)
+        val why =
+          s"no column there is known to hold a record timestamp: ${Readable.names(node.output.map(_.name))}" +
+            remedies.map("; " + _).mkString
         if (withMarkers.isEmpty) leaveOut(id, why)
         else if (lost.nonEmpty) tell(LeftOut.timestamp(id, why))
         withMarkers.map(RecordE2ELatency(_, work, id)(accumulators.make(id)))
@@ -247,6 +250,12 @@ private final class AutomaticPlacement(
 /** Holds the id of the automatic node at a query's end. */
 private object AutomaticPlacement {
   private val Sink = "sink"
+
+  /** By a column of event time automatic nodes go, and by no other that is there. */
+  private def watermark(node: SparkPlan): Option[String] = {
+    val times = node.output.filter(_.dataType == TimestampType).map(_.name)
+    Option.when(times.nonEmpty)(s"a watermark on ${Readable.names(times)} makes it one")
+  }
 
   private val Remedy =
     s"with_ingestion_timestamp and ${LatencyConf.AutoIngestion.name} give records one as they are read"
