@@ -22,6 +22,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.types import StructType
 
 from sparklatency import NoFiguresError, latency, with_e2e_latency
+from sparklatency.values.queries import QueryLatency
 
 BATCHES = 60
 """How many batches a phase has at the most."""
@@ -63,6 +64,8 @@ class Pipelines:
                 self.slow(phase.slow)
                 changed = time.time() * 1000
                 yield from self._watched(name, number, phase, changed)
+                if (failure := query.exception()) is not None:
+                    raise failure
         finally:
             query.stop()
 
@@ -78,7 +81,6 @@ class Pipelines:
             batch = query.last_batch
             if batch is None or batch.batch in seen or batch.start.timestamp() * 1000 < changed:
                 continue
-            end = batch.nodes[-1].commit if batch.nodes else None
             said = {
                 "pipeline": name,
                 "phase": number,
@@ -87,13 +89,25 @@ class Pipelines:
                 "named": [query.headline.code, query.headline.node],
                 "text": query.headline.text,
                 "parts": sum(part.ms for part in query.parts.of),
-                "age": end.avg if end is not None else None,
+                "age": self._age(query, batch.batch),
+                "skew": self._skew(query, phase.node),
             }
             seen[batch.batch] = said
             yield said
             named = [one["named"] for one in list(seen.values())[-2:]]
             if len(seen) >= phase.batches and named == [[phase.cause, phase.node]] * 2:
                 return
+
+    def _age(self, query: QueryLatency, last: int) -> float | None:
+        """Of records at the commit, in the last batch that tells it: that is whose parts a query tells."""
+        ends = [one.nodes[-1].commit for one in query.history(10) if one.nodes and one.batch <= last]
+        ages = [end.avg for end in ends if end is not None and end.avg is not None]
+        return ages[-1] if ages else None
+
+    def _skew(self, query: QueryLatency, name: str | None) -> float | None:
+        """How many times the median the slowest partition of a node took in the last batch that tells it."""
+        told = query.operators.nodes if query.operators is not None else ()
+        return next((node.partitions.skew for node in told if node.node == name), None)
 
     def _sink(self, name: str, writer: DataStreamWriter) -> DataStreamWriter:
         slow = str(self._slow)
@@ -226,8 +240,9 @@ class Pipelines:
         return self._scored(self._rate(20)), "0 seconds"
 
     def _skewed(self) -> tuple[DataFrame, str]:
+        """The two keys are in different partitions, so neither is ever without a record."""
         rows = with_e2e_latency(self._rate(40), "read", "timestamp")
-        keyed = rows.selectExpr("timestamp", "value", "CASE WHEN value % 20 = 0 THEN value ELSE 0 END AS key")
+        keyed = rows.selectExpr("timestamp", "value", "CASE WHEN value % 20 = 0 THEN 2L ELSE 0L END AS key")
         return self._scored(keyed.repartition(2, "key")), "0 seconds"
 
 
@@ -239,7 +254,8 @@ def committing(slow: str) -> type[DataSource]:
         def name(cls) -> str:
             return "committing"
 
-        def streamWriter(self, _schema: StructType, _overwrite: bool) -> DataSourceStreamWriter:  # noqa: N802
+        # Spark gives both by their names.
+        def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:  # noqa: ARG002, N802
             return Writer()
 
     class Writer(DataSourceStreamWriter):
@@ -272,7 +288,7 @@ PIPELINES = {
     "kafka": [Phase("backlog", "scored", {"row": 0.1})],
     "silent": [Phase("unknown", None, batches=3)],
     "written": [Phase("commit", "scored", {"sink": 0.2})],
-    "committed": [Phase("commit", "scored", {"sink": 2})],
+    "committed": [Phase("commit", "scored", {"sink": 4})],
     "skewed": [Phase(WORK, "scored", {"row": 0.05}), Phase("commit", "scored", {"sink": 3})],
 }
 
