@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _ROOT = Path(__file__).parents[2]
 _REPORTS = {
     "core": "jvm/core/target/test-reports/*.xml",
-    "bridge": "jvm/spark/target/4.*/test-reports/*.xml",
+    "bridge": "jvm/spark/target/*/test-reports/*.xml",
     "python": "target/reports/python-*.xml",
 }
 
