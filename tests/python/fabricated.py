@@ -85,6 +85,10 @@ def part(names: list[str], ms: float, share: float, text: str) -> dict[str, Any]
     return {"names": names, "code": code, "nodes": [], "ms": ms, "share": share, "text": text}
 
 
+def progress(text: str, **changed: Any) -> dict[str, Any]:
+    return {**NO_PROGRESS, "text": text, **changed}
+
+
 def note(code: str, level: str, text: str, node: str | None = None, **numbers: float) -> dict[str, Any]:
     return {"code": code, "level": level, "node": node, "numbers": numbers, "text": text}
 

@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fabricated import NEVER, figures, node, note, one_node, operators, part, query, slowest, unknown
+from fabricated import (
+    NEVER,
+    figures,
+    node,
+    note,
+    one_node,
+    operators,
+    part,
+    progress,
+    query,
+    slowest,
+    unknown,
+)
 
 if TYPE_CHECKING:
     from sparklatency.view import Latency
@@ -30,6 +42,7 @@ GOLDEN = Path(__file__).parent / "golden"
                     headline=slowest(
                         "source", 1017.25, 1051.25, "Slowest step: before source, 1.0 s of 1.1 s (97 %)"
                     ),
+                    progress=progress("Waiting for data to arrive. The last commit was 212 ms ago."),
                     parts={
                         "whole": 1051.25,
                         "text": "source queuing 1.0 s, processing 34 ms: 1.1 s on average in the last batch",
@@ -65,6 +78,7 @@ GOLDEN = Path(__file__).parent / "golden"
                     node("source", withoutTimestamp=1_500, aheadOfClock=3, maxLead=2_500.0, min=-2_500.0),
                     unknown("sink", withoutTimestamp=1, aheadOfClock=1),
                     status="FAILED",
+                    progress=progress("Failed: <no> rights. 1,234 batches were committed."),
                     notes=[
                         note("failed", "wrong", "An error ended this run."),
                         note(

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from pyspark.sql import functions as F  # noqa: N812
 
-from fabricated import NO_PARTS, figures, node, note, operators, part, query, slowest
+from fabricated import NO_PARTS, NO_PROGRESS, figures, node, note, operators, part, progress, query, slowest
 from sparklatency import latency, with_e2e_latency, with_system_time_watermark
 from sparklatency.cli import main
 from sparklatency.demo import summary
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.one_line
 
 HEADLINE = "Slowest step: [b]sink</b>, 2.6 s of 4.2 s (62 %)"
+PROGRESS = (
+    "Batch 8 has run for 2.6 s: [b]Processing</b> new data, 0 of 1 task done. "
+    "The last commit was 2.7 s ago; usually there is one every 3.8 s."
+)
 PARTS = "source queuing 1.2 s, processing 3.0 s, commit 40 ms: 4.2 s on average in the last batch"
 WORK = (
     "Batch 7: the operators before [b]sink</b> took longest: 2 s of 3 s (67 %) from the first read to the "
@@ -46,6 +50,7 @@ DOCUMENT = query(
     node("source & more", own=1_600.0, share=0.38),
     node("[b]sink</b>", own=2_600.0, share=0.62),
     headline=slowest("[b]sink</b>", 2_600.0, 4_200.0, HEADLINE),
+    progress=progress(PROGRESS),
     parts={
         "whole": 4_240.0,
         "text": PARTS,
@@ -99,17 +104,16 @@ each_surface = pytest.mark.parametrize(
 
 @each_surface
 def test_the_same_words_stand_in(ui: UI, surface: Callable[[UI, dict[str, Any]], str]) -> None:
-    said = [HEADLINE, PARTS, WORK, *NOTES]
+    said = [HEADLINE, PARTS, WORK, PROGRESS, *NOTES]
     lines = [line.strip() for line in surface(ui, DOCUMENT).splitlines()]
     assert [line for line in lines if line in said][: len(said)] == said
 
 
 @each_surface
-def test_parts_and_operators_of_which_nothing_is_known_take_no_line_in(
-    ui: UI, surface: Callable[[UI, dict[str, Any]], str]
-) -> None:
-    shown = surface(ui, {**DOCUMENT, "parts": NO_PARTS, "operators": None})
+def test_what_is_not_known_takes_no_line_in(ui: UI, surface: Callable[[UI, dict[str, Any]], str]) -> None:
+    shown = surface(ui, {**DOCUMENT, "progress": NO_PROGRESS, "parts": NO_PARTS, "operators": None})
     assert HEADLINE in shown
+    assert "The last commit was" not in shown
     assert "on average in the last batch" not in shown
     assert "took longest" not in shown
     assert "None" not in shown

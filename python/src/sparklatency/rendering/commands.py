@@ -101,7 +101,6 @@ def info(query: QueryLatency) -> RenderableType:
         *layout.answer(query),
         _critical_path(query),
         f"Last batch: {last}",
-        *([query.progress.text] if query.progress.text else []),
         *layout.notes(query),
         *layout.legend(rows),
     ]

@@ -50,7 +50,7 @@ def latest(node: NodeSnapshot) -> NodeSnapshot | BatchLatency:
 def answer(query: QueryLatency) -> list[str]:
     """Returns what is said of a query first, a line each, as the JVM has written it."""
     work = [told.text for told in (query.operators, query.operators_so_far) if told is not None]
-    lines = (query.headline.text, query.parts.text, *_of_markers(query), *work)
+    lines = (query.headline.text, query.parts.text, *_of_markers(query), *work, query.progress.text)
     # Where nothing else is known, the headline is what is said of the work.
     return list(dict.fromkeys(text for text in lines if text is not None))
 
