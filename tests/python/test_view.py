@@ -19,6 +19,7 @@ from fabricated import (
     note,
     operators,
     part,
+    progress,
     query,
     slowest,
     unknown,
@@ -212,6 +213,7 @@ def test_what_is_said_of_a_query_comes_with_its_numbers() -> None:
     assert shown.notes == (
         Note("ahead-of-clock", "warn", "src", {"records": 12, "maxLeadMs": 3}, "src: 12 records …"),
     )
+    assert shown.cause == shown.query.cause == "slowest-step"
     assert (shown.query.headline, shown.query.parts, shown.query.notes) == (
         shown.headline,
         shown.parts,
@@ -219,7 +221,31 @@ def test_what_is_said_of_a_query_comes_with_its_numbers() -> None:
     )
 
 
-@pytest.mark.parametrize("what", ["headline", "parts", "operators", "operators_so_far", "markers", "notes"])
+def test_the_cause_is_the_word_of_the_headline_and_progress_and_status_say_how_the_run_goes() -> None:
+    said = progress("The last commit was 212 ms ago.", sinceCommit=212, running=7)
+    stalled = {**UNKNOWN, "code": "stalled", "text": "Batch 7 has run for 1 min"}
+    shown = figures(query("orders", node("sink"), headline=stalled, progress=said))
+    assert (shown.cause, shown.status) == ("stalled", "RUNNING")
+    assert shown.progress.text == "The last commit was 212 ms ago."
+    assert (shown.progress.since_commit, shown.progress.running, shown.progress.usually) == (212, 7, None)
+    of_batches = figures(query("__batch__", node("sink"), status=None))
+    assert (of_batches.cause, of_batches.status, of_batches.progress.text) == ("one-node", None, None)
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        "headline",
+        "cause",
+        "status",
+        "progress",
+        "parts",
+        "operators",
+        "operators_so_far",
+        "markers",
+        "notes",
+    ],
+)
 def test_what_is_said_is_said_of_one_query(what: str) -> None:
     with pytest.raises(NoFiguresError, match="No figures yet"):
         getattr(figures(), what)

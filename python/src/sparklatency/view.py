@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from sparklatency.values.answer import Headline, Note, Parts
+    from sparklatency.values.answer import Headline, Note, Parts, Progress
     from sparklatency.values.markers import Markers
     from sparklatency.values.operators import Operators
     from sparklatency.values.queries import EarlierRun
@@ -75,6 +75,21 @@ class Latency:
     def headline(self) -> Headline:
         """Which step of the query takes most of the time; raises what :attr:`query` does."""
         return self.query.headline
+
+    @property
+    def cause(self) -> str:
+        """What makes records old, in a word: :attr:`QueryLatency.cause`; raises what :attr:`query` does."""
+        return self.query.cause
+
+    @property
+    def status(self) -> str | None:
+        """Whether the run goes on: :attr:`QueryLatency.status`; raises what :attr:`query` does."""
+        return self.query.status
+
+    @property
+    def progress(self) -> Progress:
+        """How the run goes: its batch, its last commit, what waits; raises what :attr:`query` does."""
+        return self.query.progress
 
     @property
     def parts(self) -> Parts:

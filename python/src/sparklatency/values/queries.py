@@ -95,6 +95,15 @@ class QueryLatency:
     """Where these figures come from, and their history can be had."""
 
     @property
+    def cause(self) -> str:
+        """What makes records old, in a word: the ``code`` of the headline, as in SQL's column ``cause``.
+
+        It is never None. :class:`Headline` lists the words; there ``node`` says whose it is, and ``own`` for
+        how many milliseconds.
+        """
+        return self.headline.code
+
+    @property
     def has_failed(self) -> bool:
         """Whether an error ended this run."""
         return self.status == "FAILED"
