@@ -15,6 +15,8 @@ from sparklatency import latency
 def main(brokers: str, records: str, results: str, checkpoint: str) -> None:
     spark = SparkSession.builder.appName("unmarked").getOrCreate()
     print(spark.sparkContext.applicationId, flush=True)
+    # What is explained is the last batch: without this that is an empty one, which reads no topic.
+    spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")
     kinds = "source,terminal,stateful"
     for name, auto, interval in (("plain", "", "0"), ("automatic", kinds, "0"), ("markers", kinds, "1ms")):
         spark.conf.set("spark.sparklatency.auto", auto)
