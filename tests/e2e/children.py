@@ -6,13 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
 from jvms import SHORT_LIVED, archived
+from waits import await_until
 
 T = TypeVar("T")
 
@@ -108,16 +108,6 @@ class Child:
     def _error(self, what: str) -> AssertionError:
         last_words = (self.out.read_text() + self.log.read_text()).splitlines()[-40:]
         return AssertionError("\n".join([f"{self.name} {what}; its last words:", *last_words]))
-
-
-def await_until(condition: Callable[[], T | None], within: float, every: float = 0.1) -> T:
-    """Returns the first true value of `condition`; raises TimeoutError at the bound."""
-    deadline = time.monotonic() + within
-    while not (value := condition()):
-        if time.monotonic() > deadline:
-            raise TimeoutError
-        time.sleep(every)
-    return value
 
 
 def _die_with_parent() -> None:

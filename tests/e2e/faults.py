@@ -18,6 +18,8 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql.functions import count, lit, split, timestamp_micros, udf
 from pyspark.sql.functions import max as greatest
 from pyspark.sql.functions import min as least
+from pyspark.sql.streaming.query import StreamingQuery
+from waits import EVENTS_WITHIN, await_until
 
 from sparklatency import latency, with_e2e_latency
 from sparklatency.view import Latency
@@ -108,6 +110,8 @@ class Cases:
         self._spark.sparkContext.setJobGroup(name, name)
         started = now()
         by_file.withColumn("harm", lose("file")).write.format("noop").mode("overwrite").save()
+        lines = sum(len(file.read_text().splitlines()) for file in self._records.iterdir())
+        await_until(lambda: _is_counted(name, lines), EVENTS_WITHIN)
         self._report(name, name, started, latency("__batch__"), [seen.get])
 
     def speculation(self) -> None:
@@ -164,6 +168,7 @@ class Cases:
             for progress in query.recentProgress
             if progress.numInputRows
         ]
+        await_until(lambda: _has_told(query, len(seen)), EVENTS_WITHIN)
         self._report(name, str(query.runId), started, latency(query), seen)
         query.awaitTermination()
 
@@ -179,6 +184,16 @@ class Cases:
         }
         run = {"case": name, "group": group, "started": started, "ended": now()}
         print(json.dumps({**run, **told, "observed": observed}), flush=True)
+
+
+def _has_told(query: StreamingQuery, batches: int) -> bool:
+    """Whether events have told of all that a query did, or of so many batches of one that runs."""
+    told = latency(query).queries
+    return any(one.batches >= batches if query.isActive else one.status == "FINISHED" for one in told)
+
+
+def _is_counted(name: str, records: int) -> bool:
+    return any(node.node == name and node.records >= records for node in latency().nodes)
 
 
 def _with(records: DataFrame, harm: Callable[[int, int], bool]) -> DataFrame:

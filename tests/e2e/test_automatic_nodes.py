@@ -86,7 +86,7 @@ def test_a_batch_read_of_a_topic_is_a_node_through_either_of_sparks_interfaces(
     cluster: Cluster, broker: Broker, topic: str, tmp_path: Path
 ) -> None:
     conf = {"spark.sparklatency.auto": "source,terminal", "spark.sparklatency.auto.batch": "true"}
-    said = _said(cluster, tmp_path, "unmarked_batch.py", broker.address, topic, conf=conf)
+    said = _said(cluster, tmp_path, "unmarked_batch.py", broker.address, topic, str(RECORDS), conf=conf)
     assert said == [
         {f"source-0-kafka[{topic}]": RECORDS * reads, "sink": RECORDS * reads} for reads in (1, 2)
     ]

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from random import Random
 
 import pytest
-from children import await_until
 from closing import LAG, WINDOW
 from closing_drivers import Inbox, Place, Windows, has_read, starting
 from cluster import LINES, Spark
+from waits import await_until
 
 from sampling import IS_FULL, SEED, by_turns
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from children import Child, await_until
+from children import Child
 from cluster import LINES
+from waits import await_until
 
 HELD = Path(__file__).parent / "held.py"
 PROJECT = Path(__file__).parents[2] / "python" / "pyproject.toml"

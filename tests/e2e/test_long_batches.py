@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 from broker import Broker, resolved
-from children import Child, await_until
+from children import Child
 from cluster import LINES, Spark, settings
 from long_batches import MICRO_BATCH, REAL_TIME
+from waits import await_until
 
 from sampling import by_turns
 from scraping import Prometheus, scraping

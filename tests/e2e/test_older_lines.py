@@ -8,6 +8,7 @@ import json
 import re
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,12 +17,14 @@ from urllib.request import urlopen
 
 import pytest
 from broker import free_port
-from children import Child, await_until
+from children import Child
 from cluster import LINES, OF_SCALA_213, OLDER_LINES, Spark, installed, settings
 from history import running_history_server
 from jdk import java_home
+from waits import EVENTS_WITHIN, await_until
 
-from sparklatency import latency
+from sparklatency import NoFiguresError, latency
+from sparklatency.values.queries import QueryLatency
 
 SCRIPT = Path(__file__).parent / "older_line.py"
 CLIENT = Path(__file__).parent / "connected.py"
@@ -110,13 +113,25 @@ def text(url: str) -> str:
         return str(answer.read().decode())
 
 
+def told(query: str, url: str, app: str | None = None) -> QueryLatency:
+    """What is said of a query once its run is not said to go on: events of its end take their time."""
+
+    def ended() -> QueryLatency | None:
+        with suppress(NoFiguresError):
+            [one] = latency(query, url=url, app=app).queries
+            return one if one.status != "RUNNING" else None
+        return None
+
+    return await_until(ended, EVENTS_WITHIN)
+
+
 def records(query: str, url: str, app: str | None = None) -> dict[str, int]:
-    return {node.node: node.records for node in latency(query, url=url, app=app).nodes}
+    return {node.node: node.records for node in told(query, url, app).nodes}
 
 
 def test_a_query_marked_by_hand_counts_each_record(submitted: Submitted) -> None:
     assert records("by_hand", submitted.ui) == {"source": RECORDS, "sink": KEYS}
-    [query] = latency("by_hand", url=submitted.ui).queries
+    query = told("by_hand", submitted.ui)
     source, sink = query.nodes
     assert source.max is not None
     assert source.min is not None
@@ -131,12 +146,13 @@ def test_a_query_without_a_mark_has_automatic_nodes(submitted: Submitted) -> Non
 
 
 def test_it_runs_on_the_jdk_that_is_meant(submitted: Submitted) -> None:
-    told = json.loads(text(f"{submitted.ui}/api/v1/applications/{submitted.id}/environment"))
-    version = told["runtime"]["javaVersion"]
+    environment = json.loads(text(f"{submitted.ui}/api/v1/applications/{submitted.id}/environment"))
+    version = environment["runtime"]["javaVersion"]
     assert submitted.jdk is MACHINE or version.startswith(f"{submitted.jdk}."), version
 
 
 def test_the_tab_and_prometheus_show_it(submitted: Submitted) -> None:
+    assert told("by_hand", submitted.ui).batches
     assert "by_hand" in text(f"{submitted.ui}/latency/")
     metrics = text(f"{submitted.ui}/api/v1/latency/prometheus")
     assert re.search(rf'sparklatency_records_total{{.*node="source",query="by_hand"}} {RECORDS}\.0', metrics)
@@ -177,9 +193,9 @@ def test_a_jar_for_another_scala_says_so(key: str, tmp_path: Path) -> None:
     with spark.start("refused", tmp_path, "spark-submit", *submit, SCRIPT, *arguments) as driver:
         await_until(lambda: driver.ended() is not None, within=60)
         assert driver.ended() != 0
-        told = driver.log.read_text()
-    assert "sparklatency-spark_3.5_2.12 is not for this Spark, which is 3.5.9 with Scala 2.13." in told
-    assert "Take sparklatency-spark_3.5_2.13, " in told
+        log = driver.log.read_text()
+    assert "sparklatency-spark_3.5_2.12 is not for this Spark, which is 3.5.9 with Scala 2.13." in log
+    assert "Take sparklatency-spark_3.5_2.13, " in log
 
 
 @pytest.mark.parametrize("line", [line for line in OLDER_LINES if line != "3.5"][:1] if LINES else [])
@@ -196,9 +212,9 @@ def test_a_jar_for_another_line_alone_says_so_and_lets_the_application_go_on(
     submit = ["--master", "local[1]", "--conf", "spark.ui.enabled=false", "--jars", str(other.jar)]
     with spark.start("alone", tmp_path, "spark-submit", *submit, script) as driver:
         assert driver.finish(within=60) == ["rows: 3"]
-        told = driver.log.read_text()
-    assert f"{other.artifact} is not for this Spark, which is {line}." in told
-    assert f"Take {spark.artifact}, " in told
+        log = driver.log.read_text()
+    assert f"{other.artifact} is not for this Spark, which is {line}." in log
+    assert f"Take {spark.artifact}, " in log
 
 
 @pytest.mark.parametrize("line", [line for line in OLDER_LINES if line != "3.5"])  # it cannot have it

@@ -14,9 +14,10 @@ from urllib.request import urlopen
 
 import pytest
 from broker import resolved, running_broker
-from children import Child, await_until
+from children import Child
 from click.testing import CliRunner, Result
 from cluster import LINES, Spark, running_cluster, settings
+from waits import await_until
 
 from sampling import by_turns
 from scraping import Prometheus, scraping

@@ -3,11 +3,14 @@
 import json
 import sys
 from contextlib import redirect_stdout
+from functools import partial
 from io import StringIO
 
 from pipeline import read
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import count, window
+from pyspark.sql.streaming.query import StreamingQuery
+from waits import EVENTS_WITHIN, await_until
 
 from sparklatency import latency
 
@@ -41,11 +44,18 @@ def main(brokers: str, records: str, results: str, checkpoint: str) -> None:
             .start()
         )
         query.awaitTermination()
+        if auto:  # without nodes there is nothing to wait for
+            await_until(partial(has_told, query), EVENTS_WITHIN)
         with redirect_stdout(StringIO()) as plan:
             query.explain()
         nodes = {node.node: node.records for node in latency().nodes}
         said = {"plan": plan.getvalue(), "nodes": nodes, "markers": took(name)}
         print(json.dumps(said), flush=True)
+
+
+def has_told(query: StreamingQuery) -> bool:
+    """Whether all events of a query that has ended have come."""
+    return [one.status for one in latency(query).queries] == ["FINISHED"]
 
 
 def took(name: str) -> list[list[str | int | None]]:

@@ -15,7 +15,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as F  # noqa: N812
 
 from sparklatency import latency, with_e2e_latency
-from support import figures
+from support import eventually, figures
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,7 +85,10 @@ def test_why_a_function_failed_is_told(spark: SparkSession) -> None:
     query = failing.writeStream.format("noop").queryName("fails").start()
     with pytest.raises(StreamingQueryException):
         query.awaitTermination(60)
-    told = [note.text for note in latency("fails").notes if note.code == "failed"]
-    assert len(told) == 1
-    assert told[0].startswith("An error ended this run: ")
-    assert told[0].endswith("ValueError: no rights")
+
+    def told() -> list[str] | None:
+        return [note.text for note in latency("fails").notes if note.code == "failed"] or None
+
+    [why] = eventually(told)
+    assert why.startswith("An error ended this run: ")
+    assert why.endswith("ValueError: no rights")

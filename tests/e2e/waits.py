@@ -1,0 +1,20 @@
+"""Waits that cannot outlast their bound, also for applications under test: this needs nothing but Python."""
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+EVENTS_WITHIN = 60
+"""Seconds that events of what has ended may take through Spark's queues on a busy machine."""
+
+
+def await_until(condition: Callable[[], T | None], within: float, every: float = 0.1) -> T:
+    """Returns the first true value of `condition`; raises TimeoutError at the bound."""
+    deadline = time.monotonic() + within
+    while not (value := condition()):
+        if time.monotonic() > deadline:
+            raise TimeoutError
+        time.sleep(every)
+    return value
