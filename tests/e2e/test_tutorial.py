@@ -3,14 +3,17 @@
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 from broker import running_broker
 from cluster import LINES, Spark
 from reader import Reader, block
+from waits import await_until
 
 from sampling import by_turns
 from sparklatency import SparkLatencyError, latency
+from sparklatency.values.answer import Headline
 from sparklatency.view import Latency
 
 ORDERS = 150
@@ -27,8 +30,22 @@ def reader(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 @pytest.fixture(scope="module")
-def ui(reader: Reader) -> Iterator[str]:
+def headlines() -> dict[int, Headline]:
+    """What the query said while orders came, by the batch that was the last then."""
+    return {}
+
+
+@pytest.fixture(scope="module")
+def ui(reader: Reader, headlines: dict[int, Headline]) -> Iterator[str]:
     """The address of the UI, when every order that was sent has been counted."""
+
+    def is_named() -> bool:
+        found = figures(url)
+        for query in found.queries if found else ():
+            if query.last_batch is not None:
+                headlines[query.last_batch.batch] = query.headline
+        return last_named(headlines) == ["checked"] * 2
+
     with reader.start("topics", block("kafka-topics")) as topics:
         topics.finish(within=60)
     with reader.start("driver", block("spark-submit")) as driver:
@@ -38,6 +55,8 @@ def ui(reader: Reader) -> Iterator[str]:
         url = f"http://127.0.0.1:{started[1]}"
         with reader.start("producer", block("kafka-console-producer")):
             driver.until(lambda: records(url) >= ORDERS, f"it counts {ORDERS} orders", within=240, every=1)
+            with suppress(TimeoutError):  # a test tells what it says instead
+                await_until(is_named, within=120, every=0.5)
         sent = reader.sent()
         driver.until(lambda: records(url) == sent, f"it counts all {sent} orders", within=120, every=1)
         yield url
@@ -48,6 +67,11 @@ def figures(url: str) -> Latency | None:
         return latency("orders", url=url)
     except SparkLatencyError:  # Spark is starting up, or no batch has ended
         return None
+
+
+def last_named(headlines: dict[int, Headline]) -> list[str | None]:
+    """The steps that were named after the last two batches."""
+    return [headline.node for headline in [*headlines.values()][-2:]]
 
 
 def records(url: str) -> int:
@@ -79,6 +103,14 @@ def test_the_watermark_is_that_of_the_orders(ui: str) -> None:
     assert batch is not None
     [watermark] = batch.watermarks
     assert (watermark.source, watermark.column, watermark.delay) == ("kafka[orders]", "placed", 10_000)
+
+
+@pytest.mark.usefixtures("ui")
+def test_the_headline_names_the_slow_step(headlines: dict[int, Headline]) -> None:
+    """As the slowest step or as what fills a batch, once batches follow one another."""
+    texts = [headline.text for headline in headlines.values()]
+    assert last_named(headlines) == ["checked"] * 2, texts
+    assert texts[-1].startswith("Slowest step: checked, ") or " at checked. " in texts[-1], texts
 
 
 @pytest.mark.parametrize("command", ["info", "operators", "watermarks"])
