@@ -13,15 +13,18 @@ from typing import Any
 from urllib.request import urlopen
 
 from pyspark.sql import SparkSession
+from waits import EVENTS_WITHIN, await_until
 
 from sparklatency import latency, with_e2e_latency
 
 
-def run(spark: SparkSession, name: str) -> None:
+def run(spark: SparkSession, name: str, checkpoints: Path) -> None:
+    """Spark keeps the names of folders that it makes up itself, to remove them in the end."""
     rows = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 1).load()
     source = with_e2e_latency(rows, "source", timestamp="timestamp")
     sink = with_e2e_latency(source.filter("value >= 0"), "sink", timestamp="timestamp")
-    sink.writeStream.queryName(name).format("noop").trigger(availableNow=True).start().awaitTermination()
+    writer = sink.writeStream.queryName(name).option("checkpointLocation", str(checkpoints / name))
+    writer.format("noop").trigger(availableNow=True).start().awaitTermination()
 
 
 def look(ui: str) -> None:
@@ -69,9 +72,24 @@ def release(spark: SparkSession) -> None:
 
 
 def live(spark: SparkSession) -> dict[str, tuple[int, int]]:
-    """Instances and bytes of each class, after the garbage has been collected."""
-    jvm: Any = spark._jvm
+    """Instances and bytes of each class, after the garbage has been collected.
+
+    What a collection finds Spark cleans up after it, in a thread of its own: so it takes several.
+    """
     release(spark)
+    found = [histogram(spark)]
+
+    def is_clean() -> bool:
+        found.append(histogram(spark))
+        before, after = (one.get("org.apache.spark.CleanAccum") for one in found[-2:])
+        return before == after
+
+    await_until(is_clean, within=60, every=1)
+    return found[-1]
+
+
+def histogram(spark: SparkSession) -> dict[str, tuple[int, int]]:
+    jvm: Any = spark._jvm
     jcmd = Path(jvm.java.lang.System.getProperty("java.home"), "bin", "jcmd")
     pid = str(jvm.java.lang.ProcessHandle.current().pid())
     printed = subprocess.check_output([jcmd, pid, "GC.class_histogram"], text=True)
@@ -79,8 +97,13 @@ def live(spark: SparkSession) -> dict[str, tuple[int, int]]:
     return {row[3]: (int(row[1]), int(row[2])) for row in rows if len(row) > 3}
 
 
-def seen(spark: SparkSession) -> dict[str, Any]:
-    queries = len(latency().queries)  # once all that has ended is counted
+def statuses() -> list[tuple[str | None, str]]:
+    return [(one.status, one.query) for one in latency().queries]
+
+
+def seen(spark: SparkSession, last: str) -> dict[str, Any]:
+    await_until(lambda: ("FINISHED", last) in statuses(), EVENTS_WITHIN)  # all that has ended is counted
+    queries = len(statuses())
     jvm: Any = spark._jvm
     classes = live(spark)
     return {
@@ -88,26 +111,24 @@ def seen(spark: SparkSession) -> dict[str, Any]:
         "gauges": gauges(spark),
         "beans": {domain: beans(spark, domain) for domain in ("metrics", "sparklatency")},
         "threads": [thread.getName() for thread in jvm.java.lang.Thread.getAllStackTraces().keySet()],
-        "objects": {
-            name: instances
-            for name, (instances, _) in classes.items()
-            if name.startswith(("io.sparklatency.", "org.apache.spark.sql.latency."))
-        },
+        "objects": {name: instances for name, (instances, _) in classes.items()},
         "bytes": {name: size for name, (_, size) in classes.items()},
     }
 
 
-def main(*counts: str) -> None:
+def main(checkpoints: str, *counts: str) -> None:
     spark = SparkSession.builder.appName("many").getOrCreate()
     ui = str(spark.sparkContext.uiWebUrl)
     started = 0
     for count in map(int, counts):
         for number in range(started, count):
-            run(spark, f"query-{number}")
+            run(spark, f"query-{number}", Path(checkpoints))
             if number % 10 == 0:
                 look(ui)
+        if not started:
+            seen(spark, f"query-{count - 1}")  # py4j and the JVM keep what a look makes for the first time
         started = count
-        print("many:", json.dumps(seen(spark)), flush=True)
+        print("many:", json.dumps(seen(spark, f"query-{count - 1}")), flush=True)
 
 
 if __name__ == "__main__":
