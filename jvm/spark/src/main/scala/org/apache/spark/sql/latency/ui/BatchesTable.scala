@@ -28,7 +28,7 @@ private[ui] object BatchesTable {
   private def columns(link: Long => Option[String]): Seq[Column[Row]] = Seq(
     Column.linked[Row](
       "Batch",
-      "its id, or that of the execution outside streaming; a click shows its plan and its jobs"
+      "its id, or that of the execution outside streaming; a click shows its plan, and from there its jobs"
     )(_.batch.batch)(_.batch.execution.flatMap(link)),
     Column.text[Row]("Committed", "when its results could be seen")(row => f"${row.batch.committedMs}%019d")(
       row =>

@@ -64,7 +64,7 @@ private[ui] abstract class LatencyPage(tab: LatencyTab, path: String) extends We
   protected def statisticsLink(base: String, run: String): Option[String] =
     sparkPage(base, "StreamingQuery", s"statistics/?id=${encoded(run)}")
 
-  /** Spark's own page of an execution, with its plan and its jobs: what its address begins with, up to the execution's id. */
+  /** Spark's own page of an execution's plan, which leads to its jobs: its address without the execution's id. */
   protected def executionLink(base: String): Option[String] = sparkPage(base, "SQL", "execution/?id=")
 
   private def sparkPage(base: String, other: String, page: String): Option[String] =
