@@ -2,9 +2,13 @@ package io.sparklatency.spark
 
 import java.sql.Timestamp
 
+import scala.xml.Node
+
 import com.fasterxml.jackson.databind.ObjectMapper
 import io.sparklatency.spark.Lines.MemoryStream
 import io.sparklatency.spark.syntax._
+import io.sparklatency.time.Clock
+import io.sparklatency.time.WallClock
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.ListenerBus
@@ -14,8 +18,9 @@ import org.apache.spark.sql.streaming.StreamingQueryException
 class LatencyTabSuite extends LatencyTabTest {
   test("the first page lists queries, how old records are at their ends, and the slowest step of each") {
     withShop("shop") { (run, _) =>
-      val row = rows(table(get("/latency/")._2, "latency-queries")).find(_("Query") == "shop").get
-      assert(row.keySet === Set("Query", "Status", "p99", "Slowest step", "Watermark lag", "Run"))
+      val queries = table(get("/latency/")._2, "latency-queries")
+      assert(headings(queries) === Seq("Query", "Status", "p99", "Slowest step", "Watermark lag", "Run"))
+      val row = rows(queries).find(_("Query") == "shop").get
       assert((row("Run"), row("Status"), row("p99")) === ((run.take(8), "Running", "400")))
       assert(row("Slowest step") === "sink (75 %)")
     }
@@ -112,13 +117,59 @@ class LatencyTabSuite extends LatencyTabTest {
     } finally query.stop()
   }
 
-  test("a run that was stopped has finished, one that an error ended has failed") {
-    def statusOf(name: String) = {
+  private def statusCell(query: String): Option[Node] =
+    cells(table(get("/latency/")._2, "latency-queries")).find(_("Query").text == query).map(_("Status"))
+
+  private def aMinuteAfterTrigger: Clock = new Clock {
+    override def readEveryRow: Boolean = true
+    override def millis(): Long = clock.millis() + 60000
+    override def at(systemMillis: Long): Long = clock.at(systemMillis)
+  }
+
+  private def red(cell: Node): Seq[String] =
+    (cell \ "_").filter(of => (of \@ "class").split(' ').contains("latency-note-wrong")).map(_.text)
+
+  test("a run whose batch hangs is red in the list and on its page") {
+    val input = stream
+    def shown = {
       ListenerBus.awaitEmpty(spark.sparkContext)
-      rows(table(get("/latency/")._2, "latency-queries")).find(_("Query") == name).map(_("Status"))
+      val line = raw"""<p class="latency-note( latency-note-wrong)?">(Batch \d+ has run for [^:]*)""".r
+        .findFirstMatchIn(get("/latency/query/?id=hangs")._2).map(of => (of.group(1) != null, of.group(2)))
+      (statusCell("hangs").map(red(_).mkString.takeWhile(_ != ':')), line)
     }
+    type Shown = (Option[String], Option[(Boolean, String)])
+    var (before, after): (Shown, Shown) = ((None, None), (None, None))
+    val query = marked(input).writeStream.queryName("hangs").foreachBatch { (batch: DataFrame, id: Long) =>
+      batch.collect()
+      if (id == 1) {
+        before = shown
+        WallClock.install(aMinuteAfterTrigger)
+        try after = shown
+        finally WallClock.install(clock)
+      }
+    }.start()
+    try {
+      for (_ <- 1 to 2) {
+        input.addData(ago(1))
+        query.processAllAvailable()
+      }
+      assert(before === ((Some(""), Some((false, "Batch 1 has run for 0 ms")))))
+      assert(after === ((
+        Some("RunningBatch 1 has run for 1 min"),
+        Some((true, "Batch 1 has run for 1 min"))
+      )))
+    } finally query.stop()
+  }
+
+  test("a run that was stopped has finished, one that an error ended has failed") {
+    def cellOf(name: String) = {
+      ListenerBus.awaitEmpty(spark.sparkContext)
+      statusCell(name)
+    }
+    def statusOf(name: String) = cellOf(name).map(_.text)
     withShop("stopped")((_, _) => assert(statusOf("stopped") === Some("Running")))
     assert(statusOf("stopped") === Some("Finished"))
+    assert(cellOf("stopped").map(red) === Some(Nil))
 
     for (failing <- Seq(0, 1)) {
       val (input, name) = (stream, s"broken-$failing")
@@ -132,8 +183,11 @@ class LatencyTabSuite extends LatencyTabTest {
       })
       val shown = statusOf(name).get
       assert(shown.startsWith("FailedAn error ended this run: ") && shown.endsWith("Details"), shown)
+      assert(cellOf(name).map(red(_).mkString) === Some(shown.stripSuffix("Details")), "it is red")
       val page = get(s"/latency/query/?id=$name")._2
       assert(page.contains("failed, run "))
+      val line = raw"""<p class="latency-note latency-note-wrong">Failed: .*? on purpose""".r
+      assert(line.findFirstIn(page).nonEmpty, page)
       assert(page.split("An error ended this run: ").length === 2, "it is said once")
       assert(get(s"/api/v1/latency/queries/$name")._2.contains("\"FAILED\""))
     }
@@ -199,6 +253,21 @@ class LatencyTabSuite extends LatencyTabTest {
         batch("Commit p99")
       ) === (("0", "1", "400", "400")))
     }
+  }
+
+  test("the list shows how each query's p99 went over its last batches") {
+    val input = stream
+    val query = start(marked(input), "line")
+    try {
+      for (age <- Seq(100, 400)) {
+        input.addData(ago(age))
+        query.processAllAvailable()
+      }
+      ListenerBus.awaitEmpty(spark.sparkContext)
+      val listed = cells(table(get("/latency/")._2, "latency-queries")).find(_("Query").text == "line").get
+      val line = (listed("p99") \ "svg").filter(_ \@ "class" == "latency-sparkline")
+      assert((line \ "title").text === "p99 of the last 2 batches, 100 ms to 400 ms")
+    } finally query.stop()
   }
 
   test(

@@ -31,8 +31,13 @@ trait PagesTest extends StreamingTest {
     ).replace("&nbsp;", " "))
   }
 
-  protected def rows(table: Node): Seq[Map[String, String]] = {
-    val headings = (table \ "thead" \ "tr" \ "th").map(_.text)
-    (table \ "tbody" \ "tr").map(row => headings.zip((row \ "td").map(_.text.trim)).toMap)
-  }
+  protected def rows(table: Node): Seq[Map[String, String]] =
+    cells(table).map(_.map { case (heading, cell) => heading -> cell.text.trim })
+
+  /** The same with all that is in a cell. */
+  protected def cells(table: Node): Seq[Map[String, Node]] =
+    (table \ "tbody" \ "tr").map(row => headings(table).zip(row \ "td").toMap)
+
+  /** From left to right. */
+  protected def headings(table: Node): Seq[String] = (table \ "thead" \ "tr" \ "th").map(_.text)
 }
