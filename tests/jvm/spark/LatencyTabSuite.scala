@@ -255,6 +255,31 @@ class LatencyTabSuite extends LatencyTabTest {
     }
   }
 
+  test("each of the last batches links to Spark's page of its own execution") {
+    val input = stream
+    val query = start(marked(input), "executions")
+    try {
+      for (_ <- 1 to 2) {
+        input.addData(ago(1))
+        query.processAllAvailable()
+        ListenerBus.awaitEmpty(spark.sparkContext)
+      }
+      val page = get(s"/latency/query/?id=${query.runId}")._2
+      val rest = s"/api/v1/applications/${spark.sparkContext.applicationId}/sql"
+      val batches = cells(table(page, "latency-batches"))
+      assert(batches.map(_("Batch").text) === Seq("1", "0"))
+      for (row <- batches) {
+        val (batch, link) = (row("Batch").text, (row("Batch") \ "a").head \@ "href")
+        val (status, execution) = get(link)
+        assert(status === 200)
+        assert(execution.contains(s"MicroBatchWrite[epoch: $batch,"), "its plan")
+        val json = new ObjectMapper().readTree(get(s"$rest/${link.split('=').last}")._2)
+        val lines = json.get("description").asText.split("\n|<br/>").toSeq
+        assert(lines.takeRight(2) === Seq(s"runId = ${query.runId}", s"batch = $batch"))
+      }
+    } finally query.stop()
+  }
+
   test("the list shows how each query's p99 went over its last batches") {
     val input = stream
     val query = start(marked(input), "line")
