@@ -295,6 +295,39 @@ class LatencyTabSuite extends LatencyTabTest {
     } finally query.stop()
   }
 
+  test("a node whose last figures are from before the window shows them, beside one that has newer ones") {
+    val input = stream
+    val worked = marked(input).withColumn("worked", slow(300)(unix_millis(col("value"))))
+    val old = worked.filter(s"worked < ${Start + 60000}").withE2ELatency("sink", "value")
+    val query = start(old, "not_all_quiet")
+    try {
+      input.addData(ago(100))
+      query.processAllAvailable()
+      ListenerBus.awaitEmpty(spark.sparkContext)
+      clock.advance(180000)
+      input.addData(new Timestamp(clock.millis() - 150))
+      query.processAllAvailable()
+      ListenerBus.awaitEmpty(spark.sparkContext)
+      clock.advance(20000)
+
+      val page = get(s"/latency/query/?id=${query.runId}")._2
+      val note = "No record came to sink within the window: sink shows its last batch, 3.3 min ago."
+      assert(page.contains(s"""<p class="latency-note latency-note-info">$note</p>"""), page)
+      assert(page.contains("Slowest step: <strong>sink</strong>, 250 ms of 400 ms (63 %)"), page)
+      val nodes = rows(table(page, "latency-nodes"))
+      assert(nodes.map(row => Seq("Node", "Own time", "Share", "Avg", "p99").map(row)) ===
+        Seq(Seq("source", "150.0", "38 %", "150.0", "150"), Seq("sink", "250.0", "63 %", "400.0", "400")))
+      val drawn = "class=\"(latency-node[^\"]*)\"><title>(.*?)</title>".r.findAllMatchIn(page)
+        .map(of => (of.group(1), of.group(2).takeWhile(_ != ';'))).toSeq
+      assert(drawn === Seq(
+        ("latency-node latency-critical", "source: avg 150 ms · p99 150 ms"),
+        ("latency-node latency-critical", "sink: avg 400 ms · p99 400 ms")
+      ))
+      val listed = rows(table(get("/latency/")._2, "latency-queries")).find(_("Query") == "not_all_quiet").get
+      assert((listed("p99"), listed("Slowest step")) === (("400", "sink (63 %)")))
+    } finally query.stop()
+  }
+
   test(
     "a lag is that at the last commit: of the query on the first page, of each watermark on its own page"
   ) {
