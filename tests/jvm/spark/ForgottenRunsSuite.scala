@@ -7,6 +7,7 @@ import scala.jdk.CollectionConverters._
 
 import io.sparklatency.answer.RunStatus
 import io.sparklatency.figures.Measure
+import org.apache.spark.scheduler.SparkListenerEnvironmentUpdate
 import org.apache.spark.sql.latency.history.BatchArchive
 import org.apache.spark.sql.latency.history.StoredBatch
 import org.apache.spark.sql.latency.history.StoredEnd
@@ -105,11 +106,8 @@ class ForgottenRunsSuite extends AnyFunSuite with ArchivedBatches {
     val stored = new BatchArchive(kv, kept = 50, used = true)
     def start(name: String): UUID = {
       val run = UUID.randomUUID
-      stored.onOtherEvent(QueryEvents.started(
-        UUID.randomUUID,
-        run,
-        name
-      )) // without a checkpoint each has an id of its own
+      val id = UUID.randomUUID // without a checkpoint each start has one of its own
+      stored.onOtherEvent(QueryEvents.started(id, run, name))
       run
     }
     def listed = shown(kv).queries.flatMap(_.runId).toSet
@@ -126,6 +124,27 @@ class ForgottenRunsSuite extends AnyFunSuite with ArchivedBatches {
     stored.onOtherEvent(end(beside))
     assert(listed === Set(beside.toString, other.toString))
     assert(shown(kv).all.earlier.flatMap(_.runId) === Seq(running.toString))
+  }
+
+  test("of an event log a run without a batch shows if the application's settings have the plugin") {
+    val plugin = "io.sparklatency.LatencyPlugin"
+    val shows = Seq(
+      Seq("spark.plugins" -> plugin) -> true,
+      Seq("spark.plugins" -> s"com.example.Other,$plugin") -> true,
+      Seq("spark.plugins" -> "com.example.Other") -> false,
+      Seq("spark.sql.extensions" -> "org.apache.spark.sql.latency.application.LatencyExtensions") -> false,
+      Nil -> false
+    )
+    for ((settings, isShown) <- shows) {
+      val kv = new InMemoryStore
+      val stored = new BatchArchive(kv, kept = 50)
+      stored.onEnvironmentUpdate(SparkListenerEnvironmentUpdate(Map("Spark Properties" -> settings)))
+      val (query, run) = (UUID.randomUUID, UUID.randomUUID)
+      stored.onOtherEvent(QueryEvents.started(query, run, "fails"))
+      stored.onOtherEvent(new QueryTerminatedEvent(query, run, Some("at once"), None))
+      val said = shown(kv).query("fails").map(shown(kv).answer(_).headline.text)
+      assert(said === Option.when(isShown)("An error ended this run: at once"), settings)
+    }
   }
 
   test("how a run ended is known as long as the run is, though many end that nothing else is known of") {
