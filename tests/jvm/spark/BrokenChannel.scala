@@ -13,13 +13,9 @@ object BrokenChannel {
   private val failed = new AtomicInteger
   def failures: Int = failed.get
 
-  /** For as long as the block runs tasks find no driver in this process, and a channel that fails. */
+  /** For as long as the block runs tasks find no driver in this process. */
   def during(body: => Unit): Unit = {
     RunningTasks.stopReceiving()
-    RunningTasks.sendBy { _ =>
-      failed.incrementAndGet()
-      throw new IllegalStateException("broken on purpose")
-    }
     try body
     finally {
       RunningTasks.stopSending()
@@ -29,6 +25,12 @@ object BrokenChannel {
         report => received(ReportMessage(report))
       )
     }
+  }
+
+  /** The channel that tasks find from now on fails. */
+  def open(): Unit = RunningTasks.sendBy { _ =>
+    failed.incrementAndGet()
+    throw new IllegalStateException("broken on purpose")
   }
 
   def message(part: PublishedPart): AnyRef = PublishedMessage(part)

@@ -46,8 +46,11 @@ object RunningTasks extends Logging {
 
   private[latency] def stopReceiving(): Unit = driver = None
 
-  /** The plugin of this executor says how messages go to the driver. */
-  def sendBy(send: AnyRef => Unit): Unit = channel = Some(send)
+  /** The plugin of this executor says how messages go to the driver. Of a new way it is said anew that it fails. */
+  def sendBy(send: AnyRef => Unit): Unit = {
+    channel = Some(send)
+    warned.set(false)
+  }
 
   def stopSending(): Unit = channel = None
 
@@ -93,7 +96,7 @@ object RunningTasks extends Logging {
 
   /**
    * Called in the thread of a task, or in the daemon thread, with the recorder's lock held. A failure of ours must not fail
-   * the task, so it is logged once.
+   * the task, so it is logged once for each channel.
    */
   def publish(part: PublishedPart, task: TaskContext, figures: TaskFigures): Unit =
     try {
