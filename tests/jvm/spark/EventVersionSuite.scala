@@ -146,6 +146,16 @@ class EventVersionSuite extends AnyFunSuite {
     ))
   }
 
+  test(
+    "the warning of batches that are skipped is short, though their query's name has a million characters"
+  ) {
+    val archive = new BatchArchive(new InMemoryStore, kept = 10)
+    val batch = read(ofVersion99).copy(query = "x" * 1000000)
+    val logged = Logged.during(archive.onOtherEvent(batch))
+    assert(logged.map(_.takeWhile(_ != ':').take(200)) ===
+      Seq(s"batches of query '${"x" * 24}…${"x" * 23}' are skipped"))
+  }
+
   test("a batch whose summaries are of a newer format is skipped whole") {
     val store = new InMemoryStore
     val archive = new BatchArchive(store, kept = 10)

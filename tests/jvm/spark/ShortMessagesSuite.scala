@@ -66,6 +66,24 @@ class ShortMessagesSuite extends StreamingTest {
     assert(message(wide(event).withE2ELatency("n")).endsWith(s"columns that hold one: $ten"))
   }
 
+  test("what the log says of a query is short, though its name has a million characters") {
+    withSettings("spark.sparklatency.auto" -> "terminal") {
+      val input = stream
+      val query = start(watermarked(input).select(lit(1).as("one")).repartition(1), long)
+      try {
+        val log = Logged.during {
+          input.addData(ago(1))
+          query.processAllAvailable()
+        }
+        val name = s"${"x" * 24}…${"x" * 23}"
+        assert(log.filter(_.contains("left out")).map(_.take(most)) === Seq(
+          s"query '$name': node 'sink' is left out: no column there holds a record timestamp: 'one'; " +
+            "the projection to one drops 'value': keep it there"
+        ))
+      } finally query.stop()
+    }
+  }
+
   test("what the log says of a place that is left out is short, though it has 2,000 columns") {
     withSettings("spark.sparklatency.auto" -> "terminal") {
       val input = stream

@@ -5,6 +5,7 @@ import java.time.Instant
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
+import io.sparklatency.answer.Readable
 import io.sparklatency.figures.WindowSettings
 import io.sparklatency.recording.NewerFormatException
 import io.sparklatency.spark.base.LatencyConf
@@ -75,7 +76,8 @@ private[spark] final class BatchArchive(
     try add(batch)
     catch {
       case newer: NewerFormatException =>
-        if (!hasSkipped) logWarning(s"batches of query '${batch.query}' are skipped: ${newer.getMessage}")
+        if (!hasSkipped)
+          logWarning(s"batches of query '${Readable.name(batch.query)}' are skipped: ${newer.getMessage}")
         hasSkipped = true
     }
 

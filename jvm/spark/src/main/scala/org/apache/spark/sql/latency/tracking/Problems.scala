@@ -2,6 +2,7 @@ package org.apache.spark.sql.latency.tracking
 
 import scala.collection.mutable
 
+import io.sparklatency.answer.Readable
 import org.apache.spark.internal.Logging
 
 /**
@@ -16,7 +17,7 @@ private[latency] final class Problems extends Logging {
   /** @param isChosen whether a setting asked for it: then it is no warning */
   def tellOnce(query: String, problem: String, isChosen: Boolean = false): Unit =
     if (synchronized(told.size < Problems.ToldAtMost && told.add(query -> problem))) {
-      val text = s"query '$query': $problem"
+      val text = s"query '${Readable.name(query)}': $problem"
       if (isChosen) logInfo(text) else logWarning(text)
     }
 

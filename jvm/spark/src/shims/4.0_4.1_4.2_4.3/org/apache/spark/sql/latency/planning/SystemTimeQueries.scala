@@ -2,6 +2,7 @@ package org.apache.spark.sql.latency.planning
 
 import java.util.UUID
 
+import io.sparklatency.answer.Readable
 import io.sparklatency.spark.base.LatencyConf
 import io.sparklatency.spark.base.OurFailure
 import org.apache.spark.internal.Logging
@@ -62,7 +63,7 @@ private[latency] final class SystemTimeQueries(session: SparkSession, applicatio
   }
 
   private def warn(query: MicroBatchExecution): Unit = SystemTimeWarnings.of(query).foreach { problem =>
-    logWarning(s"query ${CurrentQuery.nameOf(query)}: $problem")
+    logWarning(s"query ${Readable.name(CurrentQuery.nameOf(query))}: $problem")
     try applications.of(session.sparkContext).warned(query.runId.toString, problem)
     catch { case OurFailure(_) => } // the log has it
   }
