@@ -10,8 +10,8 @@ class ContrastSuite extends AnyFunSuite {
   import ContrastSuite._
 
   private val themes = Seq(
-    Theme("light", colour("#ffffff"), colour("#212529"), secondary = 0.75),
-    Theme("dark", colour("#212529"), colour("#dee2e6"), secondary = 0.75)
+    Theme("light", colour("#ffffff"), colour("#212529"), 0.75, colour("#664d03"), colour("#58151c")),
+    Theme("dark", colour("#212529"), colour("#dee2e6"), 0.75, colour("#ffda6a"), colour("#ea868f"))
   )
 
   for (theme <- themes) {
@@ -23,8 +23,11 @@ class ContrastSuite extends AnyFunSuite {
         assert(contrast(mixed(plain, theme.text, lift(theme)), theme.page) >= 3, name)
     }
 
-    test(s"neighbours in a bar have a ${theme.name} page between them") {
+    // The page has 3 to 1 with either, as above. How wide it is between them is only what the style sheet says: half a pixel
+    // between phases is seen as a lighter or darker line, not as the page's own colour.
+    test(s"the style sheet has the ${theme.name} page between neighbours in a bar") {
       assert(rule("latency-split").contains("gap: 2px"))
+      assert(rule("latency-phase").contains("stroke-width: .5px"))
       assert(rule("latency-phase").contains("stroke: var(--bs-body-bg)"))
     }
 
@@ -42,6 +45,20 @@ class ContrastSuite extends AnyFunSuite {
         "box" -> edge
       )
       for ((name, mark) <- marks) assert(contrast(mark, theme.page) >= 3, name)
+    }
+
+    test(s"ticks, notes and muted text can be read on a ${theme.name} page") {
+      val secondary = mixed(theme.page, theme.text, theme.secondary)
+      val texts = Seq(
+        ("latency-tick", "fill", "secondary-color", secondary), // as Spark's class of muted text has it
+        ("latency-note", "color", "secondary-color", secondary),
+        ("latency-note-warn", "color", "warning-text-emphasis", theme.warning),
+        ("latency-note-wrong", "color", "danger-text-emphasis", theme.danger)
+      )
+      for ((style, property, variable, text) <- texts) {
+        assert(rule(style).contains(s"$property: var(--bs-$variable)"))
+        assert(contrast(text, theme.page) >= 4.5, style)
+      }
     }
 
     test(s"text on the warmest node can be read on a ${theme.name} page") {
@@ -92,5 +109,12 @@ object ContrastSuite {
   private type Colour = Seq[Double]
 
   /** Of Bootstrap 5.3, which Spark's pages use. */
-  private final case class Theme(name: String, page: Colour, text: Colour, secondary: Double)
+  private final case class Theme(
+      name: String,
+      page: Colour,
+      text: Colour,
+      secondary: Double,
+      warning: Colour,
+      danger: Colour
+  )
 }

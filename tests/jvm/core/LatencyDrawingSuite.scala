@@ -11,6 +11,7 @@ import io.sparklatency.drawing.GraphDrawing
 import io.sparklatency.drawing.LatencyChart
 import io.sparklatency.drawing.PhasesChart
 import io.sparklatency.drawing.Sparkline
+import io.sparklatency.drawing.Stylesheet
 import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.NodeLatencies
 import io.sparklatency.figures.NodeTimes
@@ -180,6 +181,34 @@ class LatencyDrawingSuite extends AnyFunSuite {
     assert((drawn \ "a").map(_ \@ "class").apply(3) === "latency-node latency-critical latency-folded")
     val edges = (drawn \ "path").map(_ \@ "class").filter(_.startsWith("latency-edge"))
     assert(edges === Seq.fill(4)("latency-edge latency-critical"))
+  }
+
+  /** The widths between which a drawing is seen, in pixels, and its own. */
+  private def widths(drawn: Elem): Seq[Double] = {
+    val limits = raw"max-width: ([\d.]+)px; min-width: ([\d.]+)px".r
+    val Some(found) = limits.findFirstMatchIn(drawn \@ "style"): @unchecked
+    Seq(found.group(2), found.group(1), (drawn \@ "viewBox").split(' ')(2)).map(_.toDouble)
+  }
+
+  /** So high is text that is as small as a drawing may become. */
+  private val leastPixels = 7.9
+
+  test("forty nodes that add nothing fit beside one another, and forty that do stay readable") {
+    def chain(ms: Int => Long) =
+      (1 until 40).scanLeft(node("n0")(100))((before, i) => node(s"n$i", before.id)(ms(i)))
+
+    val folded = graph(chain(i => if (i == 39) 9000 else 100): _*)
+    assert(texts(folded, "latency-id") === Seq("n0", "38 nodes", "n39"))
+    assert(widths(folded) === Seq(429.0, 650.0, 650.0))
+
+    val long = graph(chain(i => 100 + 100L * i): _*)
+    assert(texts(long, "latency-id") === (0 until 40).map(i => s"n$i"))
+    assert(widths(long) === Seq(6045.6, 9160.0, 9160.0))
+
+    val size = raw"svg\.latency-graph, svg\.latency-chart \{[^}]*font-size: (\d+)px".r
+      .findFirstMatchIn(Stylesheet.css).map(_.group(1).toInt)
+    for (Seq(least, _, own) <- Seq(folded, long).map(widths))
+      assert(size.exists(_ * least / own >= leastPixels))
   }
 
   test("what fits is not folded, and neither are forks nor what adds something") {

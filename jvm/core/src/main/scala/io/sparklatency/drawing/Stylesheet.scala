@@ -2,7 +2,8 @@ package io.sparklatency.drawing
 
 /**
  * How drawings and pages look: in the colours of Spark's pages, whose theme (light or dark) sets their variables. In both, text
- * has a contrast of 4.5 to 1 with what is under it, and marks of 3 to 1 with the page, which is seen between neighbours.
+ * has a contrast of 4.5 to 1 with what is under it, and marks of 3 to 1 with the page, which is between neighbours: two pixels of it
+ * between parts of an age, half a pixel between phases of a batch.
  */
 object Stylesheet {
   val css: String =
