@@ -23,8 +23,8 @@ class ContrastSuite extends AnyFunSuite {
         assert(contrast(mixed(plain, theme.text, lift(theme)), theme.page) >= 3, name)
     }
 
-    // The page has 3 to 1 with either, as above. How wide it is between them is only what the style sheet says: half a pixel
-    // between phases is seen as a lighter or darker line, not as the page's own colour.
+    // The page has 3 to 1 with either, as above. How wide it is between them is only what the style sheet says: half a
+    // pixel between phases is seen as a lighter or darker line, not as the page's own colour.
     test(s"the style sheet has the ${theme.name} page between neighbours in a bar") {
       assert(rule("latency-split").contains("gap: 2px"))
       assert(rule("latency-phase").contains("stroke-width: .5px"))
@@ -67,6 +67,19 @@ class ContrastSuite extends AnyFunSuite {
       assert(opacity > 0.4)
       assert(contrast(theme.text, mixed(theme.page, variable(theme, "heat"), opacity)) >= 4.5)
     }
+  }
+
+  test("where Spark's pages set no colours of a theme, those of a light page stand in, and nowhere else") {
+    val light = themes.head
+    def found(pattern: String, in: String) = pattern.r.findAllMatchIn(in).map(_.group(1)).toSeq
+    val standIns = found(raw":where\(:root\) \{(.*?)\}", Stylesheet.css).mkString
+    val set = found(raw"(--bs-[\w-]+):", Stylesheet.css)
+    assert(set === found(raw"(--bs-[\w-]+):", standIns), "a page's own theme comes first")
+    assert(set.toSet === found(raw"var\((--bs-[\w-]+)\)", Stylesheet.css).toSet)
+    def value(name: String) = found(s"--bs-$name: ([^;]+);", standIns).head
+    val colours = Seq("body-bg", "body-color", "warning-text-emphasis", "danger-text-emphasis").map(value)
+    assert(colours.map(colour) === Seq(light.page, light.text, light.warning, light.danger))
+    assert(value("secondary-color") === "rgba(33, 37, 41, 0.75)")
   }
 
   private def rule(name: String): String =

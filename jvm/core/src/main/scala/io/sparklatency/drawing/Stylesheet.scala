@@ -1,13 +1,21 @@
 package io.sparklatency.drawing
 
 /**
- * How drawings and pages look: in the colours of Spark's pages, whose theme (light or dark) sets their variables. In both, text
- * has a contrast of 4.5 to 1 with what is under it, and marks of 3 to 1 with the page, which is between neighbours: two pixels of it
- * between parts of an age, half a pixel between phases of a batch.
+ * How drawings and pages look: in the colours of Spark's pages, whose theme (light or dark) sets their variables. In both,
+ * text has a contrast of 4.5 to 1 with what is under it, and marks of 3 to 1 with the page, which is between neighbours:
+ * two pixels of it between parts of an age, half a pixel between phases of a batch.
+ *
+ * Before Spark 4.2 its pages are light and set none of these variables, and know some classes by other names. Then ours
+ * stand in: by `:where` they count less than whatever a page sets itself.
  */
 object Stylesheet {
   val css: String =
     """
+      |:where(:root) { --bs-body-bg: #ffffff; --bs-body-color: #212529; --bs-secondary-color: rgba(33, 37, 41, 0.75); }
+      |:where(:root) { --bs-border-color: #dee2e6; --bs-link-color: #0d6efd; }
+      |:where(:root) { --bs-warning-text-emphasis: #664d03; --bs-danger-text-emphasis: #58151c; }
+      |:where(.text-body-secondary) { color: var(--bs-secondary-color); }
+      |:where(.me-3) { margin-right: 1rem; }
       |:root { --latency-heat: #fd7e14; --latency-line: #0d6efd; --latency-high: #b35900; --latency-lift: 0%; }
       |[data-bs-theme="dark"] { --latency-line: #6ea8fe; --latency-high: #fd7e14; --latency-lift: 45%; }
       |.latency-scroll { overflow-x: auto; }
