@@ -33,8 +33,10 @@ trait StreamingTest extends SparkTest {
   }
 
   /**
-   * Waits until all that was added is processed. Spark's own call returns too early where a trigger that found no data before
-   * it was added ends after the call; the second call is not deceived by that trigger.
+   * Waits until all that was added is processed, and until the trigger after it, which found nothing more, has told its
+   * progress. Spark's own call is enough for the first: a trigger looks for data and says that there is none under one
+   * lock, so none that looked before the call can end it. But the call ends within the trigger that found nothing. The
+   * second call ends within a later one.
    */
   protected def processAll(query: StreamingQuery): Unit = (1 to 2).foreach(_ => query.processAllAvailable())
 
