@@ -52,7 +52,7 @@ def test_without_figures_no_step_is_called_slow() -> None:
     nothing = figures()
     assert summary(nothing) == (
         "No figures yet: no batch of a query with a marked node has ended. "
-        "Mark one by hand, or set spark.sparklatency.auto."
+        "If none is marked, mark one by hand, or set spark.sparklatency.auto."
     )
     for shown in (nothing, figures(query("q", node("a"))), figures(query("q", unknown("a"), unknown("b")))):
         assert not names_a_step(shown)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 NOTHING = (
     "No figures yet: no batch of a query with a marked node has ended. "
-    "Mark one by hand, or set spark.sparklatency.auto."
+    "If none is marked, mark one by hand, or set spark.sparklatency.auto."
 )
 UNKNOWN = "–"  # noqa: RUF001  an en dash, as in printed tables
 NAME_WIDTH = 48

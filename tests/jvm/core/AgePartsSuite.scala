@@ -6,6 +6,7 @@ import io.sparklatency.figures.Batch
 import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.NodeLatencies
 import io.sparklatency.figures.Waits
+import org.scalactic.Tolerance._
 import org.scalatest.funsuite.AnyFunSuite
 
 /** What made the records of a batch old that commits at 10,000, has read since 6,000, and was triggered at 5,000. */
@@ -61,6 +62,14 @@ class AgePartsSuite extends AnyFunSuite {
     val parts = AgeParts.of(stamped, None).get
     assert(parts === AgeParts("sink", Waits(0, 0, 0, 0, 0), work = 1000, state = 0, commit = 1000))
     assert(parts.whole === 2000.0)
+  }
+
+  test("of records of which some were stamped late, the others wait as long as they did") {
+    // Half are 10 s old when the batch begins to read at 6,000, half were stamped at 7,000; all pass at 9,000.
+    val mixed = batch(Aged.node("sink")(13000, 2000).committed(14000, 3000))
+    val parts = AgeParts.of(mixed, None).get
+    assert((parts.commit, parts.whole) === ((1000.0, 8500.0)))
+    assert(parts.work === 2500.0 +- 25 && parts.waits.arrivedOld === 2500.0 +- 25) // by a histogram
   }
 
   test("what is less than a millisecond before the first read is no work, and no less than none") {

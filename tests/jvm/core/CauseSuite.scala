@@ -89,7 +89,7 @@ class CauseSuite extends AnyFunSuite {
       "A batch takes 46 s, 40 s of it in the stage of source and scored. Make that faster, or give it more cores."
     ))
     assert(said(batch(parts(before = 41000), times(1000)))._3.endsWith(
-      "A batch takes 46 s, 45 s of it to write and commit what leaves scored. Make the sink faster."
+      "A batch takes 46 s, 45 s of it after scored. Make the sink faster, and whatever stands before it without a node."
     ))
     val late = times(100).copy(firstReadMicros = 55000L * 1000)
     val (_, node, text) = said(batch(parts(before = 41000), late))

@@ -5,8 +5,10 @@ import io.sparklatency.figures.Batch
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.MeasureSnapshot
 import io.sparklatency.figures.NodeLatencies
+import io.sparklatency.figures.NodeSnapshot
 import io.sparklatency.figures.SourceWatermark
 import io.sparklatency.figures.WatermarkKind
+import io.sparklatency.recording.LatencySummary
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Which step takes the time, in one sentence. */
@@ -143,6 +145,33 @@ class HeadlineSuite extends AnyFunSuite {
       Answered.answer(long).headline.text.startsWith("Slowest step: before source, 9 s"),
       "in the first batch"
     )
+  }
+
+  test("where no batch ends nodes are compared by what tasks have shown") {
+    val before = Answered.query(node("source")(1600), node("sink", "source")(4200))
+    val now = Answered.withoutEnd(node("source")(100), node("sink", "source")(9000))
+    val shown = now.copy(nodes = now.nodes.zip(before.nodes).map { case (one, last) =>
+      one.copy(
+        batch = last.batch,
+        measures = one.measures.map { case (of, all) => of -> all.copy(ended = last.batch.get(of)) }
+      )
+    })
+    assert(Answered.answer(shown).headline.text === "Slowest step: sink, 8.9 s of 9 s (99 %)")
+  }
+
+  test("a node that no batch has reached is compared with none, and keeps the others' shares") {
+    val all = Answered.query(node("source")(1600), node("sink", "source")(4200), node("new", "source")(9000))
+    def running(ended: LatencySummary)(node: NodeSnapshot) = {
+      val measures = node.measures.map { case (of, figures) => of -> figures.copy(ended = Some(ended)) }
+      node.copy(measures = measures)
+    }
+    val nodes = all.nodes.map(one =>
+      if (one.id == "new") running(LatencySummary.empty)(one).copy(batch = Map.empty)
+      else running(one.lastLatency)(one)
+    )
+    assert(Answered.answer(all.copy(nodes =
+      nodes
+    )).headline.text === "Slowest step: sink, 2.6 s of 4.2 s (62 %)")
   }
 
   test("a name is on one line, and no longer than a sentence bears; the node's id is whole") {

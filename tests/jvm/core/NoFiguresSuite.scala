@@ -8,7 +8,7 @@ class NoFiguresSuite extends AnyFunSuite {
 
   test("without any figures it is said what they wait for") {
     assert(
-      NoFigures.yet === "No figures yet: no batch of a query with a marked node has ended. Mark one by hand, or set spark.sparklatency.auto."
+      NoFigures.yet === "No figures yet: no batch of a query with a marked node has ended."
     )
   }
 

@@ -117,7 +117,7 @@ class OperatorPathSuite extends AnyFunSuite {
     assert(work(1000).commit === None && work(1000).text === text(diamond: _*))
     assert(
       work(4500).text ===
-        "Batch 7: to write and commit what leaves sink took longest: 4 s of 4.5 s (89 %) from the first read to the commit."
+        "Batch 7: what comes after sink took longest: 4 s of 4.5 s (89 %) from the first read to the commit."
     )
     assert(work(4500).commit.map(commit => (commit.node, commit.ms, commit.whole)) === Some((
       "sink",
@@ -125,7 +125,7 @@ class OperatorPathSuite extends AnyFunSuite {
       4500.0
     )))
     assert(work(4500).commit.forall(commit => commit.share + work(4500).path.latency / commit.whole <= 1))
-    assert(Work.of(batch(diamond: _*).copy(of = BatchTimes.SoFar), Some(4500)).commit === None)
+    assert(Work.of(batch(diamond: _*).copy(of = BatchTimes.Window), Some(4500)).commit === None)
   }
 
   private def notes(bound: Option[Double]): Seq[String] = {

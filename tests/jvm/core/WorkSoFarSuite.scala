@@ -115,7 +115,7 @@ class WorkSoFarSuite extends AnyFunSuite {
       runs.answer.workSoFar.map(_.text)
     }
     assert(said(None) === Some(
-      "Batch 12 so far: to write and commit what leaves b took longest: 27 s of 36 s (75 %) since the first read: no task runs now."
+      "Batch 12 so far: what comes after b took longest: 27 s of 36 s (75 %) since the first read. No task of its jobs is known to run."
     ))
     assert(said(Some(Activity.Tasks(1, 1, 2))) ===
       Some("Batch 12 so far: the operators before b took longest: 6 s of 9 s (67 %) since the first read."))

@@ -3,9 +3,9 @@ package io.sparklatency.spark
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.JsonNode
+import io.sparklatency.figures
 import io.sparklatency.figures.Admission
 import io.sparklatency.figures.AgeParts
-import io.sparklatency.figures.Batch
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeLatencies
 import io.sparklatency.figures.Waits
@@ -49,7 +49,8 @@ class JsonNumbersSuite extends StreamingTest {
       NodeLatencies(id, upstream, Map(Measure.E2ELatency -> recorder.summary()))
     }
     val nodes = Seq(node("source", 4000), node("scored", 4100, "source"))
-    val batch = Batch("orders", None, Some("run"), 7, 10000, 56000, 100, Map.empty, None, Nil, 0, nodes)
+    val batch =
+      figures.Batch("orders", None, Some("run"), 7, 10000, 56000, 100, Map.empty, None, Nil, 0, nodes)
     val commit = batch.copy(
       admission = Some(Admission(4000, 5000, 9000, 10000, 46000, None, None)),
       parts = Some(AgeParts("scored", Waits(10, 10, 10, 10, 10), work = 10, state = 0, commit = 940))

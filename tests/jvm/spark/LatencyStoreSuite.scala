@@ -331,7 +331,7 @@ class LatencyStoreSuite extends StreamingTest with ArchivedBatches {
     new BatchArchive(kv, kept = 3).onOtherEvent(SparkListenerLatencyBatch(told.copy(times = Some(times))))
     val run = shown(kv).query("run").map(shown(kv).answer(_))
     assert(run.flatMap(_.work).map(_.text) === Some(
-      "Batch 0: to write and commit what leaves sink took longest: " +
+      "Batch 0: what comes after sink took longest: " +
         "3.5 s of 4 s (88 %) from the first read to the commit."
     ))
   }

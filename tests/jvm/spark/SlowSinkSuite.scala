@@ -27,7 +27,7 @@ class SlowSinkSuite extends MarkersTest {
         assert(shown.get("slowestStep").asText === "ready")
         assert(shown.get(
           "operators"
-        ).get("text").asText === "Batch 0: to write and commit what leaves ready took longest: " +
+        ).get("text").asText === "Batch 0: what comes after ready took longest: " +
           "3 s of 3 s (100 %) from the first read to the commit.")
         assert(shown.get("operators").get("latency").asDouble === 0.0)
       } finally query.stop()

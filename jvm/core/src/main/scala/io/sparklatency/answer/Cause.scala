@@ -128,7 +128,12 @@ object Cause {
         val where = if (step.kind == OperatorPath.Node) "at" else "in the stage of"
         Filling(step.nodes, s"${taking(step.ms)} $where ", ".", s"Make that faster, or give it more cores.")
       case _ if after >= start =>
-        Filling(Seq(end), s"${taking(after)} to write and commit what leaves ", ".", "Make the sink faster.")
+        Filling(
+          Seq(end),
+          s"${taking(after)} after ",
+          ".",
+          "Make the sink faster, and whatever stands before it without a node."
+        )
       case _ => Filling(
           Nil,
           s"${taking(start)} before it reads: offsets, planning, scheduling.",

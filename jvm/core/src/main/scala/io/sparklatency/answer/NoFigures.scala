@@ -4,8 +4,7 @@ package io.sparklatency.answer
 object NoFigures {
 
   /** Of no query at all, or of one that runs. */
-  val yet =
-    "No figures yet: no batch of a query with a marked node has ended. Mark one by hand, or set spark.sparklatency.auto."
+  val yet = "No figures yet: no batch of a query with a marked node has ended."
 
   /** Why a query may not be found. */
   val why = "none is known, no batch of it with a marked node has ended, or newer runs took its place"

@@ -48,7 +48,10 @@ final class QueryAnswer(
 
   /** Of the batch in progress, up to now. */
   lazy val workSoFar: Option[Work] =
-    query.soFar.map(Work.of(_, query.atMs.filter(_ => query.activity.exists(_.tasks.isEmpty))))
+    query.soFar.map(Work.of(
+      _,
+      query.atMs.filter(_ => query.activity.exists(now => now.sinceMs.nonEmpty && now.tasks.isEmpty))
+    ))
 
   /** How the run goes. */
   lazy val progress: Status = Status(query, status, error)

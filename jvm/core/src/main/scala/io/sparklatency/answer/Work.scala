@@ -24,7 +24,7 @@ final case class Work(times: BatchTimes, path: OperatorPath, behind: Option[Doub
 
   /** What every surface says. */
   def text: String = commit.fold(ofSteps)(commit =>
-    s"$batch: to write and commit what leaves ${Readable.name(commit.node)} took longest: ${commit.figures} $spanToCommit."
+    s"$batch: what comes after ${Readable.name(commit.node)} took longest: ${commit.figures} $spanToCommit."
   )
 
   private def ofSteps: String = path.longest.fold(s"$batch took no time to speak of.") { step =>
@@ -42,7 +42,7 @@ final case class Work(times: BatchTimes, path: OperatorPath, behind: Option[Doub
   }
 
   private def spanToCommit: String =
-    if (times.of == BatchTimes.SoFar) "since the first read: no task runs now"
+    if (times.of == BatchTimes.SoFar) "since the first read. No task of its jobs is known to run"
     else "from the first read to the commit"
 
   private def span: String = times.of match {

@@ -44,7 +44,7 @@ object AgeParts {
       // were made after the first read, as an ingestion timestamp is: then nobody worked on them before.
       val old = waits.arrivedOld + rest - work
       val isAhead = batch.nodes.exists(_(Measure.E2ELatency).aheadOfClock > 0)
-      val later = if (isAhead) 0 else math.min(-old, work).max(0)
+      val later = if (isAhead) 0 else math.min(work - rest, work).max(0)
       AgeParts(end.id, waits.copy(arrivedOld = old + later), work - later, 0, commit).rounded
     }
   }

@@ -127,18 +127,20 @@ final case class QuerySnapshot(
   /** The window's figures of each node; of one that is quiet its last batch. A window that closes every three minutes has figures all the time. */
   def latest: Seq[NodeLatencies] = {
     val shown = nodes.map(node => if (node.isQuiet) node.last else node.latencies(_.window))
-    shown.zip(nodes).map { case (figures, node) => figures.copy(ended = compared(node)) }
+    if (hasNoEnd) shown
+    else shown.zip(nodes).map { case (figures, node) => figures.copy(ended = compared(node)) }
   }
 
   /**
    * By what nodes are compared while tasks run: by the batches that have ended within the window, else by the last one. Before the first
-   * one has ended there is nothing but what tasks have shown.
+   * one has ended there is nothing but what tasks have shown; of a node that no batch has reached yet nothing is compared.
    */
   private lazy val compared: NodeSnapshot => Option[LatencySummary] = {
-    val running = nodes.filter(_.ended.nonEmpty)
-    if (running.forall(_.ended.exists(_.count > 0))) _.ended
-    else if (running.forall(_.lastLatency.count > 0)) node => Some(node.lastLatency)
-    else _ => None
+    def hasEnded(node: NodeSnapshot) = node.ended.exists(_.count > 0)
+    val known = nodes.filter(node => node.ended.nonEmpty && (hasEnded(node) || node.lastLatency.count > 0))
+    if (known.isEmpty) _ => None
+    else if (known.forall(hasEnded)) _.ended
+    else node => Some(node.lastLatency)
   }
 
   /** The nodes that show their last batch, while others show the window. */

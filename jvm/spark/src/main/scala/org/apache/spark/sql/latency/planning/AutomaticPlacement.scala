@@ -254,7 +254,8 @@ private object AutomaticPlacement {
   /** By a column of event time automatic nodes go, and by no other that is there. */
   private def watermark(node: SparkPlan): Option[String] = {
     val times = node.output.filter(_.dataType == TimestampType).map(_.name)
-    Option.when(times.nonEmpty)(s"a watermark on ${Readable.names(times)} makes it one")
+    val which = if (times.size > 1) "one of " else ""
+    Option.when(times.nonEmpty)(s"a watermark on $which${Readable.names(times)} makes it one")
   }
 
   private val Remedy =
