@@ -189,23 +189,37 @@ class Pipelines:
         return self._scored(rows), "0 seconds"
 
     def _trickle(self) -> tuple[DataFrame, str]:
-        """A file now and then, whose records are five seconds old: each batch takes all there is, which is as
-        many as it may."""
-        folder = self._folder / "now-and-then"
+        """Each batch takes all there is, which is as many files as it may."""
+        return self._now_and_then("five-seconds-old", every=1.5, age_ms=5000), "0 seconds"
+
+    def _unhurried(self) -> tuple[DataFrame, str]:
+        """Each batch is over long before the next file comes."""
+        return self._now_and_then("of-now", every=3, age_ms=0), "0 seconds"
+
+    def _now_and_then(self, name: str, every: float, age_ms: int) -> DataFrame:
+        """A file now and then, whose records are so old when it comes."""
+        folder = self._folder / name
         folder.mkdir()
 
         def fill() -> None:
             for number in range(SECONDS):
-                then = int(time.time() * 1000) - 5000
+                then = int(time.time() * 1000) - age_ms
                 new = folder / f".{number}"
                 new.write_text(f'{{"at": {then}, "value": {number}}}\n' * 4)
                 new.rename(folder / f"{number}.json")
-                time.sleep(1.5)
+                time.sleep(every)
 
         Thread(target=fill, daemon=True).start()
         stream = self._spark.readStream.schema("at LONG, value LONG").option("maxFilesPerTrigger", 1)
         rows = stream.json(str(folder)).selectExpr("value", "timestamp_millis(at) AS timestamp")
-        return self._scored(rows), "0 seconds"
+        return self._scored(rows)
+
+    def _one_by_one(self) -> tuple[DataFrame, str]:
+        """No row waits for others to be scored with, so on average they have left the last node after half of
+        the batch."""
+        rows = with_e2e_latency(self._rate(100), "source", "timestamp")
+        scored = rows.withColumn("score", expr("reflect('java.lang.Thread', 'sleep', 30L)"))
+        return with_e2e_latency(scored, "scored", "timestamp"), "0 seconds"
 
     def _unread(self) -> tuple[DataFrame, str]:
         """Nobody can see when the work before the only mark began."""
@@ -278,6 +292,8 @@ PIPELINES = {
         Phase(WORK, "scored", {"row": 0.06}),
     ],
     "saturated": [Phase(WORK, "scored", {"row": 0.03})],
+    "one_by_one": [Phase(WORK, "scored", batches=4)],
+    "unhurried": [Phase(WORK, "scored", {"row": 0.3})],
     "seldom": [Phase("waited-for-the-trigger", None), Phase("commit", "scored", {"sink": 4.5})],
     "old": [Phase("arrived-old", None)],
     "windowed": [Phase("waited-in-state", "windows")],

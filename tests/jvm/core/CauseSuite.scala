@@ -139,6 +139,39 @@ class CauseSuite extends AnyFunSuite {
     )))
   }
 
+  test("where rows come one by one, they wait for the work on the others, and not for the sink") {
+    // The last write is at 53,240, the commit at 56,000. On average rows have left the last node after half of that.
+    val slow = batch(parts(before = 22000, work = 21520, commit = 24280), times(43000, rest = 40))
+    assert(said(slow) === ((
+      "slowest-step",
+      Some("scored"),
+      "Slowest step: scored, 43 s of 1.1 min (63 %)"
+    )))
+    val told = of(slow).parts.of.map(part => part.name -> math.round(part.ms)).toMap
+    assert(told("work at scored") === 43000 && told("work in the stage of source and scored") === 20)
+    assert(told("commit") === 2780, "with what the rest of the stage does meanwhile, as to write")
+    assert(math.abs(of(slow).parts.whole.get - 67840) < 1e-6)
+  }
+
+  test("where the rest of a stage is at work, as a sink that writes row by row, that is the commit's") {
+    val slow = batch(parts(work = 21520, commit = 24280), times(0, rest = 43040))
+    assert(said(slow)._1 === "commit")
+    assert(of(slow).parts.of.filter(_.kinds == Seq(Parts.Commit)).map(_.ms) === Seq(24280.0))
+  }
+
+  test("what another stage did before is no part of what rows wait for at the end") {
+    val before = times(43000).stages.head
+    val end = NodeTimes("totals", Some(40), 43040, 0, "1")
+    val two =
+      times(43000).copy(stages =
+        Seq(before, StageTimes(Seq(0), 43000, 43080, 1, Seq(end), Seq("totals"), 40))
+      )
+    val slow = batch(parts(work = 43040, commit = 2760, state = 10).copy(end = "totals"), two)
+    assert(
+      of(slow).parts.of.filter(_.kinds == Seq(Parts.Commit)).map(part => math.round(part.ms)) === Seq(2740)
+    )
+  }
+
   test("a slow commit names the last node") {
     assert(said(batch(parts(commit = 940))) ===
       ((

@@ -136,21 +136,43 @@ object Parts {
     val waits = Kinds.take(parts.waits.all.size).zip(parts.waits.all).map { case (kind, ms) =>
       Part(Seq(kind), ms, 0)
     }
-    val work = batch.times.map(times => works(new OperatorPath(times), parts.work)).getOrElse(Nil)
+    val path = batch.times.map(new OperatorPath(_))
+    val others = path.fold(Map.empty[Seq[String], Double])(forOthers(batch, parts, _))
+    val work = path.map(works(_, parts.work, others)).getOrElse(Nil)
     val state = Part(Seq(State), parts.state, 0)
-    val commit = Part(Seq(Commit), parts.commit, 0)
+    val commit = Part(Seq(Commit), parts.commit - others.values.sum, 0)
     shared((waits ++ work :+ state :+ commit).filter(_.ms.abs >= Visible))
   }
 
-  /** The work on the records, divided as the critical path of their batch is. */
-  private def works(path: OperatorPath, ms: Double): Seq[Part] = {
+  /**
+   * For how long records that have left the last node wait for the others of their batch, while nodes of that stage are at work on these.
+   * Where rows come one by one that is half of all their work, and no sink is to blame for it. What the rest of the stage does meanwhile
+   * stays with the commit, for it may be the sink's writing.
+   */
+  private def forOthers(batch: Batch, parts: AgeParts, path: OperatorPath): Map[Seq[String], Double] = {
+    val lastWriteMs = batch.firstReadMs.fold(0.0)(_ + path.latency)
+    val untilLastWrite = (parts.commit - (batch.committedMs - lastWriteMs).max(0)).max(0)
+    val all = path.lastSteps.map(_.ms).sum
+    path.lastSteps.filter(_.kind == OperatorPath.Node)
+      .map(step => step.nodes -> untilLastWrite * step.ms / all).toMap
+  }
+
+  /**
+   * The work on the records, divided as the critical path of their batch is, and what they wait for the work on others, by node.
+   */
+  private def works(path: OperatorPath, own: Double, others: Map[Seq[String], Double]): Seq[Part] = {
+    val ms = own + others.values.sum
     val steps = path.steps.groupMapReduce(step => (step.kind, step.nodes))(_.ms)(_ + _)
     val told = path.steps.map(step => (step.kind, step.nodes)).distinct.map { case of @ (kind, nodes) =>
       OperatorPath.Step(kind, nodes, steps(of))
     }
     if (told.isEmpty) Seq(Part(Seq(Work), ms, 0))
     else {
-      longest(told.map(step => Part(Seq(Work), ms * path.share(step), 0, Some(at(step)), step.nodes)), ms)
+      val each = told.map { step =>
+        val forOthers = if (step.kind == OperatorPath.Node) others.getOrElse(step.nodes, 0.0) else 0.0
+        Part(Seq(Work), own * path.share(step) + forOthers, 0, Some(at(step)), step.nodes)
+      }
+      longest(each, ms)
     }
   }
 

@@ -23,6 +23,10 @@ final class OperatorPath(times: BatchTimes) {
   /** What follows one another on the critical path. Durations are not negative, and add up to [[latency]]. */
   val steps: Seq[Step] = critical.path.map(stages).flatMap(stepsOf).filter(_.ms > 0)
 
+  /** What the stage at the end of the critical path does, its waiting aside. */
+  val lastSteps: Seq[Step] = critical.path.lastOption.map(stages).toSeq.flatMap(stepsOf)
+    .filter(step => step.ms > 0 && step.kind != Waiting)
+
   /** The step that took longest, of several the first; none where nothing took time. */
   def longest: Option[Step] = steps.maxByOption(_.ms)
 
