@@ -194,7 +194,7 @@ class Pipelines:
 
     def _unhurried(self) -> tuple[DataFrame, str]:
         """Each batch is over long before the next file comes."""
-        return self._now_and_then("of-now", every=3, age_ms=0), "0 seconds"
+        return self._now_and_then("of-now", every=4, age_ms=0), "0 seconds"
 
     def _now_and_then(self, name: str, every: float, age_ms: int) -> DataFrame:
         """A file now and then, whose records are so old when it comes."""
@@ -293,7 +293,7 @@ PIPELINES = {
     ],
     "saturated": [Phase(WORK, "scored", {"row": 0.03})],
     "one_by_one": [Phase(WORK, "scored", batches=4)],
-    "unhurried": [Phase(WORK, "scored", {"row": 0.3})],
+    "unhurried": [Phase(WORK, "scored", {"row": 0.5})],
     "seldom": [Phase("waited-for-the-trigger", None), Phase("commit", "scored", {"sink": 4.5})],
     "old": [Phase("arrived-old", None)],
     "windowed": [Phase("waited-in-state", "windows")],

@@ -77,7 +77,7 @@ class ShortMessagesSuite extends StreamingTest {
         }
         val name = s"${"x" * 24}…${"x" * 23}"
         assert(log.filter(_.contains("left out")).map(_.take(most)) === Seq(
-          s"query '$name': node 'sink' is left out: no column there holds a record timestamp: 'one'; " +
+          s"query '$name': node 'sink' is left out: no column there is known to hold a record timestamp: 'one'; " +
             "the projection to one drops 'value': keep it there"
         ))
       } finally query.stop()
