@@ -84,6 +84,7 @@ object SparkLine {
     "ContinuousModeSuite",
     "LongTasksSuite",
     "LatencyTabSuite",
+    "LatencyTabListSuite",
     "LatencyTabAccessSuite"
   )
 

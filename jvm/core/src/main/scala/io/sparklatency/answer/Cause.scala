@@ -25,6 +25,10 @@ object Cause {
   def of(batch: Batch): Option[Cause] =
     Parts.of(batch).flatMap(of(batch, _, new LatencyPath(batch.nodes), None))
 
+  /** The step that is the cause, where one is; where no cause is known, the one at which records grow old most. */
+  def slowestStep(cause: Option[Cause], path: LatencyPath): Option[String] =
+    cause.fold(path.slowestStep.map(_.id))(_.nodes.headOption)
+
   /**
    * @param batch the one that `parts` were made of
    * @param path  of each node's last batch
@@ -120,7 +124,7 @@ object Cause {
     val firstReadMs = batch.firstReadMs.getOrElse(admission.startMs.toDouble)
     val start = firstReadMs - admission.startMs
     val step = path.flatMap(_.longest)
-    val after = admission.startMs + took - firstReadMs - path.fold(0.0)(_.latency)
+    val after = path.fold(took)(_.behind(admission.startMs + took))
     def taking(ms: Double) =
       s"A batch takes ${Readable.duration(took)}, ${Readable.duration(ms.min(took))} of it"
     step.filter(step => step.ms >= start && step.ms >= after) match {

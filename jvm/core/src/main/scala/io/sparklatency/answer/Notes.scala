@@ -44,14 +44,14 @@ private[answer] object Notes {
     s"${Status.noNode} Mark one by hand, or set spark.sparklatency.auto to have nodes marked when it starts."
   )
 
-  private def quiet(query: QuerySnapshot): Option[Note] = Option.when(query.quiet.nonEmpty) {
-    val ids = query.quiet.map(_.id)
+  private def quiet(query: QuerySnapshot): Option[Note] = Some(query.quiet).filter(_.nonEmpty).map { nodes =>
+    val ids = nodes.map(_.id)
     val (shows, whose) = if (ids.size == 1) ("shows", "its") else ("show", "their")
     val names = Readable.names(ids, Shown)
     Note(
       "last-figures",
       Note.Info,
-      s"No record came to $names within the window: $names $shows $whose last batch${ago(query, query.quiet)}.",
+      s"No record came to $names within the window: $names $shows $whose last batch${ago(query, nodes)}.",
       Option.when(ids.size == 1)(ids.head)
     )
   }

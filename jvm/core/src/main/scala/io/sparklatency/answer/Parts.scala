@@ -62,8 +62,8 @@ object Parts {
       s"${kind.name}: a part of the mean age at the commit of the last batch"
     ) {
       query =>
-        val parts = of(query.copy(nodes = Nil)).of
-        Option.when(parts.nonEmpty)(math.round(parts.filter(_.kinds == Seq(kind)).map(_.ms).sum))
+        val told = query.explained.filterNot(_ => query.hasNoEnd).flatMap(of(_)).filter(_.of.nonEmpty)
+        told.map(parts => math.round(parts.of.filter(_.kinds == Seq(kind)).map(_.ms).sum))
     }
   }
 
@@ -150,8 +150,7 @@ object Parts {
    * stays with the commit, for it may be the sink's writing.
    */
   private def forOthers(batch: Batch, parts: AgeParts, path: OperatorPath): Map[Seq[String], Double] = {
-    val lastWriteMs = batch.firstReadMs.fold(0.0)(_ + path.latency)
-    val untilLastWrite = (parts.commit - (batch.committedMs - lastWriteMs).max(0)).max(0)
+    val untilLastWrite = (parts.commit - path.behind(batch.committedMs.toDouble).max(0)).max(0)
     val all = path.lastSteps.map(_.ms).sum
     path.lastSteps.filter(_.kind == OperatorPath.Node)
       .map(step => step.nodes -> untilLastWrite * step.ms / all).toMap

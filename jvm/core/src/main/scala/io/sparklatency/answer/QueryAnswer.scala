@@ -35,23 +35,16 @@ final class QueryAnswer(
   private lazy val watermark = WatermarkAdvice.of(query)
   lazy val headline: Headline = Headline.of(path, cause, progress, work)
 
-  /**
-   * The step that is the cause, where one is; where no cause is known, the one at which records grow old most. Without timestamps,
-   * the one that is at work longest.
-   */
+  /** As [[Cause.slowestStep]] has it; without timestamps the one that is at work longest. */
   def slowestStep: Option[String] =
-    if (query.goesByMarkers) headline.node
-    else cause.fold(path.slowestStep.map(_.id))(_.nodes.headOption)
+    if (query.goesByMarkers) headline.node else Cause.slowestStep(cause, path)
 
   /** Of the last batch that had records; where no batch ends, of the last second that its tasks told of. */
   lazy val work: Option[Work] = query.times.map(Work.of(_, query.workedMs))
 
   /** Of the batch in progress, up to now. */
   lazy val workSoFar: Option[Work] =
-    query.soFar.map(Work.of(
-      _,
-      query.atMs.filter(_ => query.activity.exists(now => now.sinceMs.nonEmpty && now.tasks.isEmpty))
-    ))
+    query.soFar.map(Work.of(_, query.atMs.filter(_ => query.activity.exists(_.isWithoutTasks))))
 
   /** How the run goes. */
   lazy val progress: Status = Status(query, status, error)

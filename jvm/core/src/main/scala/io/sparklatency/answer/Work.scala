@@ -15,7 +15,10 @@ import io.sparklatency.path.OperatorPath.Step
  */
 final case class Work(times: BatchTimes, path: OperatorPath, behind: Option[Double] = None) {
 
-  /** What comes behind the nodes, where it takes longer than all before: the sink's own work, as that of foreachBatch, or stages without a node. */
+  /**
+   * What comes behind the nodes, where it takes longer than all before: the sink's own work, as that of foreachBatch, or stages without
+   * a node.
+   */
   def commit: Option[Work.Commit] =
     for (ms <- behind if ms > path.latency; end <- last) yield Work.Commit(end, ms, ms + path.latency)
 
@@ -67,9 +70,7 @@ object Work {
   /** @param until when the results of the batch could be seen, if it has ended; if it goes on and no task of it runs, now */
   def of(times: BatchTimes, until: Option[Long] = None): Work = {
     val path = new OperatorPath(times)
-    val behind = until.filter(_ => times.of != BatchTimes.Window)
-      .map(_ - times.firstReadMicros / 1000.0 - path.latency)
-    Work(times, path, behind)
+    Work(times, path, until.filter(_ => times.of != BatchTimes.Window).map(ms => path.behind(ms.toDouble)))
   }
 
   /** How far the slowest partition of a node is from the others. */

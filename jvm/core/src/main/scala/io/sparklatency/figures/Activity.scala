@@ -21,7 +21,11 @@ final case class Activity(
     hasBatches: Boolean = false,
     hasNoEnd: Boolean = false,
     tasks: Option[Activity.Tasks] = None
-)
+) {
+
+  /** Whether a trigger runs, and no task of its jobs is known to. */
+  def isWithoutTasks: Boolean = sinceMs.nonEmpty && tasks.isEmpty
+}
 
 object Activity {
   final case class Tasks(done: Int, running: Int, all: Int)

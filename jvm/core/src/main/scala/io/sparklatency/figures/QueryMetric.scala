@@ -1,8 +1,8 @@
 package io.sparklatency.figures
 
 /**
- * One figure of a query as a whole, in milliseconds; a gauge. [[Metric.ofQueries]] is the list of them; beside it `Parts.metrics` has those that only
- * JMX and Dropwizard show.
+ * One figure of a query as a whole, in milliseconds; a gauge. [[Metric.ofQueries]] is the list of them; beside it
+ * `Parts.metrics` has those that only JMX and Dropwizard show.
  *
  * @param field in JSON
  * @param read  none where it is unknown

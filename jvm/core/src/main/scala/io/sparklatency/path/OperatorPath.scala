@@ -23,8 +23,11 @@ final class OperatorPath(times: BatchTimes) {
   /** What follows one another on the critical path. Durations are not negative, and add up to [[latency]]. */
   val steps: Seq[Step] = critical.path.map(stages).flatMap(stepsOf).filter(_.ms > 0)
 
+  /** How long it was from the last write until then, in milliseconds. */
+  def behind(untilMs: Double): Double = untilMs - times.firstReadMicros / 1000.0 - latency
+
   /** What the stage at the end of the critical path does, its waiting aside. */
-  val lastSteps: Seq[Step] = critical.path.lastOption.map(stages).toSeq.flatMap(stepsOf)
+  lazy val lastSteps: Seq[Step] = critical.path.lastOption.map(stages).toSeq.flatMap(stepsOf)
     .filter(step => step.ms > 0 && step.kind != Waiting)
 
   /** The step that took longest, of several the first; none where nothing took time. */

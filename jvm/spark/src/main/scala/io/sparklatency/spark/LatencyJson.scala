@@ -128,8 +128,7 @@ object LatencyJson {
     val durations = json.putObject("durations")
     batch.durationsMs.toSeq.sorted.foreach { case (name, ms) => durations.put(name, ms) }
     val path = new LatencyPath(batch.nodes)
-    val slowest = Cause.of(batch).fold(path.slowestStep.map(_.id))(_.nodes.headOption)
-    json.put("slowestStep", slowest.orNull)
+    json.put("slowestStep", Cause.slowestStep(Cause.of(batch), path).orNull)
     put(json, path, path.split)
     WorkJson.put(json, "operators", batch.times.map(Work.of(_, Some(batch.committedMs))))
     MarkersJson.putOfBatch(json, batch.markers)
