@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col, expr, udf
 from pyspark.sql.streaming.query import StreamingQuery
 
-from sparklatency import latency, with_e2e_latency
+from sparklatency import latency, with_e2e_latency, with_ingestion_timestamp
 
 BATCHES = 5
 ORDERS = "orders-from-the-european-marketplace <v2>"
@@ -45,7 +45,9 @@ def main(batches: str, folder: str) -> None:
 
     late = rate(spark, 40).withColumn("clicked", expr("timestamp - make_dt_interval(0, 0, 0, value % 7 / 5)"))
     clicks = with_e2e_latency(late.withWatermark("clicked", "10 seconds"), "clicks")
-    ordered = rate(spark, 20).select(col("value").alias("order"), col("timestamp").alias("ordered"))
+    # A note says that nothing reads it.
+    read = with_ingestion_timestamp(rate(spark, 20), "read")
+    ordered = read.select(col("value").alias("order"), col("timestamp").alias("ordered"))
     orders = with_e2e_latency(ordered.withWatermark("ordered", "5 seconds"), ORDERS)
     enriched = with_e2e_latency(clicks.withColumn("score", score("value")), "enrich")
     near = "value = order AND ordered BETWEEN clicked - interval 1 minute AND clicked + interval 1 minute"

@@ -302,6 +302,7 @@ def test_the_history_server_shows_what_the_application_did(shop: Shop, tmp_path:
             ended = latency("shop", url=server, app=shop.id)
             assert (ended, ended.history()) == (live_figures, live_history)
             assert ended.queries[0].run == shop.run
+            assert "left-out" in {note.code for note in ended.queries[0].notes}
             assert operators(server, shop.id) == live_operators
 
 

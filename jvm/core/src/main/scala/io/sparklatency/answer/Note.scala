@@ -28,4 +28,8 @@ object Note {
 
   /** Something has to be put right. */
   case object Wrong extends Level("wrong")
+
+  object Level {
+    def of(name: String): Option[Level] = Seq(Info, Warn, Wrong).find(_.name == name)
+  }
 }

@@ -4,6 +4,7 @@ import java.util.UUID
 import java.util.concurrent.TimeoutException
 
 import io.sparklatency.answer.LeftOut
+import io.sparklatency.answer.Note
 import io.sparklatency.answer.SystemTimeNote
 import io.sparklatency.figures.LiveRuns
 import io.sparklatency.figures.PlannedNode
@@ -14,6 +15,7 @@ import org.apache.spark.SparkContext
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerApplicationEnd
 import org.apache.spark.sql.latency.SparkListenerLatencyBatch
+import org.apache.spark.sql.latency.SparkListenerLatencyNote
 import org.apache.spark.sql.latency.compat.RestResources
 import org.apache.spark.sql.latency.compat.StreamExecution
 import org.apache.spark.sql.latency.history.BatchArchive
@@ -68,7 +70,7 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
     )(_.stopped)
   private val names = new QueryNames
   private val problems = new Problems
-  private val found = new RunNotes(() => activity.active)
+  private val told = new RunNotes(() => activity.active)
   private val said = new KeptAnswers
   private val archive =
     new BatchArchive(context.statusStore.store, settings.historyBatches, settings.figures.window, used = true)
@@ -100,7 +102,6 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
       Some(runs),
       () => clocks.all,
       activity.of,
-      found.of,
       said
     )
 
@@ -121,13 +122,16 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
   override def taskFigures: TaskFigures = ExecutorFigures
   override def planned(figures: LatencyAccumulator): Unit = uncommitted.opened(figures)
   override def planned(nodes: Seq[PlannedNode]): Unit = runs.planned(nodes)
-  override def warned(run: String, problem: String): Unit = found.add(run, SystemTimeNote.of(problem))
+  override def warned(run: String, problem: String): Unit = found(run, SystemTimeNote.of(problem))
   override def tellOnce(query: String, problem: String): Unit = problems.tellOnce(query, problem)
 
   override def leftOut(query: String, run: Option[String], text: String, isChosen: Boolean): Unit = {
-    run.foreach(found.add(_, LeftOut.note(text)))
+    run.foreach(found(_, LeftOut.note(text)))
     problems.tellOnce(query, text, isChosen)
   }
+
+  private def found(run: String, note: Note): Unit =
+    if (told.add(run, note)) context.listenerBus.post(SparkListenerLatencyNote(run, note))
 
   /**
    * Takes all of ours away when the application ends, in the thread of our queue: gauges, MBeans, and the reference to the

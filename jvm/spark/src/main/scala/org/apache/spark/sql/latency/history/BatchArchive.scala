@@ -16,6 +16,7 @@ import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerEnvironmentUpdate
 import org.apache.spark.scheduler.SparkListenerEvent
 import org.apache.spark.sql.latency.SparkListenerLatencyBatch
+import org.apache.spark.sql.latency.SparkListenerLatencyNote
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryProgressEvent
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryStartedEvent
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
@@ -53,6 +54,7 @@ private[spark] final class BatchArchive(
   private val endedWithoutBatch = mutable.LinkedHashSet.empty[String]
   private val withoutBatch = mutable.LinkedHashMap.empty[String, StoredStart] // by run
   private var starts = 0L
+  private val notes = new NotesOfRuns(store, run => byLastBatch(run) || withoutBatch.contains(run))
   private var hasSkipped = false
 
   /** The application's own settings, which a History Server does not share. They come before its first batch. */
@@ -66,6 +68,7 @@ private[spark] final class BatchArchive(
 
   override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
     case batch: SparkListenerLatencyBatch => addKnown(batch)
+    case found: SparkListenerLatencyNote => notes.add(found)
     case start: QueryStartedEvent if isOurs => addStart(start)
     case of: QueryProgressEvent => addCommit(of.progress)
     case end: QueryTerminatedEvent => addEnd(end.runId.toString, end.exception.filterNot(isOfApplication))
@@ -128,6 +131,7 @@ private[spark] final class BatchArchive(
       earlier.queryId == id || earlier.name == start.name && endedWithoutBatch(earlier.run)
     ).map(_.run).toList.foreach { earlier =>
       forgetStart(earlier)
+      notes.forget(earlier)
       // Else the ends of a query that fails again and again would drive out those of others that still show.
       if (endedWithoutBatch.remove(earlier)) store.delete(classOf[StoredEnd], earlier)
     }
@@ -168,6 +172,7 @@ private[spark] final class BatchArchive(
         store.delete(classOf[StoredRun], query.key)
         store.delete(classOf[StoredEnd], query.key)
         runs.forget(query.key)
+        notes.forget(query.key)
         byLastBatch -= query.key
       }
   }

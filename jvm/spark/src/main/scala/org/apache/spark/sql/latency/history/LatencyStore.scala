@@ -3,7 +3,6 @@ package org.apache.spark.sql.latency.history
 import scala.jdk.CollectionConverters._
 
 import io.sparklatency.answer.EarlierRun
-import io.sparklatency.answer.Note
 import io.sparklatency.answer.QueryAnswer
 import io.sparklatency.answer.RunStatus
 import io.sparklatency.figures.Activity
@@ -29,7 +28,6 @@ import org.apache.spark.util.kvstore.KVStore
  * @param live      the running figures of this process, if it is the application's driver
  * @param executors their clocks, which only a driver knows
  * @param activity  what a run does now, of which no batch has told yet
- * @param found     what planning has found in a run, which only a driver knows
  * @param made      what was read and said before, where readings follow one another
  */
 final class LatencyStore private[spark] (
@@ -37,7 +35,6 @@ final class LatencyStore private[spark] (
     live: Option[LiveRuns],
     executors: () => Seq[ExecutorClock] = () => Nil,
     activity: String => Option[Activity] = _ => None,
-    found: String => Seq[Note] = _ => Nil,
     made: KeptAnswers = new KeptAnswers
 ) {
   import LatencyStore._
@@ -105,7 +102,7 @@ final class LatencyStore private[spark] (
     val status = query.runId.flatMap(this.status)
     val error = query.runId.flatMap(end).flatMap(end => Option(end.error))
     val shown = if (status.forall(_ == RunStatus.Running)) clocks else Nil
-    val notes = query.runId.toSeq.flatMap(found)
+    val notes = query.runId.flatMap(Stored(store, classOf[StoredNotes], _)).toSeq.flatMap(_.notes)
     made.answers(query.key, query, status, shown, error, notes) {
       new QueryAnswer(query, status, shown, error, notes)
     }

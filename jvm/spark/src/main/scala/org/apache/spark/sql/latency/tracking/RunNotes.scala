@@ -5,21 +5,22 @@ import scala.collection.mutable
 import io.sparklatency.answer.Note
 
 /**
- * What planning has found in each run and surfaces show. Of each run that is active, and of the last hundred others that have such.
- * Thread-safe: planning threads tell, surfaces ask. One short lock.
+ * Knows what was told of each run, so that a plan which is made anew for each batch tells it once. Of each run that is active, and of
+ * the last hundred others of which anything was told. Thread-safe: planning threads call it. One short lock.
  *
  * @param active the ids of the runs that are
  */
 private[latency] final class RunNotes(active: () => Set[String]) {
   private val ofRuns = mutable.LinkedHashMap.empty[String, Set[Note]]
 
-  def add(run: String, note: Note): Unit = synchronized {
-    ofRuns(run) = ofRuns.getOrElse(run, Set.empty) + note
+  /** Whether it was not told before. */
+  def add(run: String, note: Note): Boolean = synchronized {
+    val before = ofRuns.getOrElse(run, Set.empty)
+    ofRuns(run) = before + note
     if (ofRuns.size > RunNotes.RunsKept)
       ofRuns --= ofRuns.keys.filterNot(active()).toVector.dropRight(RunNotes.RunsKept)
+    !before(note)
   }
-
-  def of(run: String): Seq[Note] = synchronized(ofRuns.getOrElse(run, Set.empty)).toSeq.sortBy(_.text)
 }
 
 private object RunNotes {
