@@ -102,10 +102,10 @@ class CauseSuite extends AnyFunSuite {
     assert(said(batch(parts(work = 940), times(40, rest = 10))) === ((
       "slowest-step",
       Some("scored"),
-      "Slowest step: scored, 752 ms of 1 s (75 %)"
+      "Slowest step: scored, 752 ms of 1 s (75 %). Make that faster, or give it more cores."
     )))
     assert(said(batch(parts(work = 940), times(10, rest = 40)))._3 ===
-      "Slowest step: the stage of source and scored, 752 ms of 1 s (75 %)")
+      "Slowest step: the stage of source and scored, 752 ms of 1 s (75 %). Make that faster, or give it more cores.")
   }
 
   test("what no step is to blame for names none") {
@@ -145,7 +145,7 @@ class CauseSuite extends AnyFunSuite {
     assert(said(slow) === ((
       "slowest-step",
       Some("scored"),
-      "Slowest step: scored, 43 s of 1.1 min (63 %)"
+      "Slowest step: scored, 43 s of 1.1 min (63 %). Make that faster, or give it more cores."
     )))
     val told = of(slow).parts.of.map(part => part.name -> math.round(part.ms)).toMap
     assert(told("work at scored") === 43000 && told("work in the stage of source and scored") === 20)
@@ -202,6 +202,41 @@ class CauseSuite extends AnyFunSuite {
     assert(said(slow, windowed)._2 === Some("aggregate-1"), "though more is lost behind it")
   }
 
+  test("of a window its length is named, for records leave when the watermark passes its end") {
+    val slow = batch(parts(state = 940, work = 0)).copy(
+      nodes = nodes.map(node => node.copy(windowMs = Some(60000L).filter(_ => node.id == "scored"))),
+      watermarks = Seq(SourceWatermark("kafka[b]", "ts", 3000, Some(0), holdsBack = true))
+    )
+    assert(said(slow)._3.endsWith(
+      "They leave when the watermark of kafka[b] passes the end of their window of 1 min, 3 s behind its newest event: a shorter " +
+        "delay or window makes them younger."
+    ))
+  }
+
+  test(
+    "what records wait in state is told of each operator that keeps it, as ages grow there beyond its work"
+  ) {
+    // Ages grow by 500, 200 and 900 ms. Of the first 100 are work, and behind the last nothing keeps state.
+    val chain = Seq(
+      Aged.node("source")(100),
+      Aged.node("joined", "source")(600).and(Measure.Staleness, Aged.records(100)),
+      Aged.node("windows", "joined")(800).and(Measure.Staleness, Aged.records(600)),
+      Aged.node("sink", "windows")(1700)
+    )
+    val work = NodeTimes("joined", Some(100), 100, 0, "1")
+    val busy =
+      BatchTimes(7, 10200000, Some(0), Seq(StageTimes(Nil, 0, 100, 1, Seq(work), Seq("joined"), 0)))
+    def state(ms: Double) =
+      of(batch(parts(work = 0, state = ms), busy).copy(nodes = chain), chain).parts.of
+        .filter(_.kinds == Seq(Parts.State)).map(part => (part.name, part.nodes, part.ms))
+    assert(state(900) === Seq(
+      ("waited in state at joined", Seq("joined"), 600.0),
+      ("waited in state at windows", Seq("windows"), 300.0)
+    ))
+    // A window's end is later than its records: nobody waited.
+    assert(state(-900) === Seq(("waited in state", Nil, -900.0)))
+  }
+
   test("where a shorter delay would do, it is named") {
     val slow = batch(parts(state = 940, work = 0)).copy(watermarks =
       Seq(SourceWatermark("kafka[b]", "ts", 10000, Some(0), holdsBack = true))
@@ -239,7 +274,7 @@ class CauseSuite extends AnyFunSuite {
       "start of the batch" -> 10.0,
       "work at scored" -> 1500.0,
       "work in the stage of source and scored" -> 500.0,
-      "waited in state" -> 500.0,
+      "waited in state at scored" -> 500.0,
       "commit" -> 10.0
     ))
     assert(answered.parts.whole === Some(43550.0))

@@ -2,7 +2,6 @@ package io.sparklatency.answer
 
 import io.sparklatency.figures.Admission
 import io.sparklatency.figures.Batch
-import io.sparklatency.figures.Measure
 import io.sparklatency.figures.WatermarkKind
 import io.sparklatency.path.LatencyPath
 import io.sparklatency.path.OperatorPath
@@ -23,7 +22,7 @@ object Cause {
 
   /** Of a batch by itself; none where it does not tell its parts. */
   def of(batch: Batch): Option[Cause] =
-    Parts.of(batch).flatMap(of(batch, _, new LatencyPath(batch.nodes), None))
+    Parts.of(batch, new LatencyPath(batch.nodes)).flatMap(of(batch, _, None))
 
   /** The step that is the cause, where one is; where no cause is known, the one at which records grow old most. */
   def slowestStep(cause: Option[Cause], path: LatencyPath): Option[String] =
@@ -31,13 +30,11 @@ object Cause {
 
   /**
    * @param batch the one that `parts` were made of
-   * @param path  of each node's last batch
    * @param watermark what another delay would do
    */
   private[answer] def of(
       batch: Batch,
       parts: Parts,
-      path: LatencyPath,
       watermark: Option[WatermarkAdvice]
   ): Option[Cause] = for {
     age <- batch.parts
@@ -98,7 +95,7 @@ object Cause {
           ""
         )
       case Parts.State =>
-        val node = stateful(batch, path, age.end)
+        val node = leading.nodes.headOption.getOrElse(age.end)
         because(Seq(node), s"Records wait in state before ", s", $figures.${leaving(batch, node, watermark)}")
       case Parts.Commit =>
         because(
@@ -110,9 +107,11 @@ object Cause {
       case _ =>
         val before =
           if (leading.nodes.size == 1 && leading.at.exists(_.startsWith("at "))) "" else "the stage of "
-        because(leading.nodes, s"Slowest step: $before", s", $figures")
+        because(leading.nodes, s"Slowest step: $before", s", $figures. $Faster")
     }
   }
+
+  private val Faster = "Make that faster, or give it more cores."
 
   /** What fills a batch: words about it, and the nodes to name in their midst. */
   private final case class Filling(nodes: Seq[String], before: String, after: String, remedy: String)
@@ -130,7 +129,7 @@ object Cause {
     step.filter(step => step.ms >= start && step.ms >= after) match {
       case Some(step) if step.nodes.nonEmpty =>
         val where = if (step.kind == OperatorPath.Node) "at" else "in the stage of"
-        Filling(step.nodes, s"${taking(step.ms)} $where ", ".", s"Make that faster, or give it more cores.")
+        Filling(step.nodes, s"${taking(step.ms)} $where ", ".", Faster)
       case _ if after >= start =>
         Filling(
           Seq(end),
@@ -147,21 +146,15 @@ object Cause {
     }
   }
 
-  /** The node at which most time was lost that is no work of its operators. */
-  private def stateful(batch: Batch, path: LatencyPath, end: String): String = {
-    val worked = batch.times.toSeq.flatMap(_.nodes).flatMap(node => node.latencyMs.map(node.node -> _)).toMap
-    val keepState = path.nodes.filter(_(Measure.Staleness).count > 0)
-    (if (keepState.isEmpty) path.nodes else keepState).filter(path.hasBefore).flatMap(node =>
-      path.own(node).map(ms => node.id -> (ms - worked.getOrElse(node.id, 0.0)))
-    )
-      .maxByOption(_._2).fold(end)(_._1)
-  }
-
   /** When records leave the state of a node, and what makes that earlier. Of a join, also when the other side has a match. */
   private def leaving(batch: Batch, node: String, advice: Option[WatermarkAdvice]): String = {
-    val sides = batch.nodes.find(_.id == node).fold(0)(_.upstream.distinct.size)
+    val at = batch.nodes.find(_.id == node)
+    val sides = at.fold(0)(_.upstream.distinct.size)
+    val passed = at.flatMap(_.windowMs).fold("them")(ms =>
+      s"the end of their window of ${Readable.duration(ms.toDouble)}"
+    )
     val watermark = batch.watermarks.find(_.holdsBack).orElse(batch.watermarks.headOption).map { watermark =>
-      s"the watermark of ${Readable.name(watermark.source)} passes them, " +
+      s"the watermark of ${Readable.name(watermark.source)} passes $passed, " +
         s"${Readable.duration(
             watermark.delayMs.toDouble
           )} behind ${if (watermark.kind == WatermarkKind.SystemTime) "the clock" else "its newest event"}"

@@ -2,6 +2,7 @@ package io.sparklatency.answer
 
 import io.sparklatency.figures.AgeParts
 import io.sparklatency.figures.Batch
+import io.sparklatency.figures.Measure
 import io.sparklatency.figures.QueryMetric
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.path.LatencyPath
@@ -62,7 +63,8 @@ object Parts {
       s"${kind.name}: a part of the mean age at the commit of the last batch"
     ) {
       query =>
-        val told = query.explained.filterNot(_ => query.hasNoEnd).flatMap(of(_)).filter(_.of.nonEmpty)
+        val told =
+          Option.when(!query.hasNoEnd)(of(query)).filter(_ => query.explained.nonEmpty).filter(_.of.nonEmpty)
         told.map(parts => math.round(parts.of.filter(_.kinds == Seq(kind)).map(_.ms).sum))
     }
   }
@@ -101,10 +103,15 @@ object Parts {
     if (query.hasNoEnd) {
       val when = s"within the last ${Readable.duration(query.covers.ms.toDouble)}"
       ofSteps(path).getOrElse(ofSplit(path.split)).copy(when = when)
-    } else query.explained.flatMap(of(_)).getOrElse(ofSplit(path.split))
+    } else query.explained.flatMap(of(_, path)).getOrElse(ofSplit(path.split))
 
-  /** Of one batch; none where it does not tell them. */
-  private[answer] def of(batch: Batch): Option[Parts] = batch.parts.map(told(batch, _))
+  /**
+   * Of one batch; none where it does not tell them.
+   *
+   * @param path of each node's last batch
+   */
+  private[answer] def of(batch: Batch, path: LatencyPath): Option[Parts] =
+    batch.parts.map(told(batch, _, path))
 
   /** From node to node, where only one way leads from one source to one end. No record waits for others on it. */
   private def ofSteps(path: LatencyPath): Option[Parts] = {
@@ -132,16 +139,40 @@ object Parts {
     )
   })
 
-  private def told(batch: Batch, parts: AgeParts): Parts = {
+  private def told(batch: Batch, parts: AgeParts, ages: LatencyPath): Parts = {
     val waits = Kinds.take(parts.waits.all.size).zip(parts.waits.all).map { case (kind, ms) =>
       Part(Seq(kind), ms, 0)
     }
     val path = batch.times.map(new OperatorPath(_))
     val others = path.fold(Map.empty[Seq[String], Double])(forOthers(batch, parts, _))
     val work = path.map(works(_, parts.work, others)).getOrElse(Nil)
-    val state = Part(Seq(State), parts.state, 0)
+    val state = inState(batch, ages, parts.state)
     val commit = Part(Seq(Commit), parts.commit - others.values.sum, 0)
-    shared((waits ++ work :+ state :+ commit).filter(_.ms.abs >= Visible))
+    shared((waits ++ work ++ state :+ commit).filter(_.ms.abs >= Visible))
+  }
+
+  /** What records wait in state, divided as their ages grow where operators keep it. In one where none of them grows. */
+  private def inState(batch: Batch, path: LatencyPath, ms: Double): Seq[Part] = {
+    val grown = growth(batch, path).filter { case (_, by) => ms > 0 && by > 0 }
+    if (grown.isEmpty) Seq(Part(Seq(State), ms, 0))
+    else {
+      val all = grown.map { case (_, by) => by }.sum
+      grown.map { case (node, by) =>
+        Part(Seq(State), ms * by / all, 0, Some(s"at ${Readable.name(node)}"), Seq(node))
+      }
+    }
+  }
+
+  /**
+   * By how much ages grow at each node behind an operator that keeps state, beyond what the operator worked. Where no node tells what
+   * such an operator takes in, at the one where they grow most.
+   */
+  private def growth(batch: Batch, path: LatencyPath): Seq[(String, Double)] = {
+    val worked = batch.times.toSeq.flatMap(_.nodes).flatMap(node => node.latencyMs.map(node.node -> _)).toMap
+    val keepState = path.nodes.filter(_(Measure.Staleness).count > 0)
+    val all = (if (keepState.isEmpty) path.nodes else keepState).filter(path.hasBefore)
+      .flatMap(node => path.own(node).map(ms => node.id -> (ms - worked.getOrElse(node.id, 0.0))))
+    if (keepState.isEmpty) all.maxByOption { case (_, by) => by }.toSeq else all
   }
 
   /**

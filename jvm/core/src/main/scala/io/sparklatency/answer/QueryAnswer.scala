@@ -31,7 +31,7 @@ final class QueryAnswer(
 
   /** Of the last batch that tells them; where no batch ends, of the window. */
   lazy val parts: Parts = Parts.of(query, divided)
-  lazy val cause: Option[Cause] = query.explained.flatMap(Cause.of(_, parts, divided, watermark))
+  lazy val cause: Option[Cause] = query.explained.flatMap(Cause.of(_, parts, watermark))
   private lazy val watermark = WatermarkAdvice.of(query)
   lazy val headline: Headline = Headline.of(path, cause, progress, work)
 

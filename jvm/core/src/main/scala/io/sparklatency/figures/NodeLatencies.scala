@@ -5,6 +5,7 @@ import io.sparklatency.recording.LatencySummary
 /**
  * @param upstream  ids of the nodes whose records come to this one next
  * @param timestamp the column that says when a record happened, as the plan of the last batch has it
+ * @param windowMs  how long the windows of time are from which its records come; none where they come from none
  * @param ended     the ages without those that running tasks have shown, by which nodes are compared; none where they are all the same
  */
 final case class NodeLatencies(
@@ -12,7 +13,8 @@ final case class NodeLatencies(
     upstream: Seq[String],
     measures: Map[Measure, LatencySummary],
     timestamp: Option[String] = None,
-    ended: Option[LatencySummary] = None
+    ended: Option[LatencySummary] = None,
+    windowMs: Option[Long] = None
 ) {
   def apply(measure: Measure): LatencySummary = measures.getOrElse(measure, LatencySummary.empty)
 

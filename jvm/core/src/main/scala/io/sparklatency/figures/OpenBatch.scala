@@ -15,6 +15,9 @@ final class OpenBatch(val id: Long) {
   /** As the batch's plan has them. */
   var watermarks: Seq[SourceWatermark] = Nil
 
+  /** How long the windows of time in its plan are, in milliseconds, by the node at which their records come out. */
+  var windows: Map[String, Long] = Map.empty
+
   /** Whether an operator of its plan keeps state: then other records come out than came in. */
   var keepsState: Boolean = false
 

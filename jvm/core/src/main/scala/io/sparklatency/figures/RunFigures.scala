@@ -114,7 +114,9 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   /** The results of a batch are committed. None if it is not the one that ran. */
   def commit(id: Long)(complete: Batch => Batch): Option[Batch] =
     open.filter(_.id == id).map { batch =>
-      val latencies = batch.latencies.map(node => node.copy(timestamp = timestamps.get(node.id)))
+      val latencies = batch.latencies.map(node =>
+        node.copy(timestamp = timestamps.get(node.id), windowMs = batch.windows.get(node.id))
+      )
       for (node <- latencies; ages <- node.measures.get(Measure.Commit))
         nodes.of(node.id, Measure.Commit).add(ages)
       val at = batch.committedAt

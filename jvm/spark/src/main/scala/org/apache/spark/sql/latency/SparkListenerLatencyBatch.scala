@@ -160,13 +160,15 @@ final case class StoredNode(
     id: String,
     upstream: Array[String],
     measures: java.util.Map[String, Array[Byte]],
-    @JsonInclude(JsonInclude.Include.NON_NULL) timestamp: String = null
+    @JsonInclude(JsonInclude.Include.NON_NULL) timestamp: String = null,
+    @JsonInclude(JsonInclude.Include.NON_NULL) windowMs: java.lang.Long = null
 ) {
   def node: NodeLatencies = NodeLatencies(
     id,
     upstream.toSeq,
     Measure.all.flatMap(m => Option(measures.get(m.name)).map(m -> LatencySummary.fromBytes(_))).toMap,
-    Option(timestamp)
+    Option(timestamp),
+    windowMs = Option(windowMs).map(_.toLong)
   )
 
   /** One measure alone; without records where the node has none of it. */
@@ -180,6 +182,7 @@ object StoredNode {
     node.id,
     node.upstream.toArray,
     node.measures.map { case (measure, summary) => measure.name -> summary.toBytes }.asJava,
-    node.timestamp.orNull
+    node.timestamp.orNull,
+    node.windowMs.map(Long.box).orNull
   )
 }

@@ -151,6 +151,7 @@ private[latency] final class LatencyTracker(
     batch.committed(CommitTime.of(end))
     batch.ran(end.executionId)
     batch.keepsState = StatefulOperators.isStateful(execution.executedPlan)
+    batch.windows = Try(WindowLengths.of(execution.executedPlan)).getOrElse(batch.windows)
     query.runId.foreach(run =>
       Try(admissions.executed(run, execution, CurrentQuery.active(execution.sparkSession, execution.queryId)))
     )
