@@ -70,11 +70,10 @@ object DriverLoad {
   private def arrived(readings: Array[Reading]): Array[Reading] = {
     val bytes = new ByteArrayOutputStream
     val out = new ObjectOutputStream(bytes)
-    out.writeObject(readings)
+    readings.foreach(_.writeTo(out))
     out.close()
-    new ObjectInputStream(
-      new ByteArrayInputStream(bytes.toByteArray)
-    ).readObject().asInstanceOf[Array[Reading]]
+    val in = new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray))
+    readings.map(_ => Reading.readFrom(in))
   }
 
   private def millis(work: => Unit): Seq[Long] = for (_ <- 1 to 5) yield {

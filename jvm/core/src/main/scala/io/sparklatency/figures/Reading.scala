@@ -1,5 +1,8 @@
 package io.sparklatency.figures
 
+import java.io.ObjectInput
+import java.io.ObjectOutput
+
 import io.sparklatency.recording.Ages
 import io.sparklatency.recording.LatencySummary
 
@@ -24,4 +27,50 @@ final case class Reading(
     slice: TaskSlice = TaskSlice.Unwatched
 ) {
   def id: ReadingId = ReadingId(planning, attempt.id, number)
+
+  /**
+   * For the way from a task to its driver, where both have the same jar. About a hundred bytes, and its summaries. What readings of one
+   * task share stands once in a stream. Java's own form of it is twice as large, and takes four times as long.
+   */
+  def writeTo(out: ObjectOutput): Unit = {
+    out.writeObject(attempt)
+    out.writeInt(partition)
+    out.writeLong(planning)
+    out.writeInt(number)
+    Reading.write(summary, out)
+    // As a rule nothing was published.
+    out.writeBoolean(rest eq summary)
+    if (rest ne summary) Reading.write(rest, out)
+    out.writeBoolean(ages.nonEmpty)
+    for (Ages(atMs, summary) <- ages) {
+      out.writeLong(atMs)
+      Reading.write(summary, out)
+    }
+    slice.writeTo(out)
+  }
+}
+
+object Reading {
+  def readFrom(in: ObjectInput): Reading = {
+    val attempt = in.readObject().asInstanceOf[TaskAttempt]
+    val partition = in.readInt()
+    val planning = in.readLong()
+    val number = in.readInt()
+    val summary = readSummary(in)
+    val rest = if (in.readBoolean()) summary else readSummary(in)
+    val ages = Option.when(in.readBoolean())(Ages(in.readLong(), readSummary(in)))
+    Reading(partition, attempt, planning, number, summary, rest, ages, TaskSlice.readFrom(in))
+  }
+
+  private def write(summary: LatencySummary, out: ObjectOutput): Unit = {
+    val bytes = summary.toBytes
+    out.writeInt(bytes.length)
+    out.write(bytes)
+  }
+
+  private def readSummary(in: ObjectInput): LatencySummary = {
+    val bytes = new Array[Byte](in.readInt())
+    in.readFully(bytes)
+    LatencySummary.fromBytes(bytes)
+  }
 }

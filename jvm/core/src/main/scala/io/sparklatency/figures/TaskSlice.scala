@@ -1,5 +1,8 @@
 package io.sparklatency.figures
 
+import java.io.ObjectInput
+import java.io.ObjectOutput
+
 import io.sparklatency.time.ClockOffset
 
 /**
@@ -30,6 +33,15 @@ final case class TaskSlice(
   def ended(offset: Option[ClockOffset]): Long = opened(offset) + math.round(endedMs * 1000.0)
   def over(offset: Option[ClockOffset]): Long = opened(offset) + math.round(overMs * 1000.0)
 
+  private[figures] def writeTo(out: ObjectOutput): Unit = {
+    out.writeBoolean(isWatched)
+    if (isWatched) {
+      out.writeObject(executor)
+      out.writeLong(openedMicros)
+      Seq(endedMs, overMs, watchedMs, waitedMs, readMs).foreach(out.writeFloat)
+    }
+  }
+
   /** All that come from one executor share its name. */
   private def readResolve(): AnyRef =
     if (executor.isEmpty) TaskSlice.Unwatched else copy(executor = executor.intern)
@@ -39,4 +51,16 @@ object TaskSlice {
 
   /** Of a task that goes on as long as its query, and of rows that do not leave the node. */
   val Unwatched: TaskSlice = TaskSlice("", 0, 0, 0, 0, 0)
+
+  private[figures] def readFrom(in: ObjectInput): TaskSlice =
+    if (!in.readBoolean()) Unwatched
+    else TaskSlice(
+      in.readObject().asInstanceOf[String].intern,
+      in.readLong(),
+      in.readFloat(),
+      in.readFloat(),
+      in.readFloat(),
+      in.readFloat(),
+      in.readFloat()
+    )
 }
