@@ -177,6 +177,7 @@ bench: build $(HISTOGRAM) ## what a mark costs: an hour, on a machine that does 
 	.venv/$(HOME_LINE)/bin/python tests/bench/markers.py --jar $(HOME_JAR)
 	.venv/$(HOME_LINE)/bin/python tests/bench/pages.py
 	.venv/$(HOME_LINE)/bin/python tests/bench/beside_spark.py --jar $(HOME_JAR)
+	.venv/$(HOME_LINE)/bin/python tests/bench/tab.py --jar $(HOME_JAR)
 
 format: $(SBT_LAUNCHER) $(VENVS) ## rewrite sources in the house style
 	$(SBT) scalafixAll e2e/scalafixAll sparkSuites/scalafixAll scalafmtAll e2e/scalafmtAll sparkSuites/scalafmtAll scalafmtSbt
