@@ -23,7 +23,7 @@ object AgeParts {
   /**
    * Of a batch with records at its end.
    *
-   * @param cameIn how long the records waited that came in last, where an operator keeps state: others come out then. None where the
+   * @param cameIn how long the records waited that came in last, where an operator holds records: others come out then. None where the
    *               same records come out
    */
   def of(batch: Batch, cameIn: Option[Waits]): Option[AgeParts] = for {

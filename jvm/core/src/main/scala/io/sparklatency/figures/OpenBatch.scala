@@ -18,8 +18,8 @@ final class OpenBatch(val id: Long) {
   /** How long the windows of time in its plan are, in milliseconds, by the node at which their records come out. */
   var windows: Map[String, Long] = Map.empty
 
-  /** Whether an operator of its plan keeps state: then other records come out than came in. */
-  var keepsState: Boolean = false
+  /** Whether an operator of its plan may hold records until a later batch, as a window does: then other records come out than came in. */
+  var holdsRecords: Boolean = false
 
   /** Whether a mark stands where sources are read. Else nobody knows when that began. */
   var seesReading: Boolean = false

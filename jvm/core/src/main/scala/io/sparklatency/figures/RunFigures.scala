@@ -154,7 +154,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     for (ages <- open.arrivals; admission <- batch.admission; firstReadMs <- batch.firstReadMs)
       cameIn = Waits.of(ages, batch.committedMs, admission, firstReadMs).orElse(cameIn)
     if (!open.seesReading) None
-    else if (!open.keepsState) AgeParts.of(batch, None)
+    else if (!open.holdsRecords) AgeParts.of(batch, None)
     else if (cameIn.isEmpty) None
     else AgeParts.of(batch, cameIn)
   }

@@ -34,6 +34,13 @@ private[latency] object StatefulOperators extends AdaptiveSparkPlanHelper {
 
   def isStateful(plan: SparkPlan): Boolean = find(plan)(_.isInstanceOf[StateStoreWriter]).nonEmpty
 
+  /** Whether records may come out in a later batch than they came in. What drops duplicates, or counts to a limit, passes the others on. */
+  def holdsRecords(plan: SparkPlan): Boolean =
+    find(plan) {
+      case operator: StateStoreWriter => !PassOn(name(operator))
+      case _ => false
+    }.nonEmpty
+
   /** The operators of a plan that keep state, upstream first. */
   def operators(plan: SparkPlan): Seq[StateStoreWriter] =
     plan.children.flatMap(operators) ++ operator(plan)
@@ -99,6 +106,8 @@ private[latency] object StatefulOperators extends AdaptiveSparkPlanHelper {
 
   private def isSave(node: SparkPlan): Boolean =
     node.isInstanceOf[StateStoreSaveExec] || node.isInstanceOf[SessionWindowStateStoreSaveExec]
+
+  private val PassOn = Set("deduplicate", "deduplicate-within-watermark", "limit")
 
   /** `aggregate`, `deduplicate`, `join`, …: the name that users know, else Spark's own. */
   def name(operator: StateStoreWriter): String = shortName(operator) match {

@@ -150,7 +150,7 @@ private[latency] final class LatencyTracker(
     add(query, marks, batch)
     batch.committed(CommitTime.of(end))
     batch.ran(end.executionId)
-    batch.keepsState = StatefulOperators.isStateful(execution.executedPlan)
+    batch.holdsRecords = StatefulOperators.holdsRecords(execution.executedPlan)
     batch.windows = Try(WindowLengths.of(execution.executedPlan)).getOrElse(batch.windows)
     query.runId.foreach(run =>
       Try(admissions.executed(run, execution, CurrentQuery.active(execution.sparkSession, execution.queryId)))

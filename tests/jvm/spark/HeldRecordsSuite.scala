@@ -1,0 +1,57 @@
+package io.sparklatency.spark
+
+import java.sql.Timestamp
+
+import scala.jdk.CollectionConverters._
+
+import io.sparklatency.spark.syntax._
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.functions.count
+import org.apache.spark.sql.latency.ListenerBus
+
+/** Which operators hold records, and which pass on in the same batch what they do not drop. By the clock on the wall. */
+class HeldRecordsSuite extends StreamingTest {
+
+  /** The parts of the age of what comes out of a batch: an old record that is new, where nine young ones had come before. */
+  private def parts(
+      name: String,
+      mode: String = "append"
+  )(plan: DataFrame => DataFrame): Map[String, Double] = {
+    val input = stream
+    val read = input.toDF().withWatermark("value", "10 minutes").withE2ELatency("source")
+    val query = start(plan(read).withE2ELatency("sink", "value"), name, mode)
+    try {
+      val now = System.currentTimeMillis
+      val young = new Timestamp(now)
+      input.addData(young)
+      processAll(query)
+      input.addData(new Timestamp(now - 60000) +: Seq.fill(9)(young): _*)
+      processAll(query)
+      ListenerBus.awaitEmpty(spark.sparkContext)
+      val told = latencyOf(name).get("queries").get(0).get("parts").get("of").elements.asScala
+      told.toSeq.groupMapReduce(_.get("code").asText)(_.get("ms").asDouble)(_ + _)
+    } finally query.stop()
+  }
+
+  test("what drops duplicates holds no record: of the one that comes out all is told that made it old") {
+    byTheWall {
+      for (
+        (name, plan) <- Seq[(String, DataFrame => DataFrame)](
+          "held_not" -> (_.dropDuplicates("value")),
+          "held_not_within_watermark" -> (_.dropDuplicatesWithinWatermark("value"))
+        )
+      ) {
+        val told = parts(name)(plan)
+        assert(!told.contains("waited-in-state"), told)
+        assert(told("arrived-old") > 50000, told)
+      }
+    }
+  }
+
+  test("an aggregate holds records: others come out than came in") {
+    byTheWall {
+      val told = parts("held", "update")(_.groupBy("value").agg(count("*")))
+      assert(told.contains("waited-in-state"), told)
+    }
+  }
+}
