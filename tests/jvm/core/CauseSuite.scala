@@ -9,12 +9,13 @@ import io.sparklatency.figures.Admission
 import io.sparklatency.figures.AgeParts
 import io.sparklatency.figures.Batch
 import io.sparklatency.figures.BatchTimes
-import io.sparklatency.figures.Measure
+import io.sparklatency.figures.Held
 import io.sparklatency.figures.NodeLatencies
 import io.sparklatency.figures.NodeTimes
 import io.sparklatency.figures.SourceWatermark
 import io.sparklatency.figures.StageTimes
 import io.sparklatency.figures.Waits
+import io.sparklatency.path.LatencyPath
 import org.scalatest.funsuite.AnyFunSuite
 
 /** What makes records old, from the parts of their age. The batch was triggered at 10,000, reads from 10,200, and took 46 s. */
@@ -191,24 +192,27 @@ class CauseSuite extends AnyFunSuite {
     assert(said(slow) === ((
       "waited-in-state",
       Some("scored"),
-      "Records wait in state before scored, 940 ms of 1 s (94 %). They leave when the watermark of kafka[b] passes them, 3 s behind " +
-        "its newest event: a shorter delay or window makes them younger."
+      "Records wait in state before scored, 940 ms of 1 s (94 %). They leave when the watermark of kafka[b], 3 s behind its " +
+        "newest event, passes them: a shorter delay or window makes them younger."
     )))
     val windowed = Seq(
       Aged.node("source")(100),
-      Aged.node("aggregate-1", "source")(600).and(Measure.Staleness, Aged.records(100)),
+      Aged.node("aggregate-1", "source")(600).copy(held = Some(Held(None))),
       Aged.node("sink", "aggregate-1")(1400)
     )
-    assert(said(slow, windowed)._2 === Some("aggregate-1"), "though more is lost behind it")
+    assert(
+      said(slow.copy(nodes = windowed), windowed)._2 === Some("aggregate-1"),
+      "though more is lost behind it"
+    )
   }
 
   test("of a window its length is named, for records leave when the watermark passes its end") {
     val slow = batch(parts(state = 940, work = 0)).copy(
-      nodes = nodes.map(node => node.copy(windowMs = Some(60000L).filter(_ => node.id == "scored"))),
+      nodes = Seq(nodes.head, nodes.last.copy(held = Some(Held(Some(60000))))),
       watermarks = Seq(SourceWatermark("kafka[b]", "ts", 3000, Some(0), holdsBack = true))
     )
     assert(said(slow)._3.endsWith(
-      "They leave when the watermark of kafka[b] passes the end of their window of 1 min, 3 s behind its newest event: a shorter " +
+      "They leave when the watermark of kafka[b], 3 s behind its newest event, passes the end of their window of 1 min: a shorter " +
         "delay or window makes them younger."
     ))
   }
@@ -216,18 +220,19 @@ class CauseSuite extends AnyFunSuite {
   test(
     "what records wait in state is told of each operator that keeps it, as ages grow there beyond its work"
   ) {
-    // Ages grow by 500, 200 and 900 ms. Of the first 100 are work, and behind the last nothing keeps state.
+    // Ages grow by 500, 200 and 900 ms. Of the first 100 are work, and before the last nothing is held.
+    val held = Some(Held(None))
     val chain = Seq(
       Aged.node("source")(100),
-      Aged.node("joined", "source")(600).and(Measure.Staleness, Aged.records(100)),
-      Aged.node("windows", "joined")(800).and(Measure.Staleness, Aged.records(600)),
+      Aged.node("joined", "source")(600).copy(held = held),
+      Aged.node("windows", "joined")(800).copy(held = held),
       Aged.node("sink", "windows")(1700)
     )
     val work = NodeTimes("joined", Some(100), 100, 0, "1")
     val busy =
       BatchTimes(7, 10200000, Some(0), Seq(StageTimes(Nil, 0, 100, 1, Seq(work), Seq("joined"), 0)))
-    def state(ms: Double) =
-      of(batch(parts(work = 0, state = ms), busy).copy(nodes = chain), chain).parts.of
+    def state(ms: Double, nodes: Seq[NodeLatencies] = chain) =
+      of(batch(parts(work = 0, state = ms), busy).copy(nodes = nodes), chain).parts.of
         .filter(_.kinds == Seq(Parts.State)).map(part => (part.name, part.nodes, part.ms))
     assert(state(900) === Seq(
       ("waited in state at joined", Seq("joined"), 600.0),
@@ -235,6 +240,10 @@ class CauseSuite extends AnyFunSuite {
     ))
     // A window's end is later than its records: nobody waited.
     assert(state(-900) === Seq(("waited in state", Nil, -900.0)))
+    // One alone has all of it, also where it is negative.
+    val one = chain.map(node => if (node.id == "joined") node.copy(held = None) else node)
+    for (ms <- Seq(900.0, -900.0))
+      assert(state(ms, one) === Seq(("waited in state at windows", Seq("windows"), ms)))
   }
 
   test("where a shorter delay would do, it is named") {
@@ -246,7 +255,7 @@ class CauseSuite extends AnyFunSuite {
       answer(known).headline.text
     }
     assert(text(3000).endsWith(
-      "passes them, 10 s behind its newest event: 4 s are enough for 99.99 % of records, and make them 6 s younger."
+      "10 s behind its newest event, passes them: 4 s are enough for 99.99 % of records, and make them 6 s younger."
     ))
     for (behind <- Seq(9000, 20000))
       assert(text(behind.toLong).endsWith("a shorter delay or window makes them younger."))
@@ -261,7 +270,7 @@ class CauseSuite extends AnyFunSuite {
     )
     assert(of(slow, ends).headline.text ===
       "Records wait in state before joined, 940 ms of 1 s (94 %). They leave when a match comes from the other side, or when the " +
-      "watermark of kafka[b] passes them, 3 s behind its newest event.")
+      "watermark of kafka[b], 3 s behind its newest event, passes them.")
   }
 
   test("parts follow one another, and add up to the age at the commit") {
@@ -327,10 +336,10 @@ class CauseSuite extends AnyFunSuite {
   test("of a batch by itself the cause is the same") {
     for (parts <- Seq(parts(before = 41000), parts(work = 940), parts(trigger = 940), parts(commit = 940))) {
       val one = batch(parts)
-      assert(Cause.of(one).map(cause => (cause.part.kinds, cause.nodes)) ===
+      assert(Cause.of(one, new LatencyPath(one.nodes)).map(cause => (cause.part.kinds, cause.nodes)) ===
         of(one).cause.map(cause => (cause.part.kinds, cause.nodes)))
     }
-    assert(Cause.of(batch(parts()).copy(parts = None)) === None)
+    assert(Cause.of(batch(parts()).copy(parts = None), new LatencyPath(nodes)) === None)
   }
 
   test("a batch that does not tell its parts leaves the headline to the ages") {

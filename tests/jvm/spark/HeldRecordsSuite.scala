@@ -33,6 +33,9 @@ class HeldRecordsSuite extends StreamingTest {
     } finally query.stop()
   }
 
+  private def notesOf(name: String): Seq[String] =
+    latencyOf(name).get("queries").get(0).get("notes").elements.asScala.map(_.get("code").asText).toSeq
+
   test("what drops duplicates holds no record: of the one that comes out all is told that made it old") {
     byTheWall {
       for (
@@ -44,7 +47,15 @@ class HeldRecordsSuite extends StreamingTest {
         val told = parts(name)(plan)
         assert(!told.contains("waited-in-state"), told)
         assert(told("arrived-old") > 50000, told)
+        assert(!notesOf(name).contains("different-records"))
       }
+    }
+  }
+
+  test("a limit holds none of those that it lets through") {
+    byTheWall {
+      val told = parts("held_not_by_a_limit")(_.limit(4))
+      assert(!told.contains("waited-in-state"), told)
     }
   }
 
@@ -52,6 +63,7 @@ class HeldRecordsSuite extends StreamingTest {
     byTheWall {
       val told = parts("held", "update")(_.groupBy("value").agg(count("*")))
       assert(told.contains("waited-in-state"), told)
+      assert(notesOf("held").contains("different-records"))
     }
   }
 }

@@ -87,6 +87,18 @@ class LatencyNotesSuite extends StreamingTest with ArchivedBatches {
     assert(kv.count(classOf[StoredNotes]) === 100 && of(ran) === None)
   }
 
+  test("of an event log without the plugin a query without figures shows as soon as anything in it is ours") {
+    for (ours <- Seq(found("noted", "A"), batch("other", 0))) {
+      val kv = new InMemoryStore
+      val archive = new BatchArchive(kv, kept = 10)
+      val run = UUID.randomUUID
+      archive.onOtherEvent(QueryEvents.started(run, run, "without figures"))
+      assert(shown(kv).queries === Nil)
+      archive.onOtherEvent(ours)
+      assert(shown(kv).query("without figures").flatMap(_.runId) === Some(run.toString))
+    }
+  }
+
   /** What the event log has of what is run. */
   private def logged[A](run: => A): (A, Seq[String]) = {
     val lines = mutable.ArrayBuffer.empty[String]

@@ -15,6 +15,8 @@ class RunNotesSuite extends AnyFunSuite {
     assert(!isNew("first", "a") && !isNew("1", "d") && !isNew("51", "d"))
     assert(isNew("second", "b"))
 
+    assert((1 to 150).count(text => isNew("talks", text.toString)) === RunNotes.Most)
+
     active = Set.empty
     isNew("last", "e")
     assert(isNew("first", "a"))

@@ -41,7 +41,7 @@ class Part:
     ``start-of-the-batch``, ``work``, ``waited-in-state`` or ``commit``; ``source-queuing`` and ``processing``
     where no batch tells more."""
     nodes: tuple[str, ...]
-    """Whose work it is; empty of a part that is no work, and of work that no node stands for."""
+    """Whose part it is: of work, and of waiting in state. Empty where no node stands for it."""
     ms: float
     """How long it takes on average. Negative where younger records come out than those that came in."""
     share: float

@@ -20,9 +20,8 @@ final case class Cause(part: Parts.Part, whole: Double, nodes: Seq[String], word
 object Cause {
   import Headline.Words
 
-  /** Of a batch by itself; none where it does not tell its parts. */
-  def of(batch: Batch): Option[Cause] =
-    Parts.of(batch, new LatencyPath(batch.nodes)).flatMap(of(batch, _, None))
+  /** Of a batch and the path of its own nodes; none where it does not tell its parts. */
+  def of(batch: Batch, path: LatencyPath): Option[Cause] = Parts.of(batch, path).flatMap(of(batch, _, None))
 
   /** The step that is the cause, where one is; where no cause is known, the one at which records grow old most. */
   def slowestStep(cause: Option[Cause], path: LatencyPath): Option[String] =
@@ -150,14 +149,12 @@ object Cause {
   private def leaving(batch: Batch, node: String, advice: Option[WatermarkAdvice]): String = {
     val at = batch.nodes.find(_.id == node)
     val sides = at.fold(0)(_.upstream.distinct.size)
-    val passed = at.flatMap(_.windowMs).fold("them")(ms =>
+    val end = at.flatMap(_.held).flatMap(_.windowMs).fold("them")(ms =>
       s"the end of their window of ${Readable.duration(ms.toDouble)}"
     )
     val watermark = batch.watermarks.find(_.holdsBack).orElse(batch.watermarks.headOption).map { watermark =>
-      s"the watermark of ${Readable.name(watermark.source)} passes $passed, " +
-        s"${Readable.duration(
-            watermark.delayMs.toDouble
-          )} behind ${if (watermark.kind == WatermarkKind.SystemTime) "the clock" else "its newest event"}"
+      val newest = if (watermark.kind == WatermarkKind.SystemTime) "the clock" else "its newest event"
+      s"the watermark of ${Readable.name(watermark.source)}, ${Readable.duration(watermark.delayMs.toDouble)} behind $newest, passes $end"
     }
     if (sides > 1)
       s" They leave when a match comes from the other side${watermark.fold("")(passes => s", or when $passes")}."

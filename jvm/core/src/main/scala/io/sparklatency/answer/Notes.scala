@@ -99,7 +99,8 @@ private[answer] object Notes {
   }
 
   private def ofParts(query: QuerySnapshot, split: LatencySplit): Seq[Note] =
-    if (query.divided.exists(_.hasRecords)) PartNotes.of(split, query.hasNoEnd)
+    if (query.divided.exists(_.hasRecords))
+      PartNotes.of(split, query.hasNoEnd, ofOthers = query.explained.flatMap(_.parts).forall(_.state != 0))
     else noBatch.filter(_ => hasRecords(query)).toSeq
 
   private val noBatch = Some(

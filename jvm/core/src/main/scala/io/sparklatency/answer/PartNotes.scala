@@ -6,9 +6,10 @@ import io.sparklatency.path.LatencySplit
 private[answer] object PartNotes {
 
   /**
-   * @param split of each node's last batch, where one with records was committed; where no batch ends, of the window
+   * @param split    of each node's last batch, where one with records was committed; where no batch ends, of the window
+   * @param ofOthers whether parts may be of other records than come out
    */
-  def of(split: LatencySplit, hasNoEnd: Boolean): Seq[Note] = {
+  def of(split: LatencySplit, hasNoEnd: Boolean, ofOthers: Boolean): Seq[Note] = {
     val hasEnd = split.atEnd.count > 0
     val hasSource = split.queuing.count > 0
     Seq(
@@ -16,7 +17,7 @@ private[answer] object PartNotes {
       (hasEnd && !split.hasSource) -> noSource,
       (hasEnd && split.hasSource && !hasSource) -> noneAtSource,
       (hasEnd && split.commit.isEmpty) -> (if (hasNoEnd) atOnce else noCommit),
-      split.processing.exists(!_.sameRecords) -> differentRecords
+      (ofOthers && split.processing.exists(!_.sameRecords)) -> differentRecords
     ).collect { case (true, note) => note }
   }
 

@@ -2,7 +2,6 @@ package io.sparklatency.answer
 
 import io.sparklatency.figures.AgeParts
 import io.sparklatency.figures.Batch
-import io.sparklatency.figures.Measure
 import io.sparklatency.figures.QueryMetric
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.path.LatencyPath
@@ -63,8 +62,12 @@ object Parts {
       s"${kind.name}: a part of the mean age at the commit of the last batch"
     ) {
       query =>
+        // Without the way of the records they add up to the same.
         val told =
-          Option.when(!query.hasNoEnd)(of(query)).filter(_ => query.explained.nonEmpty).filter(_.of.nonEmpty)
+          query.explained.filterNot(_ => query.hasNoEnd).flatMap(of(
+            _,
+            new LatencyPath(Nil)
+          )).filter(_.of.nonEmpty)
         told.map(parts => math.round(parts.of.filter(_.kinds == Seq(kind)).map(_.ms).sum))
     }
   }
@@ -73,8 +76,8 @@ object Parts {
    * @param kinds more than one where they cannot be told apart
    * @param ms    may be negative, where other records come out than came in, or records are ahead of the clock
    * @param share of all parts, between 0 and 1; 0 of a negative one
-   * @param at    whose work it is, as a step in a sentence
-   * @param nodes theirs
+   * @param at    at which step, as a sentence has it
+   * @param nodes whose it is; none where it is no node's
    */
   final case class Part(
       kinds: Seq[Kind],
@@ -151,28 +154,37 @@ object Parts {
     shared((waits ++ work ++ state :+ commit).filter(_.ms.abs >= Visible))
   }
 
-  /** What records wait in state, divided as their ages grow where operators keep it. In one where none of them grows. */
+  /**
+   * What records wait in state: at the node behind the operator that holds them. Of several it is divided as ages grow at each, beyond
+   * what its operator worked. Where they grow at none of them, nobody knows at which.
+   */
   private def inState(batch: Batch, path: LatencyPath, ms: Double): Seq[Part] = {
-    val grown = growth(batch, path).filter { case (_, by) => ms > 0 && by > 0 }
-    if (grown.isEmpty) Seq(Part(Seq(State), ms, 0))
-    else {
-      val all = grown.map { case (_, by) => by }.sum
-      grown.map { case (node, by) =>
-        Part(Seq(State), ms * by / all, 0, Some(s"at ${Readable.name(node)}"), Seq(node))
-      }
+    val shares = holding(batch, path) match {
+      case Seq(only) => Seq(only -> 1.0)
+      case several =>
+        val grown = several.map(node => node -> growth(batch, path, node)).filter { case (_, by) =>
+          ms > 0 && by > 0
+        }
+        grown.map { case (node, by) => node -> by / grown.map(_._2).sum }
+    }
+    if (shares.isEmpty) Seq(Part(Seq(State), ms, 0))
+    else shares.map { case (node, share) =>
+      Part(Seq(State), ms * share, 0, Some(s"at ${Readable.name(node)}"), Seq(node))
     }
   }
 
-  /**
-   * By how much ages grow at each node behind an operator that keeps state, beyond what the operator worked. Where no node tells what
-   * such an operator takes in, at the one where they grow most.
-   */
-  private def growth(batch: Batch, path: LatencyPath): Seq[(String, Double)] = {
-    val worked = batch.times.toSeq.flatMap(_.nodes).flatMap(node => node.latencyMs.map(node.node -> _)).toMap
-    val keepState = path.nodes.filter(_(Measure.Staleness).count > 0)
-    val all = (if (keepState.isEmpty) path.nodes else keepState).filter(path.hasBefore)
-      .flatMap(node => path.own(node).map(ms => node.id -> (ms - worked.getOrElse(node.id, 0.0))))
-    if (keepState.isEmpty) all.maxByOption { case (_, by) => by }.toSeq else all
+  /** Where an earlier sparklatency has not told which nodes they are, the one at which ages grow most. */
+  private def holding(batch: Batch, path: LatencyPath): Seq[String] = {
+    val told = batch.nodes.filter(_.held.nonEmpty).map(_.id)
+    if (told.nonEmpty) told
+    else path.nodes.filter(path.hasBefore).map(_.id).filter(growth(batch, path, _) > 0)
+      .maxByOption(growth(batch, path, _)).toSeq
+  }
+
+  /** By how much ages grow at a node, beyond the work of its operators. */
+  private def growth(batch: Batch, path: LatencyPath, node: String): Double = {
+    val worked = batch.times.flatMap(_.nodes.find(_.node == node)).flatMap(_.latencyMs).getOrElse(0.0)
+    path.nodes.find(_.id == node).filter(path.hasBefore).flatMap(path.own).fold(0.0)(_ - worked)
   }
 
   /**

@@ -5,8 +5,8 @@ import io.sparklatency.recording.LatencySummary
 /**
  * @param upstream  ids of the nodes whose records come to this one next
  * @param timestamp the column that says when a record happened, as the plan of the last batch has it
- * @param windowMs  how long the windows of time are from which its records come; none where they come from none
  * @param ended     the ages without those that running tasks have shown, by which nodes are compared; none where they are all the same
+ * @param held      where its records come from an operator that may hold them
  */
 final case class NodeLatencies(
     id: String,
@@ -14,7 +14,7 @@ final case class NodeLatencies(
     measures: Map[Measure, LatencySummary],
     timestamp: Option[String] = None,
     ended: Option[LatencySummary] = None,
-    windowMs: Option[Long] = None
+    held: Option[Held] = None
 ) {
   def apply(measure: Measure): LatencySummary = measures.getOrElse(measure, LatencySummary.empty)
 

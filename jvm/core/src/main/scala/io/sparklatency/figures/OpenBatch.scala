@@ -15,8 +15,8 @@ final class OpenBatch(val id: Long) {
   /** As the batch's plan has them. */
   var watermarks: Seq[SourceWatermark] = Nil
 
-  /** How long the windows of time in its plan are, in milliseconds, by the node at which their records come out. */
-  var windows: Map[String, Long] = Map.empty
+  /** By the node at which the records come out that an operator may hold. */
+  var held: Map[String, Held] = Map.empty
 
   /** Whether an operator of its plan may hold records until a later batch, as a window does: then other records come out than came in. */
   var holdsRecords: Boolean = false

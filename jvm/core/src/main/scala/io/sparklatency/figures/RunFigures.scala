@@ -115,7 +115,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   def commit(id: Long)(complete: Batch => Batch): Option[Batch] =
     open.filter(_.id == id).map { batch =>
       val latencies = batch.latencies.map(node =>
-        node.copy(timestamp = timestamps.get(node.id), windowMs = batch.windows.get(node.id))
+        node.copy(timestamp = timestamps.get(node.id), held = batch.held.get(node.id))
       )
       for (node <- latencies; ages <- node.measures.get(Measure.Commit))
         nodes.of(node.id, Measure.Commit).add(ages)

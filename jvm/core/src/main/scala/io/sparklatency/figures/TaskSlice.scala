@@ -42,9 +42,6 @@ final case class TaskSlice(
     }
   }
 
-  /** All that come from one executor share its name. */
-  private def readResolve(): AnyRef =
-    if (executor.isEmpty) TaskSlice.Unwatched else copy(executor = executor.intern)
 }
 
 object TaskSlice {
@@ -52,6 +49,7 @@ object TaskSlice {
   /** Of a task that goes on as long as its query, and of rows that do not leave the node. */
   val Unwatched: TaskSlice = TaskSlice("", 0, 0, 0, 0, 0)
 
+  /** All that come from one executor share its name. */
   private[figures] def readFrom(in: ObjectInput): TaskSlice =
     if (!in.readBoolean()) Unwatched
     else TaskSlice(

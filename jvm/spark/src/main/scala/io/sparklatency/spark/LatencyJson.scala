@@ -128,7 +128,7 @@ object LatencyJson {
     val durations = json.putObject("durations")
     batch.durationsMs.toSeq.sorted.foreach { case (name, ms) => durations.put(name, ms) }
     val path = new LatencyPath(batch.nodes)
-    json.put("slowestStep", Cause.slowestStep(Cause.of(batch), path).orNull)
+    json.put("slowestStep", Cause.slowestStep(Cause.of(batch, path), path).orNull)
     put(json, path, path.split)
     WorkJson.put(json, "operators", batch.times.map(Work.of(_, Some(batch.committedMs))))
     MarkersJson.putOfBatch(json, batch.markers)

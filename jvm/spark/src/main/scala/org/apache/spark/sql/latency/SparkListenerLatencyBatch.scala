@@ -4,6 +4,7 @@ import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.annotation.JsonInclude
 import io.sparklatency.figures.Batch
+import io.sparklatency.figures.Held
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeLatencies
 import io.sparklatency.figures.SourceWatermark
@@ -155,12 +156,15 @@ object StoredWatermark {
  * it.
  *
  * @param measures by name, each a summary as [[LatencySummary.toBytes]] writes it
+ * @param held     true where its records come from an operator that may hold them, else null
+ * @param windowMs of that operator's windows of time, where it has such
  */
 final case class StoredNode(
     id: String,
     upstream: Array[String],
     measures: java.util.Map[String, Array[Byte]],
     @JsonInclude(JsonInclude.Include.NON_NULL) timestamp: String = null,
+    @JsonInclude(JsonInclude.Include.NON_NULL) held: java.lang.Boolean = null,
     @JsonInclude(JsonInclude.Include.NON_NULL) windowMs: java.lang.Long = null
 ) {
   def node: NodeLatencies = NodeLatencies(
@@ -168,7 +172,7 @@ final case class StoredNode(
     upstream.toSeq,
     Measure.all.flatMap(m => Option(measures.get(m.name)).map(m -> LatencySummary.fromBytes(_))).toMap,
     Option(timestamp),
-    windowMs = Option(windowMs).map(_.toLong)
+    held = Option(held).map(_ => Held(Option(windowMs).map(_.toLong)))
   )
 
   /** One measure alone; without records where the node has none of it. */
@@ -183,6 +187,7 @@ object StoredNode {
     node.upstream.toArray,
     node.measures.map { case (measure, summary) => measure.name -> summary.toBytes }.asJava,
     node.timestamp.orNull,
-    node.windowMs.map(Long.box).orNull
+    node.held.map(_ => Boolean.box(true)).orNull,
+    node.held.flatMap(_.windowMs).map(Long.box).orNull
   )
 }

@@ -37,7 +37,7 @@ import org.apache.spark.util.kvstore.KVStore
  * @param kept    how many batches of each run are kept, the newest. All runs together keep ten times as many
  * @param default what the figures of a run cover, where no event tells
  * @param used    whether the application uses us, so that its queries show from their start. A History Server learns it from the
- *                application's settings
+ *                application's settings, or from the first event of ours
  */
 private[spark] final class BatchArchive(
     store: KVStore,
@@ -54,6 +54,8 @@ private[spark] final class BatchArchive(
   private val endedWithoutBatch = mutable.LinkedHashSet.empty[String]
   private val withoutBatch = mutable.LinkedHashMap.empty[String, StoredStart] // by run
   private var starts = 0L
+  private var begun =
+    Vector.empty[QueryStartedEvent] // while nothing has told yet that the application uses us
   private val notes = new NotesOfRuns(store, run => byLastBatch(run) || withoutBatch.contains(run))
   private var hasSkipped = false
 
@@ -67,12 +69,24 @@ private[spark] final class BatchArchive(
   }
 
   override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
-    case batch: SparkListenerLatencyBatch => addKnown(batch)
-    case found: SparkListenerLatencyNote => notes.add(found)
-    case start: QueryStartedEvent if isOurs => addStart(start)
+    case batch: SparkListenerLatencyBatch =>
+      becomeOurs()
+      addKnown(batch)
+    case found: SparkListenerLatencyNote =>
+      becomeOurs()
+      notes.add(found)
+    case start: QueryStartedEvent =>
+      if (isOurs) addStart(start) else begun = (begun :+ start).takeRight(BatchArchive.RunsKept)
     case of: QueryProgressEvent => addCommit(of.progress)
     case end: QueryTerminatedEvent => addEnd(end.runId.toString, end.exception.filterNot(isOfApplication))
     case _ =>
+  }
+
+  /** An event of ours tells that the application uses us: what began before shows, too. */
+  private def becomeOurs(): Unit = if (!isOurs) {
+    isOurs = true
+    begun.foreach(addStart)
+    begun = Vector.empty
   }
 
   private def addKnown(batch: SparkListenerLatencyBatch): Unit =

@@ -3,6 +3,7 @@ package org.apache.spark.sql.latency.history
 import scala.collection.mutable
 
 import org.apache.spark.sql.latency.SparkListenerLatencyNote
+import org.apache.spark.sql.latency.tracking.RunNotes
 import org.apache.spark.util.kvstore.KVStore
 
 /**
@@ -17,7 +18,7 @@ private[history] final class NotesOfRuns(store: KVStore, isKept: String => Boole
   def add(event: SparkListenerLatencyNote): Unit = {
     val before =
       Stored(store, classOf[StoredNotes], event.runId).fold(Array.empty[SparkListenerLatencyNote])(_.events)
-    if (before.length < NotesOfRuns.Most && !before.contains(event))
+    if (before.length < RunNotes.Most && !before.contains(event))
       store.write(new StoredNotes(event.runId, before :+ event))
     noted += event.runId
     if (noted.size > BatchArchive.RunsKept)
@@ -25,8 +26,4 @@ private[history] final class NotesOfRuns(store: KVStore, isKept: String => Boole
   }
 
   def forget(run: String): Unit = if (noted.remove(run)) store.delete(classOf[StoredNotes], run)
-}
-
-private object NotesOfRuns {
-  val Most = 100
 }

@@ -36,10 +36,13 @@ private[latency] object StatefulOperators extends AdaptiveSparkPlanHelper {
 
   /** Whether records may come out in a later batch than they came in. What drops duplicates, or counts to a limit, passes the others on. */
   def holdsRecords(plan: SparkPlan): Boolean =
-    find(plan) {
-      case operator: StateStoreWriter => !PassOn(name(operator))
-      case _ => false
-    }.nonEmpty
+    find(plan)(holds).nonEmpty
+
+  /** The same of one operator. */
+  def holds(operator: SparkPlan): Boolean = operator match {
+    case keepsState: StateStoreWriter => !PassOn(name(keepsState))
+    case _ => false
+  }
 
   /** The operators of a plan that keep state, upstream first. */
   def operators(plan: SparkPlan): Seq[StateStoreWriter] =

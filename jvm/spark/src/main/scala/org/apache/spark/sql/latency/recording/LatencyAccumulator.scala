@@ -38,7 +38,7 @@ import org.apache.spark.util.AccumulatorV2
  *
  * Costs a task a recorder for each reading (1 to 120 KB, see [[LatencyRecorder]]), about 3 µs to make and to seal one, and at
  * most three summaries of a few hundred bytes with the task's result. It goes to a task with what is planned, and comes back with
- * the readings alone, in a form of its own: both ways and back take 10 µs, in Java's they took three times as long. Costs the driver
+ * the readings alone, in a form of its own: there and back takes 10 µs, in Java's it took three times as long. Costs the driver
  * about 300 bytes a partition until [[take]]. A batch of 10,000 partitions at twenty nodes is 64 MB. After [[take]] only the
  * partitions' numbers are left.
  *
@@ -54,7 +54,7 @@ import org.apache.spark.util.AccumulatorV2
  * @param figures      shows in this process what its tasks record
  * @param readEveryRow whether rows wait inside a task. Then a reading of the clock says nothing about the next row's time
  */
-final class LatencyAccumulator private (@transient private var plan: LatencyAccumulator.Plan)
+final class LatencyAccumulator private (@transient private var settings: LatencyAccumulator.Settings)
     extends AccumulatorV2[Reading, Map[Int, Reading]] with OutOfHeartbeats[Reading, Map[Int, Reading]]
     with Logging {
   import LatencyAccumulator._
@@ -71,20 +71,20 @@ final class LatencyAccumulator private (@transient private var plan: LatencyAccu
       watermark: Option[Long] = None,
       figures: TaskFigures = TaskFigures.Nowhere,
       readEveryRow: Boolean = false
-  ) = this(LatencyAccumulator.Plan(owner, intake, publishMs, watermark, figures, readEveryRow))
+  ) = this(LatencyAccumulator.Settings(owner, intake, publishMs, watermark, figures, readEveryRow))
 
   /** Not of one that has come back with a task's result. */
-  def owner: MarkOwner = plan.owner
+  def owner: MarkOwner = settings.owner
 
   /**
    * From here on the recorders also take the ages from which those at the commit are made. The planning thread calls it,
    * before there are tasks. Costs nothing measurable per record.
    */
   def takeAges(): Unit =
-    plan = plan.copy(reference = plan.reference.orElse(Some(clock.millis())))
+    settings = settings.copy(reference = settings.reference.orElse(Some(clock.millis())))
 
   /** The same where records come in and others come out, for an operator behind keeps state. Then no commit latency is made of them. */
-  def takeAgesAtSource(): Unit = if (plan.reference.isEmpty) {
+  def takeAgesAtSource(): Unit = if (settings.reference.isEmpty) {
     takeAges()
     isAtSource = true
   }
@@ -96,7 +96,7 @@ final class LatencyAccumulator private (@transient private var plan: LatencyAccu
    * Where in the plan the mark stands, if tasks are to be shown one by one. The planning thread calls it, before there are tasks;
    * the first call stands, because it knows most of the plan.
    */
-  def placed(at: MarkPlace): Unit = plan = plan.copy(place = plan.place.orElse(Some(at)))
+  def placed(at: MarkPlace): Unit = settings = settings.copy(place = settings.place.orElse(Some(at)))
 
   /** A recorder for one more reading of `partition`. Generated code and the interpreter ask for it before the first row. */
   def open(partition: Int): LatencyRecorder = {
@@ -113,9 +113,9 @@ final class LatencyAccumulator private (@transient private var plan: LatencyAccu
     val recorder = new LatencyRecorder(
       clock,
       (part, oldest) => task.foreach(publish(_, number, part, oldest)),
-      plan.publishMs * 1000 * 1000,
-      plan.reference,
-      plan.readEveryRow
+      settings.publishMs * 1000 * 1000,
+      settings.reference,
+      settings.readEveryRow
     )
     if (task.nonEmpty) RunningTasks.opened(recorder)
     val watched =
@@ -158,10 +158,10 @@ final class LatencyAccumulator private (@transient private var plan: LatencyAccu
   private[recording] def isWatched: Boolean = owner.measure == Measure.E2ELatency
 
   /** Whether tasks end with their batch: not so where rows wait inside a task. */
-  private def hasBatches: Boolean = !plan.readEveryRow
+  private def hasBatches: Boolean = !settings.readEveryRow
 
   /** Where no batch ends, windows of a second stand for batches. */
-  private def reportMs: Long = if (hasBatches) plan.publishMs else ReportMs
+  private def reportMs: Long = if (hasBatches) settings.publishMs else ReportMs
 
   private def publish(task: TaskContext, number: Int, part: LatencySummary, oldest: Option[Long]): Unit = {
     val reading = ReadingId(id, task.taskAttemptId(), number)
@@ -169,13 +169,13 @@ final class LatencyAccumulator private (@transient private var plan: LatencyAccu
     RunningTasks.publish(
       PublishedPart(owner, reading, endless, part, oldest, placeIn(task)),
       task,
-      plan.figures
+      settings.figures
     )
   }
 
-  private def placeIn(task: TaskContext) = plan.place.map(_.in(task.partitionId()))
+  private def placeIn(task: TaskContext) = settings.place.map(_.in(task.partitionId()))
 
-  private def clock: Clock = plan.watermark.fold[Clock](WallClock)(new ManualClock(_))
+  private def clock: Clock = settings.watermark.fold[Clock](WallClock)(new ManualClock(_))
 
   override def add(reading: Reading): Unit = synchronized {
     if (readings.get(reading.partition).forall(Retries.supersedes(reading, _)))
@@ -191,7 +191,7 @@ final class LatencyAccumulator private (@transient private var plan: LatencyAccu
   override def reset(): Unit = readings = Map.empty
 
   override def copy(): LatencyAccumulator = {
-    val other = new LatencyAccumulator(plan)
+    val other = new LatencyAccumulator(settings)
     other.readings = readings
     other
   }
@@ -205,7 +205,9 @@ final class LatencyAccumulator private (@transient private var plan: LatencyAccu
 
   /** What would be given out, which stays. */
   def peek: Map[ReadingPlace, Reading] = synchronized {
-    (readings -- taken).map { case (partition, reading) => ReadingPlace(plan.intake, partition) -> reading }
+    (readings -- taken).map { case (partition, reading) =>
+      ReadingPlace(settings.intake, partition) -> reading
+    }
   }
 
   /** Gives out the readings of partitions that were not given out before, and keeps only the partitions' numbers. */
@@ -213,23 +215,24 @@ final class LatencyAccumulator private (@transient private var plan: LatencyAccu
     val fresh = readings -- taken
     taken ++= fresh.keySet
     readings = Map.empty
-    fresh.map { case (partition, reading) => ReadingPlace(plan.intake, partition) -> reading }
+    fresh.map { case (partition, reading) => ReadingPlace(settings.intake, partition) -> reading }
   }
 
-  /** Spark has written its own part of it by then, and knows the way by what it has read. */
+  /** Says itself which way it goes, for Spark changes its own flag as it reads. A heartbeat may ask before all of it was read. */
   private def writeObject(out: ObjectOutputStream): Unit = {
     val goesToTask = isAtDriverSide
     out.writeBoolean(goesToTask)
-    if (goesToTask) plan.writeTo(out)
+    if (goesToTask) settings.writeTo(out)
     else {
-      out.writeInt(readings.size)
-      readings.values.foreach(_.writeTo(out))
+      val brought = Option(readings).getOrElse(Map.empty)
+      out.writeInt(brought.size)
+      brought.values.foreach(_.writeTo(out))
     }
   }
 
   private def readObject(in: ObjectInputStream): Unit =
     if (in.readBoolean()) {
-      plan = Plan.readFrom(in)
+      settings = Settings.readFrom(in)
       readings = Map.empty
     } else
       readings = Iterator.fill(in.readInt())(Reading.readFrom(in)).map(read => read.partition -> read).toMap
@@ -244,7 +247,7 @@ final class LatencyAccumulator private (@transient private var plan: LatencyAccu
         val slice = node.filter(_ => hasBatches).fold(TaskSlice.Unwatched)(WatchedTask.slice)
         val made = attempt.getOrElse(RunningTasks.attempt(task))
         add(Reading(partition, made, id, number, summary, rest, recorder.agesOfAll, slice))
-        plan.figures.add(owner, placeIn(task), rest)
+        settings.figures.add(owner, placeIn(task), rest)
       } catch {
         case NonFatal(e) =>
           logWarning(s"latencies of node '${owner.key.node}' in task ${task.taskAttemptId()} are lost", e)
@@ -261,7 +264,7 @@ private object LatencyAccumulator {
    * @param reference when the ages were begun to be taken from which those at the commit are made
    * @param place     where in the plan the mark stands, if tasks are shown one by one
    */
-  private final case class Plan(
+  private final case class Settings(
       owner: MarkOwner,
       intake: Int,
       publishMs: Long,
@@ -297,13 +300,13 @@ private object LatencyAccumulator {
     }
   }
 
-  private object Plan {
-    def readFrom(in: ObjectInputStream): Plan = {
+  private object Settings {
+    def readFrom(in: ObjectInputStream): Settings = {
       def text() = in.readObject().asInstanceOf[String]
       def known[A](read: => A) = Option.when(in.readBoolean())(read)
       val key = NodeKey(text(), text())
       val owner = MarkOwner(key, Option(text()), Option(text()), Measure.all(in.readByte().toInt))
-      Plan(
+      Settings(
         owner,
         in.readInt(),
         in.readLong(),

@@ -1,0 +1,8 @@
+package io.sparklatency.figures
+
+/**
+ * That records come to a node from an operator that may hold them until a later batch, as an aggregate or a join does.
+ *
+ * @param windowMs how long the windows of time are in which it puts them; none where it puts them in none
+ */
+final case class Held(windowMs: Option[Long])

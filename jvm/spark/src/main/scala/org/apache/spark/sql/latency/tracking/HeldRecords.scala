@@ -1,0 +1,72 @@
+package org.apache.spark.sql.latency.tracking
+
+import scala.util.Try
+
+import io.sparklatency.figures.Held
+import io.sparklatency.figures.Measure
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Alias
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.Literal
+import org.apache.spark.sql.catalyst.expressions.NamedExpression
+import org.apache.spark.sql.catalyst.expressions.TimeWindow
+import org.apache.spark.sql.execution.ExpandExec
+import org.apache.spark.sql.execution.ProjectExec
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.latency.compat.StateStoreSaveExec
+import org.apache.spark.sql.latency.planning.StatefulOperators
+import org.apache.spark.sql.latency.recording.MarkOperator
+
+/**
+ * Which nodes records come to from operators that may hold them, and how long the windows are, as `window(…)` of a plan has them. What
+ * else decides when records leave has no length: a session, the other side of a join, a program with state of its own.
+ *
+ * Costs two walks over the executed plan for each batch. Without state; the listener's thread calls it.
+ */
+private[tracking] object HeldRecords extends AdaptiveSparkPlanHelper {
+
+  /** By the id of the node at which the records come out. */
+  def of(plan: SparkPlan): Map[String, Held] = collect(plan) {
+    case MarkOperator(mark, child) if mark.figures.owner.measure == Measure.E2ELatency =>
+      holding(child).map(operator => mark.node -> Held(windowMs(operator)))
+  }.flatten.toMap
+
+  /** The operator whose records come to this place with no other node on their way. */
+  private def holding(plan: SparkPlan): Option[SparkPlan] = plan match {
+    case MarkOperator(mark, _) if mark.figures.owner.measure == Measure.E2ELatency => None
+    case operator if StatefulOperators.holds(operator) => Some(operator)
+    case other => allChildren(other).flatMap(holding).headOption
+  }
+
+  private def windowMs(operator: SparkPlan): Option[Long] = operator match {
+    case aggregate: StateStoreSaveExec if aggregate.keyExpressions.exists(isWindow) =>
+      allChildren(aggregate).flatMap(madeBelow).headOption
+    case _ => None
+  }
+
+  /** Where the windows are made, and not those of an operator before. */
+  private def madeBelow(plan: SparkPlan): Option[Long] =
+    if (StatefulOperators.holds(plan)) None
+    else made(plan).filter(isWindow).flatMap(lengthMs(_)).headOption
+      .orElse(allChildren(plan).flatMap(madeBelow).headOption)
+
+  private def made(plan: SparkPlan): Seq[NamedExpression] = plan match {
+    case ProjectExec(columns, _) => columns
+    case several: ExpandExec =>
+      several.projections.headOption.toSeq.flatMap(_.zip(several.output)).map { case (made, column) =>
+        Alias(made, column.name)(explicitMetadata = Some(column.metadata))
+      }
+    case _ => Nil
+  }
+
+  private def isWindow(column: NamedExpression): Boolean = column.metadata.contains(TimeWindow.marker)
+
+  /** Spark has turned the call into arithmetic on the timestamp. The window of any one is as long as all others. */
+  private def lengthMs(window: Expression): Option[Long] = Try {
+    val ofEpoch = window.transform { case column: Attribute => Literal(0L, column.dataType) }
+    val bounds = ofEpoch.eval().asInstanceOf[InternalRow]
+    (bounds.getLong(1) - bounds.getLong(0)) / 1000
+  }.toOption
+}

@@ -1,0 +1,132 @@
+package org.apache.spark.sql.latency
+
+import java.sql.Timestamp
+
+import io.sparklatency.figures.Held
+import io.sparklatency.spark.StreamingTest
+import io.sparklatency.spark.syntax._
+import org.apache.spark.sql.Column
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.Encoder
+import org.apache.spark.sql.Encoders
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.latency.application.LatencyApplication
+import org.apache.spark.sql.streaming.GroupState
+import org.apache.spark.sql.streaming.GroupStateTimeout
+import org.apache.spark.sql.streaming.OutputMode
+import org.apache.spark.util.JsonProtocol
+
+/**
+ * Which nodes stand behind an operator that may hold records, and how long its windows are. In Spark's package for what only ours may
+ * call.
+ */
+class HoldingNodesSuite extends StreamingTest {
+
+  /** Of each node of a query that has run one batch, as its event has it. */
+  private def held(
+      name: String,
+      mode: String = "update"
+  )(plan: DataFrame => DataFrame): Map[String, Option[Long]] = {
+    val input = stream
+    val query = start(plan(marked(input)), name, mode)
+    try {
+      input.addData(ago(5))
+      processAll(query)
+      val store = LatencyApplication.of(spark.sparkContext).settledStore()
+      val batches = store.history(store.query(name).get)
+      val written =
+        batches.map(batch => JsonProtocol.sparkEventToJsonString(SparkListenerLatencyBatch(batch)))
+      val read =
+        written.map(JsonProtocol.sparkEventFromJson(_).asInstanceOf[SparkListenerLatencyBatch].record)
+      assert(read.map(_.nodes.map(_.held)) === batches.map(_.nodes.map(_.held)))
+      read.flatMap(_.nodes).flatMap(node =>
+        node.held.map { case Held(windowMs) => node.id -> windowMs }
+      ).toMap
+    } finally query.stop()
+  }
+
+  private def counted(df: DataFrame, by: Column): DataFrame =
+    df.groupBy(by.as("in")).agg(max("value").as("last"))
+
+  private def out(df: DataFrame): DataFrame = df.withE2ELatency("out", "last")
+
+  test("a window that tumbles, and one that slides") {
+    assert(
+      held("tumbling")(df => out(counted(df, window(col("value"), "1 minute")))) === Map("out" -> Some(60000))
+    )
+    assert(held("sliding")(df => out(counted(df, window(col("value"), "90 seconds", "30 seconds")))) ===
+      Map("out" -> Some(90000)))
+  }
+
+  test("a window that is made before other work, and one whose results others pass on") {
+    val before = held("made_before") { df =>
+      val windows = df.withColumn("in", window(col("value"), "1 minute"))
+      out(windows.withColumn(
+        "each",
+        explode(array(lit(1), lit(2)))
+      ).groupBy("in").agg(max("value").as("last")))
+    }
+    assert(before === Map("out" -> Some(60000)))
+    val passed = held("passed_on", "append") { df =>
+      out(counted(df, window(col("value"), "1 minute")).dropDuplicates("in"))
+    }
+    assert(passed === Map("out" -> Some(60000)))
+  }
+
+  test("of two windows each node has its own, and what stands behind a node is no longer held") {
+    val found = held("two_windows", "append") { df =>
+      val first = df.groupBy(window(col("value"), "10 seconds").as("in")).agg(max("value").as("last"))
+        .withE2ELatency("first", "last")
+      val second = first.groupBy(window(window_time(col("in")), "1 hour")).agg(max("last").as("last"))
+      second.withE2ELatency("second", "last").withColumn("work", lit(1)).withE2ELatency("behind", "last")
+    }
+    assert(found === Map("first" -> Some(10000), "second" -> Some(3600000)))
+  }
+
+  test("automatic nodes know it, without generated code, too") {
+    for (compiled <- Seq(true, false))
+      withSettings(everything :+ "spark.sql.codegen.wholeStage" -> compiled.toString: _*) {
+        val found = held(s"automatic_$compiled", "append")(counted(_, window(col("value"), "2 minutes")))
+        assert(found === Map("aggregate-1" -> Some(120000)))
+      }
+  }
+
+  test("what else decides when records leave has no length") {
+    assert(held("by_value")(df => out(counted(df, col("value")))) === Map("out" -> None))
+    assert(held("not_by_its_window") { df =>
+      out(df.withColumn("in", window(col("value"), "1 minute")).groupBy("value").agg(
+        max("in.end").as("ends"),
+        max("value").as("last")
+      ))
+    } === Map("out" -> None))
+    assert(held("sessions", "append") { df =>
+      out(df.groupBy(
+        session_window(col("value"), "5 seconds"),
+        col("value").cast("long") % 2
+      ).agg(max("value").as("last")))
+    } === Map("out" -> None))
+    assert(held("joined", "append") { df =>
+      val windows = df.select(window(col("value"), "1 minute").as("in"), col("value").cast("long").as("at"))
+      val other =
+        stream.toDF().withWatermark("value", "10 seconds").select(col("value").cast("long").as("other"))
+      out(windows.join(
+        other,
+        col("at") === col("other")
+      ).select(col("in"), timestamp_seconds(col("at")).as("last")))
+    } === Map("out" -> None))
+    assert(held("own_state", "append") { df =>
+      implicit val state: Encoder[Int] = Encoders.scalaInt
+      val kept = df.select(window(col("value"), "1 minute").getField("end").as("value")).as[Timestamp]
+        .groupByKey(end => end).flatMapGroupsWithState(OutputMode.Append, GroupStateTimeout.NoTimeout)(
+          (_: Timestamp, rows: Iterator[Timestamp], _: GroupState[Int]) => rows
+        )
+      out(kept.toDF("last"))
+    } === Map("out" -> None))
+  }
+
+  test("where nothing is held no node stands behind it") {
+    def windows(df: DataFrame) = df.withColumn("in", window(col("value"), "1 minute"))
+    assert(held("no_state")(df => windows(df).withE2ELatency("out", "value")) === Map.empty)
+    assert(held("duplicates")(_.dropDuplicates("value").withE2ELatency("out", "value")) === Map.empty)
+  }
+}
