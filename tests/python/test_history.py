@@ -36,15 +36,16 @@ def orders(spark: SparkSession, clock: Any, tmp_path: Path, running: None) -> La
     late = source.select("ts", F.lit(1))
     query = with_e2e_latency(late, "sink").writeStream.queryName(tmp_path.name).format("noop").start()
     query.processAllAvailable()
+    eventually(lambda: with_batches(query, 1))  # a batch is committed when its event is read, by this clock
     clock.advance(1000)
     aged(spark, -500).coalesce(1).write.mode("append").parquet(folder)
     query.processAllAvailable()
-    return eventually(lambda: two_batches(query))
+    return eventually(lambda: with_batches(query, 2))
 
 
-def two_batches(query: StreamingQuery) -> Latency | None:
+def with_batches(query: StreamingQuery, number: int) -> Latency | None:
     found = latency(query)
-    return latency(query) if found.queries and len(full(found)) == 2 else None
+    return latency(query) if found.queries and len(full(found)) == number else None
 
 
 def full(figures: Latency) -> list[Any]:
