@@ -63,11 +63,7 @@ object Parts {
     ) {
       query =>
         // Without the way of the records they add up to the same.
-        val told =
-          query.explained.filterNot(_ => query.hasNoEnd).flatMap(of(
-            _,
-            new LatencyPath(Nil)
-          )).filter(_.of.nonEmpty)
+        val told = query.explained.filterNot(_ => query.hasNoEnd).flatMap(of(_, NoWay)).filter(_.of.nonEmpty)
         told.map(parts => math.round(parts.of.filter(_.kinds == Seq(kind)).map(_.ms).sum))
     }
   }
@@ -91,6 +87,8 @@ object Parts {
     def name: String = (names.mkString(" and ") +: at.toSeq).mkString(" ")
     def text: String = s"$name ${Readable.duration(ms)}"
   }
+
+  private val NoWay = new LatencyPath(Nil)
 
   /** Less than this many milliseconds is no part to speak of. */
   private val Visible = 0.05
@@ -155,17 +153,22 @@ object Parts {
   }
 
   /**
-   * What records wait in state: at the node behind the operator that holds them. Of several it is divided as ages grow at each, beyond
-   * what its operator worked. Where they grow at none of them, nobody knows at which.
+   * What records wait in state: at the node behind the operator that holds them. Of several it is divided as ages grow at each. Where they
+   * grow at none of them, nobody knows at which. Where the plan tells of none, as in foreachBatch, at the one where ages grow most.
    */
-  private def inState(batch: Batch, path: LatencyPath, ms: Double): Seq[Part] = {
-    val shares = holding(batch, path) match {
+  private def inState(batch: Batch, path: LatencyPath, ms: Double): Seq[Part] = if (ms.abs < Visible) Nil
+  else {
+    val held = batch.nodes.filter(_.held.nonEmpty).map(_.id)
+    val shares = held match {
       case Seq(only) => Seq(only -> 1.0)
-      case several =>
-        val grown = several.map(node => node -> growth(batch, path, node)).filter { case (_, by) =>
-          ms > 0 && by > 0
-        }
-        grown.map { case (node, by) => node -> by / grown.map(_._2).sum }
+      case Seq() => growth(batch, path).maxByOption { case (_, by) => by }.map { case (node, _) =>
+          node -> 1.0
+        }.toSeq
+      case several if ms > 0 =>
+        val grown = growth(batch, path).filter { case (node, _) => several.contains(node) }
+        val all = grown.map { case (_, by) => by }.sum
+        grown.map { case (node, by) => node -> by / all }
+      case _ => Nil
     }
     if (shares.isEmpty) Seq(Part(Seq(State), ms, 0))
     else shares.map { case (node, share) =>
@@ -173,18 +176,13 @@ object Parts {
     }
   }
 
-  /** Where an earlier sparklatency has not told which nodes they are, the one at which ages grow most. */
-  private def holding(batch: Batch, path: LatencyPath): Seq[String] = {
-    val told = batch.nodes.filter(_.held.nonEmpty).map(_.id)
-    if (told.nonEmpty) told
-    else path.nodes.filter(path.hasBefore).map(_.id).filter(growth(batch, path, _) > 0)
-      .maxByOption(growth(batch, path, _)).toSeq
-  }
-
-  /** By how much ages grow at a node, beyond the work of its operators. */
-  private def growth(batch: Batch, path: LatencyPath, node: String): Double = {
-    val worked = batch.times.flatMap(_.nodes.find(_.node == node)).flatMap(_.latencyMs).getOrElse(0.0)
-    path.nodes.find(_.id == node).filter(path.hasBefore).flatMap(path.own).fold(0.0)(_ - worked)
+  /** The nodes at which ages grow, and by how much beyond the work of their operators. */
+  private def growth(batch: Batch, path: LatencyPath): Seq[(String, Double)] = {
+    val worked = batch.times.toSeq.flatMap(_.nodes).flatMap(node => node.latencyMs.map(node.node -> _)).toMap
+    path.nodes.filter(path.hasBefore).flatMap(node => path.own(node).map(node.id -> _)).map {
+      case (node, own) =>
+        node -> (own - worked.getOrElse(node, 0.0))
+    }.filter { case (_, by) => by > 0 }
   }
 
   /**

@@ -1,6 +1,5 @@
 package org.apache.spark.sql.latency.recording
 
-import io.sparklatency.figures.Measure
 import io.sparklatency.recording.LatencyRecorder
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.BoundReference
@@ -23,9 +22,6 @@ case class RecordE2ELatency(timestamp: Expression, columns: Seq[Expression], nod
     val figures: LatencyAccumulator
 ) extends RecordExpression {
   override def children: Seq[Expression] = timestamp +: columns
-
-  /** Whether ages are taken at the node itself. Where they are not, they are taken of the rows that its operator takes in. */
-  def isOfLatency: Boolean = figures.owner.measure == Measure.E2ELatency
 
   override def prettyName: String = figures.owner.measure.name.replace('-', '_')
   override def toString: String = s"$prettyName($node, $timestamp)"

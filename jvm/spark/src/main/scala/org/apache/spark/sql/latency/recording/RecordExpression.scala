@@ -1,5 +1,6 @@
 package org.apache.spark.sql.latency.recording
 
+import io.sparklatency.figures.Measure
 import io.sparklatency.recording.LatencyRecorder
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
@@ -30,6 +31,9 @@ abstract class RecordExpression extends Expression {
    */
   def figures: LatencyAccumulator
   def node: String
+
+  /** Whether ages are taken at the node itself. Where they are not, something is taken of the rows that its operator takes in. */
+  def isOfLatency: Boolean = figures.owner.measure == Measure.E2ELatency
 
   @transient private var opened: LatencyRecorder = _
 

@@ -4,7 +4,6 @@ import java.util.IdentityHashMap
 
 import scala.collection.mutable
 
-import io.sparklatency.figures.Measure
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
 import org.apache.spark.sql.execution.adaptive.QueryStageExec
@@ -66,7 +65,7 @@ private[latency] object ExecutedMarks {
           other match {
             case MarkOperator(mark, _) =>
               marks += mark -> upstream
-              if (mark.figures.owner.measure == Measure.E2ELatency) Set(mark.node) else upstream
+              if (mark.isOfLatency) Set(mark.node) else upstream
             case _ => upstream
           }
       }

@@ -3,7 +3,6 @@ package org.apache.spark.sql.latency.tracking
 import scala.util.Try
 
 import io.sparklatency.figures.Held
-import io.sparklatency.figures.Measure
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.expressions.Attribute
@@ -29,13 +28,13 @@ private[tracking] object HeldRecords extends AdaptiveSparkPlanHelper {
 
   /** By the id of the node at which the records come out. */
   def of(plan: SparkPlan): Map[String, Held] = collect(plan) {
-    case MarkOperator(mark, child) if mark.figures.owner.measure == Measure.E2ELatency =>
+    case MarkOperator(mark, child) if mark.isOfLatency =>
       holding(child).map(operator => mark.node -> Held(windowMs(operator)))
   }.flatten.toMap
 
   /** The operator whose records come to this place with no other node on their way. */
   private def holding(plan: SparkPlan): Option[SparkPlan] = plan match {
-    case MarkOperator(mark, _) if mark.figures.owner.measure == Measure.E2ELatency => None
+    case MarkOperator(mark, _) if mark.isOfLatency => None
     case operator if StatefulOperators.holds(operator) => Some(operator)
     case other => allChildren(other).flatMap(holding).headOption
   }

@@ -1,0 +1,63 @@
+package io.sparklatency
+
+import io.sparklatency.answer.QueryAnswer
+import io.sparklatency.figures.Admission
+import io.sparklatency.figures.AgeParts
+import io.sparklatency.figures.Batch
+import io.sparklatency.figures.BatchTimes
+import io.sparklatency.figures.NodeLatencies
+import io.sparklatency.figures.NodeTimes
+import io.sparklatency.figures.StageTimes
+import io.sparklatency.figures.Waits
+
+/** Batches of one query that tell the parts of their records' age. They were triggered at 10,000, read from 10,200, and took 46 s. */
+trait ExplainedBatches {
+  import Answered._
+
+  protected val nodes = Seq(Aged.node("source")(100), Aged.node("scored", "source")(200))
+  protected val admission =
+    Admission(4000, 5000, 9000, 10000, 46000, Some("maxOffsetsPerTrigger"), Some(60000L))
+
+  /** The way to `scored` takes so long, and what else its stage does. */
+  protected def times(scored: Double, rest: Double = 0): BatchTimes = {
+    val at = Seq(NodeTimes("source", Some(0), 0, 0, "1"), NodeTimes("scored", Some(scored), scored, 0, "1"))
+    BatchTimes(
+      7,
+      10200000,
+      Some(0),
+      Seq(StageTimes(Nil, 0, scored + rest, 1, at, Seq("source", "scored"), rest))
+    )
+  }
+
+  protected def batch(parts: AgeParts, work: BatchTimes = times(43000)): Batch = Batch(
+    "orders",
+    Some("id"),
+    Some("run"),
+    7,
+    10000,
+    56000,
+    100,
+    Map.empty,
+    None,
+    Nil,
+    0,
+    nodes,
+    times = Some(work),
+    admission = Some(admission),
+    parts = Some(parts)
+  )
+
+  protected def of(batch: Batch, nodes: Seq[NodeLatencies] = nodes): QueryAnswer =
+    answer(query(nodes: _*).copy(explained = Some(batch), lastBatch = Some(batch)))
+
+  protected def parts(
+      old: Double = 10,
+      backlog: Double = 10,
+      before: Double = 10,
+      trigger: Double = 10,
+      start: Double = 10,
+      work: Double = 10,
+      state: Double = 0,
+      commit: Double = 10
+  ) = AgeParts("scored", Waits(old, backlog, before, trigger, start), work, state, commit)
+}
