@@ -53,6 +53,8 @@ class ReadingSuite extends AnyFunSuite {
     val Seq(first, second, third) = sent(published, plain, unwatched): @unchecked
     assert(first.attempt eq second.attempt)
     assert(first.slice.executor eq second.slice.executor)
+    val Seq(ofAnother) = sent(plain.copy(attempt = TaskAttempt(3, 18, 43))): @unchecked
+    assert(ofAnother.slice.executor eq first.slice.executor, "all tasks of one executor")
     assert(second.rest eq second.summary)
     assert((second.slice.isWatched, third.slice.isWatched) === ((true, false)))
   }
