@@ -6,6 +6,7 @@ import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.execution.ProjectExec
+import org.apache.spark.sql.execution.UnionExec
 import org.apache.spark.sql.execution.WholeStageCodegenExec
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.Plans
@@ -122,6 +123,7 @@ class AutomaticNodesSuite extends StreamingTest {
       val static = spark.range(2000).toDF("key")
       val ways = Seq[(String, DataFrame => DataFrame, Long)](
         ("exploded", _.select(explode(array(lit(1), lit(2))).as("one")), 2),
+        ("coalesced", _.select(lit(1).as("one")).coalesce(1).select(col("one") + 1), 1),
         ("joined", _.select((unix_millis(col("value")) % 2000).as("key")).join(broadcast(static), "key"), 1),
         (
           "joined_left",
@@ -140,6 +142,47 @@ class AutomaticNodesSuite extends StreamingTest {
         } finally query.stop()
       }
     }
+  }
+
+  test("timestamps come along through a union, where each side has one") {
+    withSettings("spark.sparklatency.auto" -> "terminal") {
+      val ended = lit("2000-01-01 00:00:00").cast("timestamp")
+      for ((name, isWatermarked) <- Seq("auto_united" -> true, "auto_half_united" -> false)) {
+        val (one, two) = (stream, stream)
+        val other = (if (isWatermarked) watermarked(two) else two.toDF()).select(ended, lit(2))
+        one.addData(ago(10, 11))
+        two.addData(ago(500))
+        var written = Seq.empty[Row]
+        val query = watermarked(one).select(col("value"), lit(1)).union(other).filter(col("value").isNotNull)
+          .select(col("1") * 2).writeStream.queryName(name)
+          .foreachBatch((batch: DataFrame, _: Long) => written ++= batch.collect()).start()
+        try {
+          query.processAllAvailable()
+          assert(findNode("sink", name).map(_.figures) ===
+            Option.when(isWatermarked)((3, Some(10), Some(500))))
+          assert(written.map(_.toSeq).sortBy(_.toString) === Seq(Seq(2), Seq(2), Seq(4)))
+        } finally query.stop()
+      }
+    }
+  }
+
+  test(
+    "a union has the partitions that it had, also where a column that comes along would make fewer of them"
+  ) {
+    def partitions(settings: (String, String)*): Seq[Int] =
+      withSettings((settings :+ ("spark.sql.adaptive.enabled" -> "false")): _*) {
+        val input = stream
+        def half = watermarked(input).repartition(3, col("value")).select(lit(1))
+        val query = start(half.union(half), "")
+        try {
+          input.addData(ago(10, 500))
+          query.processAllAvailable()
+          Plans.collect(Plans.executed(query)) { case union: UnionExec =>
+            union.outputPartitioning.numPartitions
+          }
+        } finally query.stop()
+      }
+    assert(partitions("spark.sparklatency.auto" -> "terminal") === partitions())
   }
 
   test("no column is carried where Spark would no longer compile an operator that has one more") {

@@ -7,7 +7,7 @@ import org.apache.spark.sql.latency.ApplicationSettings
 class MarkerSettingsSuite extends MarkersTest {
   test("by source subtask there is a histogram for each pair of partitions, and `single` knows no source") {
     def of(granularity: String) =
-      withSettingsRead(on ++ byFile :+ ("spark.sparklatency.markers.granularity" -> granularity)) {
+      withSettings((on ++ byFile :+ ("spark.sparklatency.markers.granularity" -> granularity)): _*) {
         ran(files.withE2ELatency("read").repartition(2).withE2ELatency("end"))(markers(_).keySet)
       }
     val (single, subtask) = (of("single"), of("subtask"))

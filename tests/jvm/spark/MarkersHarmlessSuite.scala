@@ -58,7 +58,7 @@ class MarkersHarmlessSuite extends MarkersTest {
   }
 
   test("a query that ends by itself ends with them, after as many batches, stages and tasks as without") {
-    def of(settings: Seq[(String, String)]) = withSettingsRead(settings) {
+    def of(settings: Seq[(String, String)]) = withSettings(settings: _*) {
       val name = s"markers_${freshNode()}"
       val lines = spark.readStream.option("maxFilesPerTrigger", "1").text(texts)
       val jobs = JobsOf(spark.sparkContext) {

@@ -61,7 +61,7 @@ class MarkersSuite extends MarkersTest {
   }
 
   test("rows and plan are those without markers, where nodes are; no column comes in for them") {
-    def of(settings: Seq[(String, String)]) = withSettingsRead(settings) {
+    def of(settings: Seq[(String, String)]) = withSettings(settings: _*) {
       val name = s"markers_${freshNode()}".replace('-', '_') // a table's
       val query = files.select(col("value"), length(col("value")).as("n")).repartition(3, col("n"))
         .writeStream.format("memory").queryName(name).outputMode("append").start()

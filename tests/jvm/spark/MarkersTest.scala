@@ -76,10 +76,4 @@ trait MarkersTest extends StreamingTest with Patient {
   }
 
   protected def blocking(ms: Long) = slow(ms)(lit(1L))
-
-  protected def withSettingsRead[A](settings: Seq[(String, String)])(read: => A): A = {
-    var found = Option.empty[A]
-    withSettings(settings: _*) { found = Some(read) }
-    found.get
-  }
 }

@@ -65,7 +65,7 @@ trait SparkTest extends AnyFunSuite with BeforeAndAfterAll with BeforeAndAfterEa
     ListenerBus.awaitEmpty(spark.sparkContext)
   }
 
-  protected def withSettings(settings: (String, String)*)(body: => Unit): Unit = {
+  protected def withSettings[A](settings: (String, String)*)(body: => A): A = {
     val before = settings.map { case (key, _) => key -> spark.conf.getOption(key) }
     settings.foreach { case (key, value) => spark.conf.set(key, value) }
     try body

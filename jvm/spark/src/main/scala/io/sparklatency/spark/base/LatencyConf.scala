@@ -42,6 +42,7 @@ final class LatencyConf(read: String => Option[String], all: => Iterable[(String
   def auto: Set[NodeRole] = get(Auto)
   def autoBatch: Boolean = get(AutoBatch)
   def autoIngestion: Boolean = get(AutoIngestion)
+  def autoAcrossShuffles: Boolean = get(AutoAcrossShuffles)
   def forceTimestampSupport: Boolean = get(ForceTimestampSupport)
   def publishAfter: Long = get(PublishAfter)
   def clockInterval: Option[Long] = get(ClockInterval)
@@ -122,6 +123,15 @@ object LatencyConf extends Logging {
     "true, false",
     s"Whether `${Prefix}auto` stamps the records of streaming queries that have no timestamp at all as they are read, and tells their " +
       "ages by that. What is written stays the same. Read from the session when the query starts."
+  )(_.trim.toLowerCase(Locale.ROOT).toBooleanOption)
+
+  val AutoAcrossShuffles: Key[Boolean] = new Key(
+    s"${Prefix}auto.acrossShuffles",
+    "false",
+    "true, false",
+    s"Whether the timestamp that `${Prefix}auto` takes along to the end of a streaming query also goes through shuffles, whose rows are " +
+      "then 8 bytes longer. The rows that are written stay the same; a row may be in another file. Read from the session when the " +
+      "query starts."
   )(_.trim.toLowerCase(Locale.ROOT).toBooleanOption)
 
   val ForceTimestampSupport: Key[Boolean] = new Key(
@@ -222,6 +232,7 @@ object LatencyConf extends Logging {
       Auto,
       AutoBatch,
       AutoIngestion,
+      AutoAcrossShuffles,
       ForceTimestampSupport,
       GranularityKey,
       MaxNodes,

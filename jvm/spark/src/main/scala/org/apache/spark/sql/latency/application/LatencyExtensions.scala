@@ -12,6 +12,7 @@ import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.marking.IngestionTime
 import org.apache.spark.sql.latency.marking.LatencyHint
 import org.apache.spark.sql.latency.marking.NodeIds
+import org.apache.spark.sql.latency.planning.AcrossShuffles
 import org.apache.spark.sql.latency.planning.AutomaticNodes
 import org.apache.spark.sql.latency.planning.IngestionStampStrategy
 import org.apache.spark.sql.latency.planning.IngestionStamps
@@ -54,6 +55,9 @@ final class LatencyExtensions extends SparkSessionExtensionsProvider {
       UnrecordedMarks(session.asInstanceOf[SparkSession], LatencyApplication)
     )
     extensions.injectOptimizerRule(_ => IngestionStamps)
+    extensions.injectPreCBORule(session =>
+      AcrossShuffles(session.asInstanceOf[SparkSession], LatencyApplication)
+    )
     extensions.injectPlannerStrategy(_ => LatencyMarkStrategy(LatencyApplication))
     extensions.injectPlannerStrategy(_ => IngestionStampStrategy)
     extensions.injectColumnar(_ => StampsAtSources) // before nodes are placed above them

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.plans.logical.UnaryNode
  * A reader of columns that does nothing: column pruning leaves them in the plan up to here. No operator comes of it. No rule of Spark's
  * knows it; `IngestionStamps` lets filters pass.
  *
- * Immutable. It is only there where `spark.sparklatency.forceTimestampSupport` is set.
+ * Immutable. It is only there where `spark.sparklatency.forceTimestampSupport` or `spark.sparklatency.auto.acrossShuffles` is set.
  */
 case class KeptTimestamps(timestamps: Seq[Attribute], child: LogicalPlan) extends UnaryNode {
   override def output: Seq[Attribute] = child.output

@@ -16,8 +16,8 @@ import org.apache.spark.sql.latency.compat.SparkSession
  * that keeps state. With `spark.sparklatency.auto.batch` it marks batch queries too.
  *
  * The marks go into the physical plan, after optimizer and planner, and before Spark builds stages of generated code. So pushed
- * filters, pruned columns, joins, shuffles and stages stay as they are without marks. Nothing keeps a timestamp in the plan for
- * them. If none is left at a place, the place is left out, and the reason is logged once.
+ * filters, pruned columns, joins, shuffles and stages stay as they are without marks. A timestamp that a streaming query drops comes along
+ * to its end ([[CarriedTimestamp]]). If none is left at a place, the place is left out, and the reason is logged once.
  *
  * Runs in the thread that plans a query, for every plan of the session. If it fails, the plan stays unmarked. Without the
  * setting it costs one look at the configuration.

@@ -91,18 +91,13 @@ private final class AutomaticPlacement(
 
   /** The end of a streaming query that drops its timestamp, which comes along as one more column and goes again behind the mark. */
   private def carriedToEnd(rows: SparkPlan, below: SparkPlan, above: List[SparkPlan]): Option[SparkPlan] =
-    if (timestamps.of(rows).nonEmpty || writtenByHand.contains(Sink) || CurrentQuery.id(session).isEmpty) None
-    else for {
-      timestamp <- CarriedTimestamp.below(rows, timestamps)
-      carried <- CarriedTimestamp.to(below, timestamp) if tooWide(carried) <= tooWide(below)
-    } yield {
+    if (timestamps.of(rows).nonEmpty || !mayCarry) None
+    else new CarriedTimestamp(timestamps).to(below).map { case (timestamp, wide) =>
       val mark = RecordE2ELatency(timestamp, rows.output, Sink)(accumulators.make(Sink))
-      ProjectExec(rows.output, insert(mark, rows, carried, above))
+      ProjectExec(rows.output, insert(mark, rows, wide, above))
     }
 
-  /** How many operators have more columns than Spark compiles: one more column must not make another one of them. */
-  private def tooWide(plan: SparkPlan): Int =
-    plan.collect { case node if WholeStageCodegenExec.isTooManyFields(conf, node.schema) => node }.size
+  private def mayCarry: Boolean = !writtenByHand.contains(Sink) && CurrentQuery.id(session).nonEmpty
 
   /** @param above what stands above `node`, nearest first */
   private def marked(node: SparkPlan, above: List[SparkPlan]): SparkPlan = {
@@ -173,7 +168,8 @@ private final class AutomaticPlacement(
         val isSource = sources.of(node).nonEmpty
         val lost = if (isSource) None else LostTimestamp.below(node, timestamps)
         val remedies = lost.orElse(AutomaticPlacement.watermark(node)) ++
-          Option.when(isSource)(AutomaticPlacement.Remedy)
+          Option.when(isSource)(AutomaticPlacement.Remedy) ++
+          Option.when(isBehindShuffle(id, node))(AutomaticPlacement.AcrossShuffles)
         val why =
           s"no column there is known to hold a record timestamp: ${Readable.names(node.output.map(_.name))}" +
             remedies.map("; " + _).mkString
@@ -181,6 +177,12 @@ private final class AutomaticPlacement(
         else if (lost.nonEmpty) tell(LeftOut.timestamp(id, why))
         withMarkers.map(RecordE2ELatency(_, work, id)(accumulators.make(id)))
     }
+
+  private def isBehindShuffle(id: String, node: SparkPlan): Boolean =
+    id == Sink && mayCarry && !settings.autoAcrossShuffles && CarriedTimestamp.isBehindShuffle(
+      node,
+      timestamps
+    )
 
   private def insert(
       mark: RecordExpression,
@@ -249,7 +251,7 @@ private final class AutomaticPlacement(
 
 /** Holds the id of the automatic node at a query's end. */
 private object AutomaticPlacement {
-  private val Sink = "sink"
+  val Sink = "sink"
 
   /** By a column of event time automatic nodes go, and by no other that is there. */
   private def watermark(node: SparkPlan): Option[String] = {
@@ -258,6 +260,7 @@ private object AutomaticPlacement {
     Option.when(times.nonEmpty)(s"a watermark on $which${Readable.names(times)} makes it one")
   }
 
+  private val AcrossShuffles = s"${LatencyConf.AutoAcrossShuffles.name}=true takes it there"
   private val Remedy =
     s"with_ingestion_timestamp and ${LatencyConf.AutoIngestion.name} give records one as they are read"
 }

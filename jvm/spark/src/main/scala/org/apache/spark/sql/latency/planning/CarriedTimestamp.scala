@@ -1,18 +1,27 @@
 package org.apache.spark.sql.latency.planning
 
-import scala.annotation.tailrec
-
+import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.optimizer.BuildRight
 import org.apache.spark.sql.catalyst.plans.Inner
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.RightOuter
+import org.apache.spark.sql.execution.CoalesceExec
 import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.GenerateExec
+import org.apache.spark.sql.execution.InputAdapter
 import org.apache.spark.sql.execution.ProjectExec
+import org.apache.spark.sql.execution.SortExec
 import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.UnionExec
+import org.apache.spark.sql.execution.WholeStageCodegenExec
+import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
+import org.apache.spark.sql.execution.adaptive.QueryStageExec
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec
+import org.apache.spark.sql.execution.joins.ShuffledHashJoinExec
+import org.apache.spark.sql.execution.joins.SortMergeJoinExec
 import org.apache.spark.sql.execution.python.ArrowEvalPythonExec
 import org.apache.spark.sql.execution.python.BatchEvalPythonExec
 import org.apache.spark.sql.latency.compat.EventTimeWatermarkExec
@@ -21,33 +30,50 @@ import org.apache.spark.sql.latency.recording.MarkOperator
 /**
  * Carries a record timestamp to where a query would have dropped it: as one more column of the projections on the way. Only through
  * operators that pass on what they are given, in one stage: no shuffle, no state, and nothing that the optimizer would have planned
- * otherwise.
+ * otherwise. ([[AcrossShuffles]] carries it through shuffles.)
  *
- * Without state; a walk over the end of a plan, in the thread that plans.
+ * Without state of its own; a walk over the end of a plan, in the thread that plans.
  */
-private object CarriedTimestamp {
+private final class CarriedTimestamp(timestamps: TimestampLineage) {
 
-  /** The timestamp nearest below `node` that can be carried to it. */
-  @tailrec
-  def below(node: SparkPlan, timestamps: TimestampLineage): Option[Expression] =
-    (timestamps.of(node), passedOn(node)) match {
-      case (None, Some(child)) => below(child, timestamps)
-      case (found, _) => found.filter(_.references.size == 1)
-    }
+  /** The timestamp nearest below, and the same plan with its column beside all others; none where it does not come so far. */
+  def to(plan: SparkPlan): Option[(Expression, SparkPlan)] =
+    carried(plan).filter { case (_, wide) => tooWide(wide) <= tooWide(plan) }
 
-  /** The same plan with the timestamp's column in its output, beside all others; none where it does not come so far. */
-  def to(plan: SparkPlan, timestamp: Expression): Option[SparkPlan] = carried(plan, timestamp.references.head)
+  /** How many operators have more columns than Spark compiles: one more column must not make another one of them. */
+  private def tooWide(plan: SparkPlan): Int =
+    plan.collect { case node if WholeStageCodegenExec.isTooManyFields(plan.conf, node.schema) => node }.size
 
-  private def carried(plan: SparkPlan, column: Attribute): Option[SparkPlan] =
-    if (plan.outputSet.contains(column)) Some(plan)
+  private def carried(plan: SparkPlan): Option[(Expression, SparkPlan)] = timestamps.of(plan) match {
+    case Some(found) => Option.when(found.references.size == 1)(found -> plan)
+    case None => plan match {
+        case union: UnionExec => united(union)
+        case _ => for {
+            child <- passedOn(plan)
+            (timestamp, carrying) <- carried(child)
+            below = plan.children.map(one => if (one eq child) carrying else one)
+            wide = widened(plan.withNewChildren(below), timestamp.references.head)
+            if timestamp.references.subsetOf(wide.outputSet)
+          } yield timestamp -> wide
+      }
+  }
+
+  /**
+   * One column of those of all sides. It is a new one: that of a side may be another column on the other side. Spark may unite sides
+   * partition by partition; that must stay as it was.
+   */
+  private def united(union: UnionExec): Option[(Expression, SparkPlan)] = {
+    val sides = union.children.map(side =>
+      carried(side).collect { case (column: Attribute, wide) =>
+        ProjectExec(side.output :+ Alias(column, column.name)(), wide)
+      }
+    )
+    if (sides.exists(_.isEmpty)) None
     else {
-      val wider = for (child <- passedOn(plan); carrying <- carried(child, column))
-        yield widened(
-          plan.withNewChildren(plan.children.map(one => if (one eq child) carrying else one)),
-          column
-        )
-      wider.filter(_.outputSet.contains(column))
+      val wide = union.withNewChildren(sides.flatten)
+      Option.when(wide.outputPartitioning == union.outputPartitioning)(wide.output.last -> wide)
     }
+  }
 
   private def widened(plan: SparkPlan, column: Attribute): SparkPlan = plan match {
     case project: ProjectExec => project.copy(projectList = project.projectList :+ column)
@@ -58,12 +84,31 @@ private object CarriedTimestamp {
   /** The child whose rows an operator gives out as they are, with columns more or less. */
   private def passedOn(plan: SparkPlan): Option[SparkPlan] = plan match {
     case _: ProjectExec | _: FilterExec | _: GenerateExec | _: EventTimeWatermarkExec | _: ArrowEvalPythonExec |
-        _: BatchEvalPythonExec =>
+        _: BatchEvalPythonExec | _: CoalesceExec =>
       Some(plan.children.head)
     case join: BroadcastHashJoinExec
         if join.joinType == Inner || join.joinType == LeftOuter || join.joinType == RightOuter =>
       Some(if (join.buildSide == BuildRight) join.left else join.right)
     case MarkOperator(_, child) => Some(child)
     case _ => None
+  }
+}
+
+/** Says where the setting would help. */
+private object CarriedTimestamp {
+
+  /** Whether a timestamp is below that only shuffles keep from this place, also one in a stage that has run. */
+  def isBehindShuffle(plan: SparkPlan, timestamps: TimestampLineage): Boolean =
+    timestamps.of(plan).isEmpty && below(plan).exists(one =>
+      isBehindShuffle(one, timestamps) || timestamps.of(one).exists(_.isInstanceOf[Attribute])
+    )
+
+  private def below(plan: SparkPlan): Seq[SparkPlan] = plan match {
+    case stage: QueryStageExec => Seq(stage.plan)
+    case _: ProjectExec | _: FilterExec | _: GenerateExec | _: ShuffleExchangeExec | _: SortExec | _: AQEShuffleReadExec |
+        _: WholeStageCodegenExec | _: InputAdapter | _: SortMergeJoinExec | _: ShuffledHashJoinExec |
+        _: BroadcastHashJoinExec | _: EventTimeWatermarkExec => plan.children
+    case MarkOperator(_, child) => Seq(child)
+    case _ => Nil
   }
 }

@@ -1,0 +1,87 @@
+package org.apache.spark.sql.latency.planning
+
+import org.apache.spark.sql.catalyst.expressions.Alias
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.AttributeSet
+import org.apache.spark.sql.catalyst.expressions.NamedExpression
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.expressions.aggregate.Max
+import org.apache.spark.sql.catalyst.plans.logical.Aggregate
+import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.Project
+import org.apache.spark.sql.catalyst.plans.logical.Union
+import org.apache.spark.sql.latency.compat.StreamExecution
+import org.apache.spark.sql.latency.marking.IngestionStamp
+import org.apache.spark.sql.types.TimestampType
+
+/**
+ * Record timestamps in the optimizer's plan of a batch: watermarked columns, and the `timestamp` of sources that have one, through renames,
+ * unions and `max`. [[TimestampLineage]] finds them, and others, in the physical plan. Stamps are left out: they change with each attempt.
+ *
+ * Immutable; each call walks the plan below. One planning thread uses it.
+ */
+private final class StreamTimestamps(whole: LogicalPlan, query: Option[StreamExecution]) {
+
+  private val ofSources = AttributeSet(for {
+    running <- query.toSeq
+    (stream, output) <- StreamingQuerySources.relationsIn(running.logicalPlan)
+    if RecordSource.hasTimestamp(RecordSource.name(stream))
+    column <- output if column.name == "timestamp"
+  } yield column)
+
+  private val watermarked = AttributeSet(whole.collect { case watermark: EventTimeWatermark =>
+    watermark.eventTime
+  })
+
+  private val stamps = AttributeSet(whole.collect {
+    case IngestionStamp(stamp, _) => Seq(stamp)
+    case Project(columns, _) =>
+      columns.collect { case made: Alias if !made.child.deterministic => made.toAttribute }
+  }.flatten)
+
+  /** The record timestamp at this place, first of all the watermarked one. */
+  def of(plan: LogicalPlan): Option[Attribute] = {
+    val known = knownAt(plan)
+    val (first, others) =
+      plan.output.filter(column => column.dataType == TimestampType && known.contains(column))
+        .partition(isWatermarked)
+    (first ++ others).headOption
+  }
+
+  private def isWatermarked(column: Attribute): Boolean =
+    column.metadata.contains(EventTimeWatermark.delayKey) || watermarked.contains(column)
+
+  private def knownAt(plan: LogicalPlan): AttributeSet = plan match {
+    case leaf if leaf.children.isEmpty => AttributeSet(leaf.output.filter(isTimestamp))
+    // Above it a column has the id of that of its first side, which says nothing about the others.
+    case union: Union =>
+      val sides = union.children.map(side => side.output -> knownAt(side))
+      AttributeSet(union.output.zipWithIndex.collect {
+        case (column, i) if sides.forall { case (output, known) => known.contains(output(i)) } => column
+      })
+    case other =>
+      val below = other.children.map(knownAt).reduce(_ ++ _)
+      (below ++ made(other, below)) -- stamps
+  }
+
+  private def isTimestamp(column: Attribute): Boolean = isWatermarked(column) || ofSources.contains(column)
+
+  private def made(plan: LogicalPlan, below: AttributeSet): AttributeSet = {
+    val columns: Seq[NamedExpression] = plan match {
+      case Project(columns, _) => columns
+      case aggregate: Aggregate => aggregate.aggregateExpressions
+      case watermark: EventTimeWatermark => Seq(watermark.eventTime)
+      case _ => Nil
+    }
+    AttributeSet(columns.collect {
+      case column: Attribute if isTimestamp(column) && !below.contains(column) => column
+      case renamed @ Alias(column: Attribute, _)
+          if below.contains(column) || ofSources.contains(renamed.toAttribute) =>
+        renamed.toAttribute
+      case newest @ Alias(AggregateExpression(Max(column: Attribute), _, _, _, _), _)
+          if below.contains(column) =>
+        newest.toAttribute
+    })
+  }
+}
