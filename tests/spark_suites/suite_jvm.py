@@ -22,6 +22,7 @@ EVERYTHING = {
     "spark.sql.extensions": "org.apache.spark.sql.latency.application.LatencyExtensions",
     "spark.sparklatency.auto": "source,terminal,stateful",
     "spark.sparklatency.auto.batch": "true",
+    "spark.sparklatency.auto.acrossShuffles": "true",
     "spark.sparklatency.recording.level": "TRACE",
     "spark.sparklatency.granularity": "subtask",
 }

@@ -66,6 +66,14 @@ class AcrossShufflesSuite extends StreamingTest {
           2,
           millis(_).repartition(3).select((col("at") % 7).as("rest")).repartition(col("rest"))
         ),
+        (
+          "observed",
+          2,
+          millis(_).observe("before", count(lit(1)).as("rows")).repartition(3).observe(
+            "after",
+            count(lit(1)).as("rows")
+          )
+        ),
         ("exploded", 4, _.select(explode(array(lit(1), lit(2))).as("one")).repartition(2)),
         ("merged", 2, df => keyed(df).join(static.hint("merge"), "rest")),
         (
@@ -167,6 +175,9 @@ class AcrossShufflesSuite extends StreamingTest {
         Seq(Seq("value", "one")))
       val at = timestamp_millis(col("at"))
       assert(columns(s"hand_$adaptive")(steps(_).withE2ELatency("end", at)) === Seq(Seq("at")))
+      assert(columns(s"hand_renamed_$adaptive")(df =>
+        steps(df).withE2ELatency("end", at).withColumnRenamed("at", "then")
+      ) === Seq(Seq("at")))
       assert(columns(s"hand_before_$adaptive")(df =>
         millis(df).withE2ELatency("sink", at).repartition(3, col("at"))
       ) === Seq(Seq("at")))
@@ -196,9 +207,16 @@ class AcrossShufflesSuite extends StreamingTest {
     test(s"a stamp does not go through a shuffle, for another attempt would make another one, $how") {
       withSettings((across :+ planned :+ ("spark.sparklatency.auto.ingestion" -> "true")): _*) {
         val (own, users) = (stream, stream)
-        val stamped = users.toDF().withIngestionTimestamp("read").withWatermark("read", "1 second")
+        val stamped = users.toDF().withIngestionTimestamp("read")
+        val direct = stamped.withWatermark("read", "1 second")
+        val derived =
+          stamped.withColumn("later", greatest(col("read"), col("value"))).withWatermark("later", "1 second")
         for (
-          (name, rows) <- Seq(s"stamped_$adaptive" -> own.toDF(), s"stamped_by_hand_$adaptive" -> stamped)
+          (name, rows) <- Seq(
+            s"stamped_$adaptive" -> own.toDF(),
+            s"stamped_by_hand_$adaptive" -> direct,
+            s"stamped_and_more_$adaptive" -> derived
+          )
         ) {
           val query = start(rows.select("value").repartition(3), name)
           try {

@@ -123,6 +123,11 @@ class AutomaticNodesSuite extends StreamingTest {
       val static = spark.range(2000).toDF("key")
       val ways = Seq[(String, DataFrame => DataFrame, Long)](
         ("exploded", _.select(explode(array(lit(1), lit(2))).as("one")), 2),
+        (
+          "observed",
+          _.select(lit(1).as("one")).observe("seen", count(lit(1)).as("rows")).select(col("one") + 1),
+          1
+        ),
         ("coalesced", _.select(lit(1).as("one")).coalesce(1).select(col("one") + 1), 1),
         ("joined", _.select((unix_millis(col("value")) % 2000).as("key")).join(broadcast(static), "key"), 1),
         (

@@ -36,7 +36,8 @@ class LeftOutNodesSuite extends StreamingTest {
     } finally query.stop()
 
   private val lost =
-    "no column there is known to hold a record timestamp: 'one'; the projection to one drops 'value': keep it there"
+    "no column there is known to hold a record timestamp: 'one'; the projection to one drops 'value': keep it there; " +
+      "spark.sparklatency.auto.acrossShuffles=true takes it there"
 
   test("a place to which no timestamp survives is left out, and the log says so once, and a note") {
     withSettings("spark.sparklatency.auto" -> "source,terminal") {

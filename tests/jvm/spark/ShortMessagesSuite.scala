@@ -78,7 +78,8 @@ class ShortMessagesSuite extends StreamingTest {
         val name = s"${"x" * 24}…${"x" * 23}"
         assert(log.filter(_.contains("left out")).map(_.take(most)) === Seq(
           s"query '$name': node 'sink' is left out: no column there is known to hold a record timestamp: 'one'; " +
-            "the projection to one drops 'value': keep it there"
+            "the projection to one drops 'value': keep it there; " +
+            "spark.sparklatency.auto.acrossShuffles=true takes it there"
         ))
       } finally query.stop()
     }
@@ -100,7 +101,8 @@ class ShortMessagesSuite extends StreamingTest {
         val ten = (0 to 9).map(i => s"c$i").mkString("'", "', '", "' and 1,990 more")
         assert(log.filter(_.contains("left out")) === Seq(
           s"query 'wide_and_blind': node 'sink' is left out: no column there is known to hold a record timestamp: $ten; the projection to " +
-            "c0, c1, c2 and 1,997 more drops 'value': keep it there"
+            "c0, c1, c2 and 1,997 more drops 'value': keep it there; " +
+            "spark.sparklatency.auto.acrossShuffles=true takes it there"
         ))
       } finally query.stop()
     }

@@ -6,9 +6,11 @@ import io.sparklatency.spark.base.NodeRole
 import io.sparklatency.spark.base.OurFailure
 import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.NamedExpression
 import org.apache.spark.sql.catalyst.plans.InnerLike
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.RightOuter
+import org.apache.spark.sql.catalyst.plans.logical.CollectMetrics
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.plans.logical.Filter
 import org.apache.spark.sql.catalyst.plans.logical.Generate
@@ -22,6 +24,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Union
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.WholeStageCodegenExec
 import org.apache.spark.sql.latency.compat.SparkSession
+import org.apache.spark.sql.latency.compat.StreamExecution
 import org.apache.spark.sql.latency.marking.KeptTimestamps
 import org.apache.spark.sql.latency.marking.LatencyMark
 
@@ -42,7 +45,7 @@ private[latency] final case class AcrossShuffles(
 ) extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
-    try if (isAsked && plan.isStreaming) atEnd(plan) else plan
+    try if (isAsked && plan.isStreaming) AcrossShuffles.atEnd(plan, CurrentQuery.running(session)) else plan
     catch { case OurFailure(_) => plan } // the note of the end says that it has no timestamp
 
   private def isAsked: Boolean = {
@@ -55,15 +58,29 @@ private[latency] final case class AcrossShuffles(
     val query = new MarkAccumulators(session, applications.of(session.sparkContext)).queryName
     settings.levelOf(query).getOrElse(settings.recordingLevel)
   }
+}
 
-  private def atEnd(plan: LogicalPlan): LogicalPlan = plan match {
-    case write: UnaryNode if write.output.isEmpty => write.withNewChildren(Seq(atEnd(write.child)))
+private[latency] object AcrossShuffles {
+
+  /** Whether the setting would bring a timestamp to the end of this query, whose batch is being planned. */
+  def wouldHelp(query: StreamExecution): Boolean =
+    Option(query.lastExecution).map(_.optimizedPlan).exists(plan => atEnd(plan, Some(query)) ne plan)
+
+  /** The plan with a timestamp at its end; itself where it has one, can have none, or is marked by hand. */
+  private def atEnd(plan: LogicalPlan, query: Option[StreamExecution]): LogicalPlan = plan match {
+    case write: UnaryNode if write.output.isEmpty =>
+      val wide = atEnd(write.child, query)
+      if (wide eq write.child) write else write.withNewChildren(Seq(wide))
     case rows if rows.exists(isSink) || isMarkedBelow(rows) => rows
-    case rows =>
-      carried(rows, new StreamTimestamps(rows, CurrentQuery.running(session))).collect {
+    case rows => widened(rows, new StreamTimestamps(rows, query)).getOrElse(rows)
+  }
+
+  private def widened(rows: LogicalPlan, timestamps: StreamTimestamps): Option[LogicalPlan] = rows match {
+    case Project(_, KeptTimestamps(_, below)) if timestamps.of(below).nonEmpty => None // it is there
+    case _ => withTimestamp(rows, timestamps).collect {
         case (timestamp, wide) if wide.ne(rows) && tooWide(wide) <= tooWide(rows) =>
           Project(rows.output, KeptTimestamps(Seq(timestamp), wide))
-      }.getOrElse(rows)
+      }
   }
 
   private def isSink(plan: LogicalPlan): Boolean = plan match {
@@ -74,7 +91,13 @@ private[latency] final case class AcrossShuffles(
   /** A mark by hand measures the same, where no work lies between it and the end. */
   private def isMarkedBelow(plan: LogicalPlan): Boolean = plan match {
     case _: LatencyMark => true
-    case Project(columns, child) if columns.forall(_.isInstanceOf[Attribute]) => isMarkedBelow(child)
+    case Project(columns, child) if columns.forall(isRenamed) => isMarkedBelow(child)
+    case watermark: EventTimeWatermark => isMarkedBelow(watermark.child)
+    case _ => false
+  }
+
+  private def isRenamed(column: NamedExpression): Boolean = column match {
+    case _: Attribute | Alias(_: Attribute, _) => true
     case _ => false
   }
 
@@ -83,11 +106,14 @@ private[latency] final case class AcrossShuffles(
     plan.collect { case node if WholeStageCodegenExec.isTooManyFields(plan.conf, node.schema) => node }.size
 
   /** The timestamp nearest below, and the same plan with its column beside all others; none where it does not come so far. */
-  private def carried(plan: LogicalPlan, timestamps: StreamTimestamps): Option[(Attribute, LogicalPlan)] =
+  private def withTimestamp(
+      plan: LogicalPlan,
+      timestamps: StreamTimestamps
+  ): Option[(Attribute, LogicalPlan)] =
     timestamps.of(plan).map(_ -> plan).orElse(plan match {
       case union: Union => united(union, timestamps)
       case _ => passedOn(plan).flatMap(child =>
-          carried(child, timestamps).map { case (timestamp, wide) =>
+          withTimestamp(child, timestamps).map { case (timestamp, wide) =>
             timestamp -> widened(plan, child, wide, timestamp)
           }
         )
@@ -96,7 +122,7 @@ private[latency] final case class AcrossShuffles(
   /** One column of those of all sides. It is a new one: that of a side may be another column on the other side. */
   private def united(union: Union, timestamps: StreamTimestamps): Option[(Attribute, LogicalPlan)] = {
     val sides = union.children.map(side =>
-      carried(side, timestamps).map { case (timestamp, wide) =>
+      withTimestamp(side, timestamps).map { case (timestamp, wide) =>
         Project(side.output :+ Alias(timestamp, timestamp.name)(), wide)
       }
     )
@@ -125,7 +151,7 @@ private[latency] final case class AcrossShuffles(
   /** The child whose rows an operator gives out as they are, with columns more or less. */
   private def passedOn(plan: LogicalPlan): Option[LogicalPlan] = plan match {
     case _: Project | _: Filter | _: Generate | _: EventTimeWatermark | _: RepartitionOperation |
-        _: RebalancePartitions | _: LatencyMark | _: KeptTimestamps =>
+        _: RebalancePartitions | _: CollectMetrics | _: LatencyMark | _: KeptTimestamps =>
       plan.children.headOption
     case Join(left, right, how, _, _) if left.isStreaming != right.isStreaming =>
       how match {

@@ -169,7 +169,7 @@ private final class AutomaticPlacement(
         val lost = if (isSource) None else LostTimestamp.below(node, timestamps)
         val remedies = lost.orElse(AutomaticPlacement.watermark(node)) ++
           Option.when(isSource)(AutomaticPlacement.Remedy) ++
-          Option.when(isBehindShuffle(id, node))(AutomaticPlacement.AcrossShuffles)
+          Option.when(id == Sink && isBehindShuffle)(AutomaticPlacement.AcrossShuffles)
         val why =
           s"no column there is known to hold a record timestamp: ${Readable.names(node.output.map(_.name))}" +
             remedies.map("; " + _).mkString
@@ -178,11 +178,8 @@ private final class AutomaticPlacement(
         withMarkers.map(RecordE2ELatency(_, work, id)(accumulators.make(id)))
     }
 
-  private def isBehindShuffle(id: String, node: SparkPlan): Boolean =
-    id == Sink && mayCarry && !settings.autoAcrossShuffles && CarriedTimestamp.isBehindShuffle(
-      node,
-      timestamps
-    )
+  private def isBehindShuffle: Boolean =
+    !settings.autoAcrossShuffles && CurrentQuery.running(session).exists(AcrossShuffles.wouldHelp)
 
   private def insert(
       mark: RecordExpression,

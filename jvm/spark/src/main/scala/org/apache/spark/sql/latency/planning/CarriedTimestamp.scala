@@ -8,20 +8,14 @@ import org.apache.spark.sql.catalyst.plans.Inner
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.RightOuter
 import org.apache.spark.sql.execution.CoalesceExec
+import org.apache.spark.sql.execution.CollectMetricsExec
 import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.GenerateExec
-import org.apache.spark.sql.execution.InputAdapter
 import org.apache.spark.sql.execution.ProjectExec
-import org.apache.spark.sql.execution.SortExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.UnionExec
 import org.apache.spark.sql.execution.WholeStageCodegenExec
-import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
-import org.apache.spark.sql.execution.adaptive.QueryStageExec
-import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec
-import org.apache.spark.sql.execution.joins.ShuffledHashJoinExec
-import org.apache.spark.sql.execution.joins.SortMergeJoinExec
 import org.apache.spark.sql.execution.python.ArrowEvalPythonExec
 import org.apache.spark.sql.execution.python.BatchEvalPythonExec
 import org.apache.spark.sql.latency.compat.EventTimeWatermarkExec
@@ -84,31 +78,12 @@ private final class CarriedTimestamp(timestamps: TimestampLineage) {
   /** The child whose rows an operator gives out as they are, with columns more or less. */
   private def passedOn(plan: SparkPlan): Option[SparkPlan] = plan match {
     case _: ProjectExec | _: FilterExec | _: GenerateExec | _: EventTimeWatermarkExec | _: ArrowEvalPythonExec |
-        _: BatchEvalPythonExec | _: CoalesceExec =>
+        _: BatchEvalPythonExec | _: CoalesceExec | _: CollectMetricsExec =>
       Some(plan.children.head)
     case join: BroadcastHashJoinExec
         if join.joinType == Inner || join.joinType == LeftOuter || join.joinType == RightOuter =>
       Some(if (join.buildSide == BuildRight) join.left else join.right)
     case MarkOperator(_, child) => Some(child)
     case _ => None
-  }
-}
-
-/** Says where the setting would help. */
-private object CarriedTimestamp {
-
-  /** Whether a timestamp is below that only shuffles keep from this place, also one in a stage that has run. */
-  def isBehindShuffle(plan: SparkPlan, timestamps: TimestampLineage): Boolean =
-    timestamps.of(plan).isEmpty && below(plan).exists(one =>
-      isBehindShuffle(one, timestamps) || timestamps.of(one).exists(_.isInstanceOf[Attribute])
-    )
-
-  private def below(plan: SparkPlan): Seq[SparkPlan] = plan match {
-    case stage: QueryStageExec => Seq(stage.plan)
-    case _: ProjectExec | _: FilterExec | _: GenerateExec | _: ShuffleExchangeExec | _: SortExec | _: AQEShuffleReadExec |
-        _: WholeStageCodegenExec | _: InputAdapter | _: SortMergeJoinExec | _: ShuffledHashJoinExec |
-        _: BroadcastHashJoinExec | _: EventTimeWatermarkExec => plan.children
-    case MarkOperator(_, child) => Seq(child)
-    case _ => Nil
   }
 }

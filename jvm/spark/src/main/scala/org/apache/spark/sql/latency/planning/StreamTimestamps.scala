@@ -1,5 +1,7 @@
 package org.apache.spark.sql.latency.planning
 
+import java.util.IdentityHashMap
+
 import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.AttributeSet
@@ -19,7 +21,7 @@ import org.apache.spark.sql.types.TimestampType
  * Record timestamps in the optimizer's plan of a batch: watermarked columns, and the `timestamp` of sources that have one, through renames,
  * unions and `max`. [[TimestampLineage]] finds them, and others, in the physical plan. Stamps are left out: they change with each attempt.
  *
- * Immutable; each call walks the plan below. One planning thread uses it.
+ * Remembers what it found at each operator, so it walks a plan once. Not thread-safe: one planning thread uses it.
  */
 private final class StreamTimestamps(whole: LogicalPlan, query: Option[StreamExecution]) {
 
@@ -34,11 +36,21 @@ private final class StreamTimestamps(whole: LogicalPlan, query: Option[StreamExe
     watermark.eventTime
   })
 
-  private val stamps = AttributeSet(whole.collect {
-    case IngestionStamp(stamp, _) => Seq(stamp)
-    case Project(columns, _) =>
-      columns.collect { case made: Alias if !made.child.deterministic => made.toAttribute }
-  }.flatten)
+  private val known = new IdentityHashMap[LogicalPlan, AttributeSet]
+
+  /** What another attempt of a task would compute anew, and all that comes of it. */
+  private val changing = whole.collect { case step => step }.reverse.foldLeft(AttributeSet.empty) {
+    case (found, IngestionStamp(stamp, _)) => found + stamp
+    case (found, Project(columns, _)) => found ++ AttributeSet(columns.collect {
+        case made: Alias if !made.child.deterministic || made.references.exists(found.contains) =>
+          made.toAttribute
+      })
+    case (found, union: Union) => found ++ AttributeSet(union.output.zipWithIndex.collect {
+        case (column, i) if union.children.exists(side => found.contains(side.output(i))) => column
+      })
+    case (found, step) if step.inputSet.exists(found.contains) => found ++ (step.outputSet -- step.inputSet)
+    case (found, _) => found
+  }
 
   /** The record timestamp at this place, first of all the watermarked one. */
   def of(plan: LogicalPlan): Option[Attribute] = {
@@ -52,7 +64,12 @@ private final class StreamTimestamps(whole: LogicalPlan, query: Option[StreamExe
   private def isWatermarked(column: Attribute): Boolean =
     column.metadata.contains(EventTimeWatermark.delayKey) || watermarked.contains(column)
 
-  private def knownAt(plan: LogicalPlan): AttributeSet = plan match {
+  private def knownAt(plan: LogicalPlan): AttributeSet = {
+    if (!known.containsKey(plan)) known.put(plan, find(plan))
+    known.get(plan)
+  }
+
+  private def find(plan: LogicalPlan): AttributeSet = plan match {
     case leaf if leaf.children.isEmpty => AttributeSet(leaf.output.filter(isTimestamp))
     // Above it a column has the id of that of its first side, which says nothing about the others.
     case union: Union =>
@@ -62,7 +79,7 @@ private final class StreamTimestamps(whole: LogicalPlan, query: Option[StreamExe
       })
     case other =>
       val below = other.children.map(knownAt).reduce(_ ++ _)
-      (below ++ made(other, below)) -- stamps
+      (below ++ made(other, below)) -- changing
   }
 
   private def isTimestamp(column: Attribute): Boolean = isWatermarked(column) || ofSources.contains(column)
