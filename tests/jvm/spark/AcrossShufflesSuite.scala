@@ -259,6 +259,16 @@ class AcrossShufflesSuite extends StreamingTest {
     }
   }
 
+  test("a plan that has the column is left as it is: Spark's own tests apply such a rule twice") {
+    val before = Option(System.getProperty("spark.testing"))
+    System.setProperty("spark.testing", "true")
+    try withSettings(across: _*) {
+        ran("twice")(millis(_).repartition(3, col("at")))
+        assert(atEnd("twice") === Some((2, Some(10), Some(500))))
+      }
+    finally before.fold(System.clearProperty("spark.testing"))(System.setProperty("spark.testing", _))
+  }
+
   test("no column more goes into state") {
     def columns(name: String, settings: (String, String)*): Seq[Seq[String]] = withSettings(settings: _*) {
       val found = shuffled(ran(name)(millis(_).repartition(2).dropDuplicates("at"))._1)

@@ -1,6 +1,5 @@
 package org.apache.spark.sql.latency.planning
 
-import io.sparklatency.recording.RecordingLevel
 import io.sparklatency.spark.base.LatencyConf
 import io.sparklatency.spark.base.NodeRole
 import io.sparklatency.spark.base.OurFailure
@@ -22,7 +21,6 @@ import org.apache.spark.sql.catalyst.plans.logical.RepartitionOperation
 import org.apache.spark.sql.catalyst.plans.logical.UnaryNode
 import org.apache.spark.sql.catalyst.plans.logical.Union
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.WholeStageCodegenExec
 import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.compat.StreamExecution
 import org.apache.spark.sql.latency.marking.KeptTimestamps
@@ -51,12 +49,11 @@ private[latency] final case class AcrossShuffles(
   private def isAsked: Boolean = {
     val settings = LatencyConf(session)
     settings.autoAcrossShuffles && settings.auto.contains(NodeRole.Terminal) &&
-    CurrentQuery.id(session).nonEmpty && level(settings).records(NodeRole.Terminal.level)
-  }
-
-  private def level(settings: LatencyConf): RecordingLevel = {
-    val query = new MarkAccumulators(session, applications.of(session.sparkContext)).queryName
-    settings.levelOf(query).getOrElse(settings.recordingLevel)
+    CurrentQuery.id(session).nonEmpty &&
+    new MarkAccumulators(
+      session,
+      applications.of(session.sparkContext)
+    ).level.records(NodeRole.Terminal.level)
   }
 }
 
@@ -78,7 +75,7 @@ private[latency] object AcrossShuffles {
   private def widened(rows: LogicalPlan, timestamps: StreamTimestamps): Option[LogicalPlan] = rows match {
     case Project(_, KeptTimestamps(_, below)) if timestamps.of(below).nonEmpty => None // it is there
     case _ => withTimestamp(rows, timestamps).collect {
-        case (timestamp, wide) if wide.ne(rows) && tooWide(wide) <= tooWide(rows) =>
+        case (timestamp, wide) if wide.ne(rows) && !TooWide.is(wide, before = rows) =>
           Project(rows.output, KeptTimestamps(Seq(timestamp), wide))
       }
   }
@@ -100,10 +97,6 @@ private[latency] object AcrossShuffles {
     case _: Attribute | Alias(_: Attribute, _) => true
     case _ => false
   }
-
-  /** How many operators have more columns than Spark compiles: one more column must not make another one of them. */
-  private def tooWide(plan: LogicalPlan): Int =
-    plan.collect { case node if WholeStageCodegenExec.isTooManyFields(plan.conf, node.schema) => node }.size
 
   /** The timestamp nearest below, and the same plan with its column beside all others; none where it does not come so far. */
   private def withTimestamp(

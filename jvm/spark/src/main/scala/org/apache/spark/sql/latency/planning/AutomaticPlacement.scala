@@ -50,7 +50,7 @@ private final class AutomaticPlacement(
   private val timestamps = lineageOf(plan)
   private val accumulators = new MarkAccumulators(session, application)
   private val query = accumulators.queryName
-  private val level = settings.levelOf(query).getOrElse(settings.recordingLevel)
+  private val level = accumulators.level
   private val writtenByHand = collectWithSubqueries(plan)(Function.unlift(idByHand)).toSet
   private lazy val lateBySystemTime = CurrentQuery.running(session).exists(SystemTimeQueries.dropsLate)
   private var sourcesSeen = 0
@@ -91,13 +91,11 @@ private final class AutomaticPlacement(
 
   /** The end of a streaming query that drops its timestamp, which comes along as one more column and goes again behind the mark. */
   private def carriedToEnd(rows: SparkPlan, below: SparkPlan, above: List[SparkPlan]): Option[SparkPlan] =
-    if (timestamps.of(rows).nonEmpty || !mayCarry) None
+    if (timestamps.of(rows).nonEmpty || writtenByHand.contains(Sink) || CurrentQuery.id(session).isEmpty) None
     else new CarriedTimestamp(timestamps).to(below).map { case (timestamp, wide) =>
       val mark = RecordE2ELatency(timestamp, rows.output, Sink)(accumulators.make(Sink))
       ProjectExec(rows.output, insert(mark, rows, wide, above))
     }
-
-  private def mayCarry: Boolean = !writtenByHand.contains(Sink) && CurrentQuery.id(session).nonEmpty
 
   /** @param above what stands above `node`, nearest first */
   private def marked(node: SparkPlan, above: List[SparkPlan]): SparkPlan = {

@@ -14,7 +14,6 @@ import org.apache.spark.sql.execution.GenerateExec
 import org.apache.spark.sql.execution.ProjectExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.UnionExec
-import org.apache.spark.sql.execution.WholeStageCodegenExec
 import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec
 import org.apache.spark.sql.execution.python.ArrowEvalPythonExec
 import org.apache.spark.sql.execution.python.BatchEvalPythonExec
@@ -32,11 +31,7 @@ private final class CarriedTimestamp(timestamps: TimestampLineage) {
 
   /** The timestamp nearest below, and the same plan with its column beside all others; none where it does not come so far. */
   def to(plan: SparkPlan): Option[(Expression, SparkPlan)] =
-    carried(plan).filter { case (_, wide) => tooWide(wide) <= tooWide(plan) }
-
-  /** How many operators have more columns than Spark compiles: one more column must not make another one of them. */
-  private def tooWide(plan: SparkPlan): Int =
-    plan.collect { case node if WholeStageCodegenExec.isTooManyFields(plan.conf, node.schema) => node }.size
+    carried(plan).filterNot { case (_, wide) => TooWide.is(wide, before = plan) }
 
   private def carried(plan: SparkPlan): Option[(Expression, SparkPlan)] = timestamps.of(plan) match {
     case Some(found) => Option.when(found.references.size == 1)(found -> plan)

@@ -6,6 +6,7 @@ import io.sparklatency.figures.MarkOwner
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeKey
 import io.sparklatency.recording.LatencyRecorder
+import io.sparklatency.recording.RecordingLevel
 import io.sparklatency.spark.base.LatencyConf
 import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.marking.LatencyMark
@@ -44,6 +45,12 @@ private[latency] final class MarkAccumulators(session: SparkSession, application
 
   /** The name under which the query is shown. */
   def queryName: String = ownerOf("").key.query
+
+  /** The level of the query's automatic nodes: its own, else that of all. */
+  def level: RecordingLevel = {
+    val settings = LatencyConf(session)
+    settings.levelOf(queryName).getOrElse(settings.recordingLevel)
+  }
 
   /** Whether the query records the node: by the query's own level, else by the level when the mark was made. */
   def isRecorded(mark: LatencyMark): Boolean =

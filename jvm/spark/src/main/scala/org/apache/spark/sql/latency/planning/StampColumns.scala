@@ -20,11 +20,15 @@ private object StampColumns {
         case made @ Alias(_: IngestionTime, _) => made.toAttribute
         case renamed @ Alias(same: Attribute, _) if below.contains(same) => renamed.toAttribute
       })
-    case union: Union =>
-      val inputs = union.children.map(child => child.output -> of(child))
-      AttributeSet(union.output.zipWithIndex.collect {
-        case (column, i) if inputs.forall { case (columns, stamps) => stamps.contains(columns(i)) } => column
-      })
+    case union: Union => onAllSides(union, of)
     case other => AttributeSet(other.children.flatMap(of).filter(other.outputSet.contains))
+  }
+
+  /** The columns of a union that are of a kind on each of its sides. */
+  def onAllSides(union: Union, ofKind: LogicalPlan => AttributeSet): AttributeSet = {
+    val sides = union.children.map(side => side.output -> ofKind(side))
+    AttributeSet(union.output.zipWithIndex.collect {
+      case (column, i) if sides.forall { case (columns, found) => found.contains(columns(i)) } => column
+    })
   }
 }

@@ -72,11 +72,7 @@ private final class StreamTimestamps(whole: LogicalPlan, query: Option[StreamExe
   private def find(plan: LogicalPlan): AttributeSet = plan match {
     case leaf if leaf.children.isEmpty => AttributeSet(leaf.output.filter(isTimestamp))
     // Above it a column has the id of that of its first side, which says nothing about the others.
-    case union: Union =>
-      val sides = union.children.map(side => side.output -> knownAt(side))
-      AttributeSet(union.output.zipWithIndex.collect {
-        case (column, i) if sides.forall { case (output, known) => known.contains(output(i)) } => column
-      })
+    case union: Union => StampColumns.onAllSides(union, knownAt)
     case other =>
       val below = other.children.map(knownAt).reduce(_ ++ _)
       (below ++ made(other, below)) -- changing
