@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from jvms import SHORT_LIVED, archived
+from jvms import PLAIN_CHECKPOINTS, SHORT_LIVED, archived
 from pyspark.sql import SparkSession
 
 from sparklatency import configure
@@ -39,6 +39,7 @@ def spark(user_jar: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
             "spark.sql.warehouse.dir": warehouse,
             "spark.ui.port": "0",
             "spark.metrics.conf.*.sink.jmx.class": "org.apache.spark.metrics.sink.JmxSink",
+            "spark.sql.streaming.checkpointFileManagerClass": PLAIN_CHECKPOINTS,
             "spark.ui.showConsoleProgress": "false",
         }
     )

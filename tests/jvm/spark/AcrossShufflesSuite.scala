@@ -18,11 +18,15 @@ import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.streaming.Trigger
 
 /** A timestamp that goes through shuffles to the end of a query that has dropped it: `spark.sparklatency.auto.acrossShuffles`. */
-class AcrossShufflesSuite extends StreamingTest {
+class AcrossShufflesSuite extends StreamingTest with Sampled {
   private val setting = "spark.sparklatency.auto.acrossShuffles"
   private val auto = Seq("spark.sparklatency.auto" -> "source,terminal")
   private val across = auto :+ (setting -> "true")
   private val noBroadcast = "spark.sql.autoBroadcastJoinThreshold" -> "-1"
+
+  private val plannings = Seq(true, false)
+  private def planning(adaptive: Boolean) =
+    (s"adaptive planning being $adaptive", "spark.sql.adaptive.enabled" -> adaptive.toString)
 
   private def millis(df: DataFrame): DataFrame = df.select(unix_millis(col("value")).as("at"))
   private def static: DataFrame =
@@ -53,54 +57,53 @@ class AcrossShufflesSuite extends StreamingTest {
 
   private def atEnd(query: String) = findNode("sink", query).map(_.figures)
 
-  for (adaptive <- Seq(true, false)) {
-    val how = s"adaptive planning being $adaptive"
-    val planned = "spark.sql.adaptive.enabled" -> adaptive.toString
-
-    for (
-      (shape, records, steps) <- Seq[(String, Long, DataFrame => DataFrame)](
-        ("shuffled", 2, millis(_).repartition(3, col("at")).select((col("at") % 1000).as("rest"))),
-        ("shuffled_last", 2, millis(_).filter(col("at") % 2 === 0).repartition(2)),
-        (
-          "shuffled_twice",
-          2,
-          millis(_).repartition(3).select((col("at") % 7).as("rest")).repartition(col("rest"))
-        ),
-        (
-          "observed",
-          2,
-          millis(_).observe("before", count(lit(1)).as("rows")).repartition(3).observe(
-            "after",
-            count(lit(1)).as("rows")
-          )
-        ),
-        ("exploded", 4, _.select(explode(array(lit(1), lit(2))).as("one")).repartition(2)),
-        ("merged", 2, df => keyed(df).join(static.hint("merge"), "rest")),
-        (
-          "merged_as_they_are",
-          2,
-          df => keyed(df).toDF("key").join(static.hint("merge"), col("key") === col("rest"))
-        ),
-        ("merged_left", 2, df => keyed(df).join(static.hint("merge"), Seq("rest"), "left").select("double")),
-        (
-          "merged_after_work",
-          2,
-          df =>
-            df.select(col("value"), explode(array(lit(0), lit(1))).as("more")).filter(col("more") === 0)
-              .select(((unix_millis(col("value")) + col("more")) % 2000).as("rest")).join(
-                static.hint("merge"),
-                "rest"
-              )
-        ),
-        ("hashed", 2, df => static.hint("shuffle_hash").join(keyed(df), "rest").select("double")),
-        ("united", 4, df => millis(df).repartition(3).union(millis(df)).select(col("at") + 1)),
-        (
-          "united_and_shuffled",
-          2,
-          df => millis(df).union(millis(df).filter(col("at") === 0).repartition(2)).repartition(4)
-        )
+  /** What a query does, how many records it writes, and its name. */
+  private val shapes = Seq[(String, Long, DataFrame => DataFrame)](
+    ("shuffled", 2, millis(_).repartition(3, col("at")).select((col("at") % 1000).as("rest"))),
+    ("shuffled_last", 2, millis(_).filter(col("at") % 2 === 0).repartition(2)),
+    (
+      "shuffled_twice",
+      2,
+      millis(_).repartition(3).select((col("at") % 7).as("rest")).repartition(col("rest"))
+    ),
+    (
+      "observed",
+      2,
+      millis(_).observe("before", count(lit(1)).as("rows")).repartition(3).observe(
+        "after",
+        count(lit(1)).as("rows")
       )
-    ) test(s"what is written stays the same, and its ages are known: $shape, $how") {
+    ),
+    ("exploded", 4, _.select(explode(array(lit(1), lit(2))).as("one")).repartition(2)),
+    ("merged", 2, df => keyed(df).join(static.hint("merge"), "rest")),
+    (
+      "merged_as_they_are",
+      2,
+      df => keyed(df).toDF("key").join(static.hint("merge"), col("key") === col("rest"))
+    ),
+    ("merged_left", 2, df => keyed(df).join(static.hint("merge"), Seq("rest"), "left").select("double")),
+    (
+      "merged_after_work",
+      2,
+      df =>
+        df.select(col("value"), explode(array(lit(0), lit(1))).as("more")).filter(col("more") === 0)
+          .select(((unix_millis(col("value")) + col("more")) % 2000).as("rest")).join(
+            static.hint("merge"),
+            "rest"
+          )
+    ),
+    ("hashed", 2, df => static.hint("shuffle_hash").join(keyed(df), "rest").select("double")),
+    ("united", 4, df => millis(df).repartition(3).union(millis(df)).select(col("at") + 1)),
+    (
+      "united_and_shuffled",
+      2,
+      df => millis(df).union(millis(df).filter(col("at") === 0).repartition(2)).repartition(4)
+    )
+  )
+
+  for (((shape, records, steps), adaptive) <- sample.of(shapes, plannings)) {
+    val (how, planned) = planning(adaptive)
+    test(s"what is written stays the same, and its ages are known: $shape, $how") {
       val (off, on) = (s"off_${shape}_$adaptive", s"on_${shape}_$adaptive")
       val expected = withSettings((auto :+ planned :+ noBroadcast): _*)(ran(off)(steps)._2)
       assert(atEnd(off) === None)
@@ -117,6 +120,10 @@ class AcrossShufflesSuite extends StreamingTest {
         }
       }
     }
+  }
+
+  for (adaptive <- plannings) {
+    val (how, planned) = planning(adaptive)
 
     for (format <- Seq("parquet", "csv"))
       test(s"files of $format hold what they held, $how") {

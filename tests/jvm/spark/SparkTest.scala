@@ -7,6 +7,7 @@ import scala.jdk.CollectionConverters._
 import com.fasterxml.jackson.databind.JsonNode
 import com.fasterxml.jackson.databind.ObjectMapper
 import io.sparklatency.spark.Lines.ClassicSession
+import io.sparklatency.spark.Lines.PlainCheckpoints
 import io.sparklatency.time.ManualClock
 import io.sparklatency.time.WallClock
 import org.apache.spark.SparkEnv
@@ -126,6 +127,8 @@ object SparkTest {
       .config("spark.sql.shuffle.partitions", "2")
       // Not in the working folder: the suites of another line run in it at the same time.
       .config("spark.sql.warehouse.dir", Files.createTempDirectory("warehouse").toString)
+      // The usual one starts several processes for each file that it writes, a third of what a batch takes here.
+      .config("spark.sql.streaming.checkpointFileManagerClass", classOf[PlainCheckpoints].getName)
       .config("spark.sql.session.timeZone", "UTC")
       .config("spark.sparklatency.granularity", "subtask")
       .config("spark.sparklatency.publish.after", "500ms")

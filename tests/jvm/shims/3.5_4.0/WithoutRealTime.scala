@@ -10,6 +10,7 @@ import org.scalatest.Assertions.cancel
 /** What is the same for tests on the lines that have no real-time mode. */
 trait WithoutRealTime {
   type MemoryStream[A] = streaming.MemoryStream[A]
+  type PlainCheckpoints = streaming.FileSystemBasedCheckpointFileManager
   type StreamingQueryWrapper = streaming.StreamingQueryWrapper
 
   object MemoryStream {

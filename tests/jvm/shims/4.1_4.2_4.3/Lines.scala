@@ -1,6 +1,7 @@
 package io.sparklatency.spark
 
 import org.apache.spark.sql.classic
+import org.apache.spark.sql.execution.streaming.checkpointing
 import org.apache.spark.sql.execution.streaming.runtime
 import org.apache.spark.sql.execution.streaming.sources
 import org.apache.spark.sql.streaming.Trigger
@@ -10,6 +11,7 @@ object Lines {
   type ClassicSession = classic.SparkSession
   type MemoryStream[A] = runtime.MemoryStream[A]
   val MemoryStream: runtime.MemoryStream.type = runtime.MemoryStream
+  type PlainCheckpoints = checkpointing.FileSystemBasedCheckpointFileManager
   type StreamingQueryWrapper = runtime.StreamingQueryWrapper
 
   /** A source that real-time mode reads. Where the line has no such mode, the test is cancelled here. */
