@@ -190,24 +190,27 @@ class Pipelines:
 
     def _trickle(self) -> tuple[DataFrame, str]:
         """Each batch takes all there is, which is as many files as it may."""
-        return self._now_and_then("five-seconds-old", every=1.5, age_ms=5000), "0 seconds"
+        return self._now_and_then("trickle", age_ms=5000), "0 seconds"
 
     def _unhurried(self) -> tuple[DataFrame, str]:
-        """Each batch is over long before the next file comes."""
-        return self._now_and_then("of-now", every=4, age_ms=0), "0 seconds"
+        """Each batch is over before the next file comes."""
+        return self._now_and_then("unhurried", age_ms=0), "0 seconds"
 
-    def _now_and_then(self, name: str, every: float, age_ms: int) -> DataFrame:
-        """A file now and then, whose records are so old when it comes."""
-        folder = self._folder / name
+    def _now_and_then(self, name: str, age_ms: int) -> DataFrame:
+        """A file a second after the batch of the one before, whose records are so old when it comes."""
+        folder, commits = self._folder / f"{name}-in", self._folder / name / "commits"
         folder.mkdir()
 
         def fill() -> None:
+            until = time.monotonic() + SECONDS
             for number in range(SECONDS):
                 then = int(time.time() * 1000) - age_ms
                 new = folder / f".{number}"
                 new.write_text(f'{{"at": {then}, "value": {number}}}\n' * 4)
                 new.rename(folder / f"{number}.json")
-                time.sleep(every)
+                while not (commits / str(number)).exists() and time.monotonic() < until:
+                    time.sleep(0.05)
+                time.sleep(1)
 
         Thread(target=fill, daemon=True).start()
         stream = self._spark.readStream.schema("at LONG, value LONG").option("maxFilesPerTrigger", 1)
@@ -298,7 +301,7 @@ PIPELINES = {
     "old": [Phase("arrived-old", None)],
     "windowed": [Phase("waited-in-state", "windows")],
     "joined": [Phase("waited-in-state", "joined")],
-    "files": [Phase("backlog", "scored", {"row": 0.2})],
+    "files": [Phase("backlog", "scored", {"row": 0.5})],
     "trickle": [Phase("arrived-old", None, batches=8)],
     "unread": [Phase("one-node", "shuffled", {"row": 0.05})],
     "kafka": [Phase("backlog", "scored", {"row": 0.1})],

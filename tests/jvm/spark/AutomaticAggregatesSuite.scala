@@ -9,7 +9,7 @@ import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.Plans
 
 /** However Spark aggregates, the node of an aggregation tells the same: by a hash table, by objects in one, or over sorted rows. */
-class AutomaticAggregatesSuite extends StreamingTest {
+class AutomaticAggregatesSuite extends StreamingTest with Sampled {
   private val text = col("value").cast("string")
 
   /** What is computed of each group, the operator that Spark takes for it, and settings that make it take that one. */
@@ -67,7 +67,7 @@ class AutomaticAggregatesSuite extends StreamingTest {
 
   private def figures(id: String, query: String) = node(id, query).figures
 
-  for ((what, operator, aggregate, settings) <- aggregates; codegen <- modes) {
+  for (((what, operator, aggregate, settings), codegen) <- sample.of(aggregates, modes)) {
     val all = settings ++ everything :+ ("spark.sql.codegen.factoryMode" -> codegen)
     def ofWindows(df: DataFrame) = df.groupBy(window(col("value"), "1 second")).agg(aggregate.as("x"))
     def ofSessions(df: DataFrame) =
