@@ -29,7 +29,7 @@ class PartsOfBatchSuite extends AnyFunSuite with ExplainedBatches {
     "what records wait in state is told of each operator that keeps it, as ages grow there beyond its work"
   ) {
     // Ages grow by 500, 200 and 900 ms. Of the first 100 are work, and before the last nothing is held.
-    val held = Some(Held(None))
+    val held = Some(Held())
     val chain = Seq(
       Aged.node("source")(100),
       Aged.node("joined", "source")(600).copy(held = held),

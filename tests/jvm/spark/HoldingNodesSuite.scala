@@ -17,8 +17,8 @@ import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.util.JsonProtocol
 
 /**
- * Which nodes stand behind an operator that may hold records, and how long its windows are. In Spark's package for what only ours may
- * call.
+ * Which nodes stand behind an operator that may hold records, how long its windows are, and the gaps of its sessions. In Spark's
+ * package for what only ours may call.
  */
 class HoldingNodesSuite extends StreamingTest {
 
@@ -26,7 +26,7 @@ class HoldingNodesSuite extends StreamingTest {
   private def held(
       name: String,
       mode: String = "update"
-  )(plan: DataFrame => DataFrame): Map[String, Option[Long]] = {
+  )(plan: DataFrame => DataFrame): Map[String, Held] = {
     val input = stream
     val query = start(plan(marked(input)), name, mode)
     try {
@@ -39,11 +39,12 @@ class HoldingNodesSuite extends StreamingTest {
       val read =
         written.map(JsonProtocol.sparkEventFromJson(_).asInstanceOf[SparkListenerLatencyBatch].record)
       assert(read.map(_.nodes.map(_.held)) === batches.map(_.nodes.map(_.held)))
-      read.flatMap(_.nodes).flatMap(node =>
-        node.held.map { case Held(windowMs) => node.id -> windowMs }
-      ).toMap
+      read.flatMap(_.nodes).flatMap(node => node.held.map(node.id -> _)).toMap
     } finally query.stop()
   }
+
+  private def ofWindows(ms: Long): Held = Held(windowMs = Some(ms))
+  private def ofSessions(ms: Long): Held = Held(gapMs = Some(ms))
 
   private def counted(df: DataFrame, by: Column): DataFrame =
     df.groupBy(by.as("in")).agg(max("value").as("last"))
@@ -52,10 +53,12 @@ class HoldingNodesSuite extends StreamingTest {
 
   test("a window that tumbles, and one that slides") {
     assert(
-      held("tumbling")(df => out(counted(df, window(col("value"), "1 minute")))) === Map("out" -> Some(60000))
+      held("tumbling")(df => out(counted(df, window(col("value"), "1 minute")))) === Map(
+        "out" -> ofWindows(60000)
+      )
     )
     assert(held("sliding")(df => out(counted(df, window(col("value"), "90 seconds", "30 seconds")))) ===
-      Map("out" -> Some(90000)))
+      Map("out" -> ofWindows(90000)))
   }
 
   test("a window that is made before other work, and one whose results others pass on") {
@@ -66,11 +69,11 @@ class HoldingNodesSuite extends StreamingTest {
         explode(array(lit(1), lit(2)))
       ).groupBy("in").agg(max("value").as("last")))
     }
-    assert(before === Map("out" -> Some(60000)))
+    assert(before === Map("out" -> ofWindows(60000)))
     val passed = held("passed_on", "append") { df =>
       out(counted(df, window(col("value"), "1 minute")).dropDuplicates("in"))
     }
-    assert(passed === Map("out" -> Some(60000)))
+    assert(passed === Map("out" -> ofWindows(60000)))
   }
 
   test("of two windows each node has its own, and what stands behind a node is no longer held") {
@@ -80,31 +83,44 @@ class HoldingNodesSuite extends StreamingTest {
       val second = first.groupBy(window(window_time(col("in")), "1 hour")).agg(max("last").as("last"))
       second.withE2ELatency("second", "last").withColumn("work", lit(1)).withE2ELatency("behind", "last")
     }
-    assert(found === Map("first" -> Some(10000), "second" -> Some(3600000)))
+    assert(found === Map("first" -> ofWindows(10000), "second" -> ofWindows(3600000)))
   }
 
   test("automatic nodes know it, without generated code, too") {
     for (compiled <- Seq(true, false))
       withSettings(everything :+ "spark.sql.codegen.wholeStage" -> compiled.toString: _*) {
         val found = held(s"automatic_$compiled", "append")(counted(_, window(col("value"), "2 minutes")))
-        assert(found === Map("aggregate-1" -> Some(120000)))
+        assert(found === Map("aggregate-1" -> ofWindows(120000)))
       }
   }
 
+  /** What comes of sessions with such a gap. */
+  private def heldInSessions(name: String, gap: Column): Map[String, Held] = held(name, "append") { df =>
+    out(df.groupBy(session_window(col("value"), gap), col("value").cast("long") % 2).agg(
+      max("value").as("last")
+    ))
+  }
+
+  test("a session has its gap, unless that is another one for each record") {
+    assert(heldInSessions("sessions", lit("5 seconds")) === Map("out" -> ofSessions(5000)))
+    assert(heldInSessions("sessions_by_interval", expr("make_interval(0, 0, 0, 0, 0, 1, 30)")) ===
+      Map("out" -> ofSessions(90000)))
+    for (
+      (name, gap) <- Seq(
+        "text" -> when(second(col("value")) > 30, "5 seconds").otherwise("1 minute"),
+        "interval" -> expr("make_interval(0, 0, 0, 0, 0, 0, 1 + second(value))")
+      )
+    ) assert(heldInSessions(s"sessions_by_$name", gap) === Map("out" -> Held()))
+  }
+
   test("what else decides when records leave has no length") {
-    assert(held("by_value")(df => out(counted(df, col("value")))) === Map("out" -> None))
+    assert(held("by_value")(df => out(counted(df, col("value")))) === Map("out" -> Held()))
     assert(held("not_by_its_window") { df =>
       out(df.withColumn("in", window(col("value"), "1 minute")).groupBy("value").agg(
         max("in").as("newest"),
         max("value").as("last")
       ))
-    } === Map("out" -> None))
-    assert(held("sessions", "append") { df =>
-      out(df.groupBy(
-        session_window(col("value"), "5 seconds"),
-        col("value").cast("long") % 2
-      ).agg(max("value").as("last")))
-    } === Map("out" -> None))
+    } === Map("out" -> Held()))
     assert(held("joined", "append") { df =>
       val windows = df.select(window(col("value"), "1 minute").as("in"), col("value").cast("long").as("at"))
       val other =
@@ -113,7 +129,7 @@ class HoldingNodesSuite extends StreamingTest {
         other,
         col("at") === col("other")
       ).select(col("in"), timestamp_seconds(col("at")).as("last")))
-    } === Map("out" -> None))
+    } === Map("out" -> Held()))
     assert(held("own_state", "append") { df =>
       implicit val state: Encoder[Int] = Encoders.scalaInt
       val kept = df.select(window(col("value"), "1 minute").getField("end").as("value")).as[Timestamp]
@@ -121,7 +137,7 @@ class HoldingNodesSuite extends StreamingTest {
           (_: Timestamp, rows: Iterator[Timestamp], _: GroupState[Int]) => rows
         )
       out(kept.toDF("last"))
-    } === Map("out" -> None))
+    } === Map("out" -> Held()))
   }
 
   test("where nothing is held no node stands behind it") {

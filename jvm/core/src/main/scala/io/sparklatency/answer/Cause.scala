@@ -2,6 +2,7 @@ package io.sparklatency.answer
 
 import io.sparklatency.figures.Admission
 import io.sparklatency.figures.Batch
+import io.sparklatency.figures.Held
 import io.sparklatency.figures.WatermarkKind
 import io.sparklatency.path.LatencyPath
 import io.sparklatency.path.OperatorPath
@@ -149,9 +150,13 @@ object Cause {
   private def leaving(batch: Batch, node: String, advice: Option[WatermarkAdvice]): String = {
     val at = batch.nodes.find(_.id == node)
     val sides = at.fold(0)(_.upstream.distinct.size)
-    val end = at.flatMap(_.held).flatMap(_.windowMs).fold("them")(ms =>
-      s"the end of their window of ${Readable.duration(ms.toDouble)}"
-    )
+    val (end, shorterOnes) = at.flatMap(_.held) match {
+      case Some(Held(Some(ms), _)) =>
+        (s"the end of their window of ${Readable.duration(ms.toDouble)}", "delay or window")
+      case Some(Held(_, Some(ms))) =>
+        (s"the end of their session, ${Readable.duration(ms.toDouble)} after its last record", "delay or gap")
+      case _ => ("them", "delay or window")
+    }
     val watermark = batch.watermarks.find(_.holdsBack).orElse(batch.watermarks.headOption).map { watermark =>
       val newest = if (watermark.kind == WatermarkKind.SystemTime) "the clock" else "its newest event"
       s"the watermark of ${Readable.name(watermark.source)}, ${Readable.duration(watermark.delayMs.toDouble)} behind $newest, passes $end"
@@ -161,7 +166,7 @@ object Cause {
     else
       watermark.fold("") { passes =>
         val shorter =
-          advice.filter(_.isShorter).fold("a shorter delay or window makes them younger.")(advice =>
+          advice.filter(_.isShorter).fold(s"a shorter $shorterOnes makes them younger.")(advice =>
             s"${advice.better} are enough for ${WatermarkAdvice.Percent} % of records, and make them ${advice.earlier} younger."
           )
         s" They leave when $passes: $shorter"

@@ -158,6 +158,7 @@ object StoredWatermark {
  * @param measures by name, each a summary as [[LatencySummary.toBytes]] writes it
  * @param held     true where its records come from an operator that may hold them, else null
  * @param windowMs of that operator's windows of time, where it has such
+ * @param gapMs    of its sessions, where it has such of one gap
  */
 final case class StoredNode(
     id: String,
@@ -165,14 +166,15 @@ final case class StoredNode(
     measures: java.util.Map[String, Array[Byte]],
     @JsonInclude(JsonInclude.Include.NON_NULL) timestamp: String = null,
     @JsonInclude(JsonInclude.Include.NON_NULL) held: java.lang.Boolean = null,
-    @JsonInclude(JsonInclude.Include.NON_NULL) windowMs: java.lang.Long = null
+    @JsonInclude(JsonInclude.Include.NON_NULL) windowMs: java.lang.Long = null,
+    @JsonInclude(JsonInclude.Include.NON_NULL) gapMs: java.lang.Long = null
 ) {
   def node: NodeLatencies = NodeLatencies(
     id,
     upstream.toSeq,
     Measure.all.flatMap(m => Option(measures.get(m.name)).map(m -> LatencySummary.fromBytes(_))).toMap,
     Option(timestamp),
-    held = Option(held).map(_ => Held(Option(windowMs).map(_.toLong)))
+    held = Option(held).map(_ => Held(Option(windowMs).map(_.toLong), Option(gapMs).map(_.toLong)))
   )
 
   /** One measure alone; without records where the node has none of it. */
@@ -188,6 +190,7 @@ object StoredNode {
     node.measures.map { case (measure, summary) => measure.name -> summary.toBytes }.asJava,
     node.timestamp.orNull,
     node.held.map(_ => Boolean.box(true)).orNull,
-    node.held.flatMap(_.windowMs).map(Long.box).orNull
+    node.held.flatMap(_.windowMs).map(Long.box).orNull,
+    node.held.flatMap(_.gapMs).map(Long.box).orNull
   )
 }

@@ -9,18 +9,22 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.expressions.NamedExpression
+import org.apache.spark.sql.catalyst.expressions.SessionWindow
 import org.apache.spark.sql.catalyst.expressions.TimeWindow
 import org.apache.spark.sql.execution.ExpandExec
 import org.apache.spark.sql.execution.ProjectExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.latency.compat.SessionWindowStateStoreSaveExec
 import org.apache.spark.sql.latency.compat.StateStoreSaveExec
 import org.apache.spark.sql.latency.planning.StatefulOperators
 import org.apache.spark.sql.latency.recording.MarkOperator
+import org.apache.spark.sql.types.CalendarIntervalType
 
 /**
- * Which nodes records come to from operators that may hold them, and how long the windows are, as `window(…)` of a plan has them. What
- * else decides when records leave has no length: a session, the other side of a join, a program with state of its own.
+ * Which nodes records come to from operators that may hold them, how long the windows are, as `window(…)` of a plan has them, and the
+ * gaps of its `session_window(…)`. What else decides when records leave has no length: the other side of a join, a program with
+ * state of its own.
  *
  * Costs two walks over the executed plan for each batch. Without state; the listener's thread calls it.
  */
@@ -29,7 +33,7 @@ private[tracking] object HeldRecords extends AdaptiveSparkPlanHelper {
   /** By the id of the node at which the records come out. */
   def of(plan: SparkPlan): Map[String, Held] = collect(plan) {
     case MarkOperator(mark, child) if mark.isOfLatency =>
-      holding(child).map(operator => mark.node -> Held(windowMs(operator)))
+      holding(child).map(operator => mark.node -> held(operator))
   }.flatten.toMap
 
   /** The operator whose records come to this place with no other node on their way. */
@@ -39,17 +43,23 @@ private[tracking] object HeldRecords extends AdaptiveSparkPlanHelper {
     case other => allChildren(other).flatMap(holding).headOption
   }
 
-  private def windowMs(operator: SparkPlan): Option[Long] = operator match {
-    case aggregate: StateStoreSaveExec if aggregate.keyExpressions.exists(isWindow) =>
-      allChildren(aggregate).flatMap(madeBelow).headOption
-    case _ => None
+  private def held(operator: SparkPlan): Held = operator match {
+    case aggregate: StateStoreSaveExec if aggregate.keyExpressions.exists(is(TimeWindow.marker)) =>
+      Held(windowMs = lengthBelow(aggregate, TimeWindow.marker))
+    case sessions: SessionWindowStateStoreSaveExec =>
+      Held(gapMs = lengthBelow(sessions, SessionWindow.marker))
+    case _ => Held()
   }
 
+  /** Of what the operator groups by: `marker` tells a window from a session. */
+  private def lengthBelow(operator: SparkPlan, marker: String): Option[Long] =
+    allChildren(operator).flatMap(madeBelow(_, marker)).headOption
+
   /** Where the windows are made, and not those of an operator before. */
-  private def madeBelow(plan: SparkPlan): Option[Long] =
+  private def madeBelow(plan: SparkPlan, marker: String): Option[Long] =
     if (StatefulOperators.holds(plan)) None
-    else made(plan).filter(isWindow).flatMap(lengthMs(_)).headOption
-      .orElse(allChildren(plan).flatMap(madeBelow).headOption)
+    else made(plan).filter(is(marker)).flatMap(lengthMs(_)).headOption
+      .orElse(allChildren(plan).flatMap(madeBelow(_, marker)).headOption)
 
   private def made(plan: SparkPlan): Seq[NamedExpression] = plan match {
     case ProjectExec(columns, _) => columns
@@ -60,12 +70,17 @@ private[tracking] object HeldRecords extends AdaptiveSparkPlanHelper {
     case _ => Nil
   }
 
-  private def isWindow(column: NamedExpression): Boolean = column.metadata.contains(TimeWindow.marker)
+  private def is(marker: String)(column: NamedExpression): Boolean = column.metadata.contains(marker)
 
-  /** Spark has turned the call into arithmetic on the timestamp. The window of any one is as long as all others. */
-  private def lengthMs(window: Expression): Option[Long] = Try {
-    val ofEpoch = window.transform { case column: Attribute => Literal(0L, column.dataType) }
-    val bounds = ofEpoch.eval().asInstanceOf[InternalRow]
-    (bounds.getLong(1) - bounds.getLong(0)) / 1000
-  }.toOption
+  /**
+   * Spark has turned the call into arithmetic on the timestamp. The window of any one is as long as all others, and so is its session
+   * where the gap is a literal.
+   */
+  private def lengthMs(window: Expression): Option[Long] =
+    if (window.exists(part => part.dataType == CalendarIntervalType && !part.foldable)) None
+    else Try {
+      val ofEpoch = window.transform { case column: Attribute => Literal(0L, column.dataType) }
+      val bounds = ofEpoch.eval().asInstanceOf[InternalRow]
+      (bounds.getLong(1) - bounds.getLong(0)) / 1000
+    }.toOption
 }
