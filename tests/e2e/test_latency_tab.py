@@ -230,16 +230,18 @@ def test_both_pages_fit_in_windows_of_every_width(shop: Shop, tmp_path: Path) ->
 
 
 def test_the_list_shows_every_column_in_windows_of_every_width(shop: Shop, tmp_path: Path) -> None:
-    """Also of a query with a long name."""
+    """Also of a query with a long name, that an error of a class with a long name has ended."""
     script = (
         "document.querySelector('#latency-queries a').innerText = arguments[0];"
+        "document.querySelector('#latency-queries td:nth-child(2)').innerText = arguments[1];"
         "const box = document.getElementById('latency-queries').parentElement;"
         "return box.scrollWidth <= box.clientWidth"
     )
+    name, error = "orders of the European market", "org.apache.spark.SparkException: cancelled"
     with on(f"{shop.ui}/latency/", tmp_path) as browser:
         for width in WIDTHS:
             resize(browser, width, 1000)
-            assert browser.execute_script(script, "orders of the European market"), width
+            assert browser.execute_script(script, name, error), width
 
 
 def operators(server: str, application: str) -> str:
