@@ -20,6 +20,7 @@ from pyspark.sql.functions import expr, window
 from pyspark.sql.pandas.functions import pandas_udf
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.types import StructType
+from waits import await_until
 
 from sparklatency import NoFiguresError, latency, with_e2e_latency
 from sparklatency.values.queries import QueryLatency
@@ -190,27 +191,30 @@ class Pipelines:
 
     def _trickle(self) -> tuple[DataFrame, str]:
         """Each batch takes all there is, which is as many files as it may."""
-        return self._now_and_then("trickle", age_ms=5000), "0 seconds"
+        return self._now_and_then("five-seconds-old", 5000, lambda _: time.sleep(1.5)), "0 seconds"
 
     def _unhurried(self) -> tuple[DataFrame, str]:
-        """Each batch is over before the next file comes."""
-        return self._now_and_then("unhurried", age_ms=0), "0 seconds"
+        """Each batch is over a second before the next file comes."""
+        commits = self._folder / "unhurried" / "commits"
 
-    def _now_and_then(self, name: str, age_ms: int) -> DataFrame:
-        """A file a second after the batch of the one before, whose records are so old when it comes."""
-        folder, commits = self._folder / f"{name}-in", self._folder / name / "commits"
+        def rest(batch: int) -> None:
+            await_until((commits / str(batch)).exists, within=SECONDS, every=0.05)
+            time.sleep(1)
+
+        return self._now_and_then("of-now", 0, rest), "0 seconds"
+
+    def _now_and_then(self, name: str, age_ms: int, rest: Callable[[int], None]) -> DataFrame:
+        """A file after each rest, whose records are so old when it comes."""
+        folder = self._folder / name
         folder.mkdir()
 
         def fill() -> None:
-            until = time.monotonic() + SECONDS
             for number in range(SECONDS):
                 then = int(time.time() * 1000) - age_ms
                 new = folder / f".{number}"
                 new.write_text(f'{{"at": {then}, "value": {number}}}\n' * 4)
                 new.rename(folder / f"{number}.json")
-                while not (commits / str(number)).exists() and time.monotonic() < until:
-                    time.sleep(0.05)
-                time.sleep(1)
+                rest(number)
 
         Thread(target=fill, daemon=True).start()
         stream = self._spark.readStream.schema("at LONG, value LONG").option("maxFilesPerTrigger", 1)

@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyspark
 import pytest
-from jvms import PLAIN_CHECKPOINTS, SHORT_LIVED, archived
+from jvms import SHORT_LIVED, archived
 from pyspark.sql import SparkSession
 
 from sparklatency import configure
@@ -17,6 +18,14 @@ from ui import UI, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+PLAIN_CHECKPOINTS = (
+    "org.apache.spark.sql.execution.streaming."
+    + ("" if pyspark.__version__ < "4.1" else "checkpointing.")
+    + "FileSystemBasedCheckpointFileManager"
+)
+"""What writes checkpoints. The usual one starts several processes for each file, a third of what a batch
+takes here."""
 
 os.environ["PYSPARK_PYTHON"] = sys.executable
 os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"

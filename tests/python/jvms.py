@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pyspark
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -13,14 +11,6 @@ SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSe
 """For each JVM below us: it lives for seconds or minutes, too few to win back the time of the optimising
 compiler. Without that one the room for code would be a fifth, and when it is full nothing is compiled any
 more."""
-
-PLAIN_CHECKPOINTS = (
-    "org.apache.spark.sql.execution.streaming."
-    + ("" if pyspark.__version__ < "4.1" else "checkpointing.")
-    + "FileSystemBasedCheckpointFileManager"
-)
-"""What writes checkpoints. The usual one starts several processes for each file, a third of what a batch
-takes here."""
 
 
 def archived(classes: Path) -> str:

@@ -138,27 +138,28 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
     )
   }
 
-  test("of a window its length is named, for records leave when the watermark passes its end") {
+  for (
+    (what, held, end, shorter) <- Seq(
+      (
+        "window its length",
+        Held(windowMs = Some(60000)),
+        "the end of their window of 1 min",
+        "delay or window"
+      ),
+      (
+        "session its gap",
+        Held(gapMs = Some(5000)),
+        "the end of their session, 5 s after its last record",
+        "delay or gap"
+      )
+    )
+  ) test(s"of a $what is named, for records leave when the watermark passes its end") {
     val slow = batch(parts(state = 940, work = 0)).copy(
-      nodes = Seq(nodes.head, nodes.last.copy(held = Some(Held(windowMs = Some(60000))))),
+      nodes = Seq(nodes.head, nodes.last.copy(held = Some(held))),
       watermarks = Seq(SourceWatermark("kafka[b]", "ts", 3000, Some(0), holdsBack = true))
     )
     assert(said(slow)._3.endsWith(
-      "They leave when the watermark of kafka[b], 3 s behind its newest event, passes the end of their window of 1 min: a shorter " +
-        "delay or window makes them younger."
-    ))
-  }
-
-  test(
-    "of a session its gap is named, for records leave when the watermark is as far behind the last of them"
-  ) {
-    val slow = batch(parts(state = 940, work = 0)).copy(
-      nodes = Seq(nodes.head, nodes.last.copy(held = Some(Held(gapMs = Some(5000))))),
-      watermarks = Seq(SourceWatermark("kafka[b]", "ts", 3000, Some(0), holdsBack = true))
-    )
-    assert(said(slow)._3.endsWith(
-      "They leave when the watermark of kafka[b], 3 s behind its newest event, passes the end of their session, 5 s after its last " +
-        "record: a shorter delay or gap makes them younger."
+      s"They leave when the watermark of kafka[b], 3 s behind its newest event, passes $end: a shorter $shorter makes them younger."
     ))
   }
 

@@ -57,7 +57,7 @@ class AcrossShufflesSuite extends StreamingTest with Sampled {
 
   private def atEnd(query: String) = findNode("sink", query).map(_.figures)
 
-  /** What a query does, how many records it writes, and its name. */
+  /** The name of a query, how many records it writes, and what it does. */
   private val shapes = Seq[(String, Long, DataFrame => DataFrame)](
     ("shuffled", 2, millis(_).repartition(3, col("at")).select((col("at") % 1000).as("rest"))),
     ("shuffled_last", 2, millis(_).filter(col("at") % 2 === 0).repartition(2)),

@@ -45,17 +45,13 @@ private[tracking] object HeldRecords extends AdaptiveSparkPlanHelper {
 
   private def held(operator: SparkPlan): Held = operator match {
     case aggregate: StateStoreSaveExec if aggregate.keyExpressions.exists(is(TimeWindow.marker)) =>
-      Held(windowMs = lengthBelow(aggregate, TimeWindow.marker))
+      Held(windowMs = madeBelow(aggregate.child, TimeWindow.marker))
     case sessions: SessionWindowStateStoreSaveExec =>
-      Held(gapMs = lengthBelow(sessions, SessionWindow.marker))
+      Held(gapMs = madeBelow(sessions.child, SessionWindow.marker))
     case _ => Held()
   }
 
-  /** Of what the operator groups by: `marker` tells a window from a session. */
-  private def lengthBelow(operator: SparkPlan, marker: String): Option[Long] =
-    allChildren(operator).flatMap(madeBelow(_, marker)).headOption
-
-  /** Where the windows are made, and not those of an operator before. */
+  /** Where the windows or sessions are made, as `marker` tells, and not those of an operator before. */
   private def madeBelow(plan: SparkPlan, marker: String): Option[Long] =
     if (StatefulOperators.holds(plan)) None
     else made(plan).filter(is(marker)).flatMap(lengthMs(_)).headOption
