@@ -60,6 +60,7 @@ JARS := $(foreach line,$(JARS_FOR),$(call jar,$(line)))
 SPARKS := $(LINES:%=.venv/%/spark)
 VENVS := $(WHOLE_LINES:%=.venv/%/ready)
 CLASSES := $(patsubst %,.venv/%/classes.jsa,$(filter $(NEWEST_LINES),$(LINES)))
+PLAIN_FILES := .venv/plain-files.jar
 HOME_JAR := $(call jar,$(HOME_LINE))
 HOME_BRIDGE := $(call bridge,$(HOME_LINE))
 WHEEL := dist/sparklatency-$(VERSION)-py3-none-any.whl
@@ -87,7 +88,7 @@ demo: ## half a minute of a live pipeline, its figures and its slow step
 	.venv/$(HOME_LINE)/bin/sparklatency demo
 
 test: ## lint and all suites, with a sample of cases; SAMPLE_SEED=7 runs a sample again
-	@$(MAKE) --no-print-directory -j2 -Oline venv $(CLASSES)
+	@$(MAKE) --no-print-directory -j2 -Oline venv $(CLASSES) $(PLAIN_FILES)
 	@$(MAKE) --no-print-directory -j2 test-jvm lint-python
 	@$(MAKE) --no-print-directory test-parts
 
@@ -108,17 +109,17 @@ test-jvm: $(SBT_LAUNCHER) $(VENVS) $(SPARKS) # one session of sbt for all that t
 	$(copy_jars)
 	touch tests/e2e/target/classpaths tests/spark_suites/target/classpath.txt
 
-$(ALL_LINES:%=test-python-%): test-python-%: build .venv/%/ready $(CLASSES)
+$(ALL_LINES:%=test-python-%): test-python-%: build .venv/%/ready $(CLASSES) $(PLAIN_FILES)
 	SPARK_LINES="$(PYTHON_LINES)" .venv/$*/bin/python -m pytest -c python/pyproject.toml \
 		--numprocesses 2 --dist loadfile --junitxml target/reports/python-$*.xml tests/python
 
 # Three modules at a time, each with a broker and clusters of its own. With a fourth, on two processors, Spark takes a second to plan a batch.
-test-e2e: build tests/e2e/target/classpaths $(CLASSES)
+test-e2e: build tests/e2e/target/classpaths $(CLASSES) $(PLAIN_FILES)
 	SPARK_LINES="$(filter $(NEWEST_LINES),$(LINES))" OLDER_LINES="$(OLDER_LINES)" .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml \
 		--numprocesses 3 --dist loadfile --no-loadscope-reorder --junitxml target/reports/e2e.xml \
 		$(if $(filter $(NEWEST_LINES),$(LINES)),tests/e2e,tests/e2e/test_older_lines.py)
 
-mutants: build ## break the code in known ways, and see that tests fail; ONLY="core python/slo" picks some
+mutants: build $(PLAIN_FILES) ## break the code in known ways, and see that tests fail; ONLY="core python/slo" picks some
 	.venv/$(HOME_LINE)/bin/python tests/mutants/run.py --line $(HOME_LINE) $(ONLY)
 
 publish-local: $(JARS) .venv/$(HOME_LINE)/ready ## what a release uploads: a Maven repository, wheel, sdist and checksums, in dist/release
@@ -233,6 +234,11 @@ $(WHEEL): $(PYTHON_SOURCES) $(JARS) | $(VENVS)
 		--driver-java-options "-XX:ArchiveClassesAtExit=$(CURDIR)/$@ -XX:TieredStopAtLevel=1 -XX:+UseSerialGC" \
 		tests/e2e/loaded.py >.venv/$*/classes.log 2>&1
 	test -s $@
+
+# Tests' files, which are written without starting a process for each.
+$(PLAIN_FILES): tests/jvm/spark/PlainFiles.java | .venv/$(HOME_LINE)/spark
+	javac --release 17 -d $(@:.jar=) -cp "$$(echo .venv/$(HOME_LINE)/lib/*/site-packages/pyspark/jars/hadoop-client-api-*.jar)" $<
+	jar --create --file $@ -C $(@:.jar=) .
 
 .SECONDARY:
 .PHONY: help build demo publish-local test-release runs scala-api test test-full test-jvm spark-suites test-spark-suites test-parts mutants pages reference bench format lint lint-python venv test-e2e clean $(ALL_LINES:%=test-python-%)

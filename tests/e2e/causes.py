@@ -189,19 +189,25 @@ class Pipelines:
         rows = stream.json(str(folder)).selectExpr("value", "timestamp_millis(at) AS timestamp")
         return self._scored(rows), "0 seconds"
 
+    def _written(self) -> tuple[DataFrame, str]:
+        return self._at_leisure("written"), "0 seconds"
+
     def _trickle(self) -> tuple[DataFrame, str]:
         """Each batch takes all there is, which is as many files as it may."""
         return self._now_and_then("five-seconds-old", 5000, lambda _: time.sleep(1.5)), "0 seconds"
 
     def _unhurried(self) -> tuple[DataFrame, str]:
-        """Each batch is over a second before the next file comes."""
-        commits = self._folder / "unhurried" / "commits"
+        return self._at_leisure("unhurried"), "0 seconds"
+
+    def _at_leisure(self, name: str) -> DataFrame:
+        """Each batch is over a second before the next file comes, so no record waits for it."""
+        commits = self._folder / name / "commits"
 
         def rest(batch: int) -> None:
             await_until((commits / str(batch)).exists, within=SECONDS, every=0.05)
             time.sleep(1)
 
-        return self._now_and_then("of-now", 0, rest), "0 seconds"
+        return self._now_and_then(f"of-now-{name}", 0, rest)
 
     def _now_and_then(self, name: str, age_ms: int, rest: Callable[[int], None]) -> DataFrame:
         """A file after each rest, whose records are so old when it comes."""
@@ -253,9 +259,6 @@ class Pipelines:
         near = expr("value = match AND later BETWEEN timestamp AND timestamp + INTERVAL 1 SECOND")
         joined = left.join(right, near, "left_outer")
         return with_e2e_latency(joined, "joined", "timestamp"), "0 seconds"
-
-    def _written(self) -> tuple[DataFrame, str]:
-        return self._scored(self._rate(20)), "0 seconds"
 
     def _committed(self) -> tuple[DataFrame, str]:
         return self._scored(self._rate(20)), "0 seconds"
@@ -310,7 +313,7 @@ PIPELINES = {
     "unread": [Phase("one-node", "shuffled", {"row": 0.05})],
     "kafka": [Phase("backlog", "scored", {"row": 0.1})],
     "silent": [Phase("unknown", None, batches=3)],
-    "written": [Phase("commit", "scored", {"sink": 0.2})],
+    "written": [Phase("commit", "scored", {"sink": 0.8})],
     "committed": [Phase("commit", "scored", {"sink": 4})],
     "skewed": [Phase(WORK, "scored", {"row": 0.05}), Phase("commit", "scored", {"sink": 3})],
 }

@@ -24,7 +24,7 @@ from cluster import Application, Cluster
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="a task finds its executor in /proc"),
-    pytest.mark.sampled(of="run", by="cluster"),
+    pytest.mark.sampled(of="run", by="cluster", alone=True),
 ]
 
 SCRIPT = Path(__file__).parent / "faults.py"
@@ -50,7 +50,7 @@ CONF = {
     "spark.sql.shuffle.partitions": "2",
     "spark.buffer.size": "64",  # lest Python keep back the rows that have passed until a task ends
     "spark.speculation": "true",
-    "spark.speculation.minTaskRuntime": "10s",  # only of the task that waits for it, on any machine
+    "spark.speculation.minTaskRuntime": "10s",  # hardly of a task that does not wait for it
     "spark.speculation.quantile": "0.5",
     "spark.eventLog.enabled": "true",
     "spark.eventLog.rolling.enabled": "false",
@@ -167,7 +167,7 @@ def test_each_record_counts_once(run: Run, case: str) -> None:
 
 @pytest.mark.parametrize("case", ["failure_above", "failure_below"])
 def test_a_task_had_failed(run: Run, case: str) -> None:
-    assert run.reasons(case) == {"ExceptionFailure", "Success"}
+    assert "ExceptionFailure" in run.reasons(case)
 
 
 def test_the_reduce_stage_found_no_shuffle_files_and_was_run_again(run: Run) -> None:

@@ -12,13 +12,15 @@ from children import Child
 from cluster import LINES
 from waits import await_until
 
+from sampling import by_turns
+
 HELD = Path(__file__).parent / "held.py"
 PROJECT = Path(__file__).parents[2] / "python" / "pyproject.toml"
 PARTS = ["Kafka", "Master", "Worker", "ExecutorBackend", "SparkSubmit", "pipeline.py", "JmxProbe"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks the kernel for help, and /proc for who is left")
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("ending", by_turns([signal.SIGINT, signal.SIGKILL]))
 def test_no_process_remains(ending: signal.Signals, tmp_path: Path) -> None:
     """An interrupt runs the ends of the fixtures; a kill, like a SIGTERM, leaves everything to the kernel."""
     mark = {"SPARKLATENCY_E2E": str(uuid4())}

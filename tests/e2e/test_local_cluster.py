@@ -21,7 +21,7 @@ PLUGIN = {
 
 
 # Scala 2.12, which only Spark 3.5 has, sends objects to executors in another way.
-@pytest.fixture(scope="module", params=[*by_turns(LINES), *(line for line in OLDER_LINES if line == "3.5")])
+@pytest.fixture(scope="module", params=by_turns([*LINES, *(line for line in OLDER_LINES if line == "3.5")]))
 def counted(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
     """What JMX shows of the only batch: the query finds all files when it starts."""
     folder, home = tmp_path_factory.mktemp("local-cluster"), tmp_path_factory.mktemp("home")

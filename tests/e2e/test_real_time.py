@@ -16,7 +16,7 @@ from broker import Broker, resolved
 from cluster import LINES, cluster_in_driver
 from submitted import CONF, gauge, gauges, probing
 
-from sampling import sampled
+from sampling import by_turns
 
 SCRIPT = Path(__file__).parent / "real_time.py"
 WARM_UP = 20
@@ -38,8 +38,8 @@ PLUGIN = {
 
 MARKS = ("by hand", "automatic")
 VARIANTS = [
-    *((line, marks, "stateless") for marks, line in sampled(MARKS, LINES)),
-    *((line, marks, "stateful") for line, marks in sampled([one for one in LINES if one in STATEFUL], MARKS)),
+    *by_turns([(line, marks, "stateless") for line in LINES for marks in MARKS]),
+    *by_turns([(line, marks, "stateful") for line in LINES if line in STATEFUL for marks in MARKS]),
 ]
 
 
@@ -99,7 +99,7 @@ def run(
                 return all(shown.get(node, 0) >= total for node in nodes)
 
             with broker.program(folder, "Producer", records, str(count), str(RATE)) as producer:
-                app.driver.until(is_counted, f"{total} are counted", within=120, every=0.05)
+                app.driver.until(is_counted, f"{total} are counted", within=120)
                 producer.finish(within=30)
 
         send(WARM_UP, WARM_UP)

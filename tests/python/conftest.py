@@ -7,29 +7,24 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyspark
 import pytest
-from jvms import SHORT_LIVED, archived
+from jvms import PLAIN_FILES, SHORT_LIVED, archived, plain_files
 from pyspark.sql import SparkSession
 
 from sparklatency import configure
+from sparklatency.binding.jars import pyspark_version, spark_line
 from support import NOW, empty_jar
 from ui import UI, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PLAIN_CHECKPOINTS = (
-    "org.apache.spark.sql.execution.streaming."
-    + ("" if pyspark.__version__ < "4.1" else "checkpointing.")
-    + "FileSystemBasedCheckpointFileManager"
-)
-"""What writes checkpoints. The usual one starts several processes for each file, a third of what a batch
-takes here."""
-
 os.environ["PYSPARK_PYTHON"] = sys.executable
 os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-os.environ["SPARK_SUBMIT_OPTS"] = f"{SHORT_LIVED} {archived(Path(sys.prefix, 'classes.jsa'))}"
+os.environ["SPARK_DIST_CLASSPATH"] = str(PLAIN_FILES)
+os.environ["SPARK_SUBMIT_OPTS"] = " ".join(
+    [SHORT_LIVED, archived(Path(sys.prefix, "classes.jsa")), plain_files(spark_line(pyspark_version()))]
+)
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +43,6 @@ def spark(user_jar: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
             "spark.sql.warehouse.dir": warehouse,
             "spark.ui.port": "0",
             "spark.metrics.conf.*.sink.jmx.class": "org.apache.spark.metrics.sink.JmxSink",
-            "spark.sql.streaming.checkpointFileManagerClass": PLAIN_CHECKPOINTS,
             "spark.ui.showConsoleProgress": "false",
         }
     )

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 """For each JVM below us: it lives for seconds or minutes, too few to win back the time of the optimising
@@ -19,3 +16,23 @@ def archived(classes: Path) -> str:
     A JVM that cannot use the archive does without, and would say so where it prints.
     """
     return f"-XX:SharedArchiveFile={classes} -Xlog:disable -Xlog:all=error:stderr"
+
+
+PLAIN_FILES = Path(__file__).parents[2] / ".venv" / "plain-files.jar"
+"""Holds the file system of `plain_files`. It belongs at the end of the class path: an archive of classes
+knows how that begins."""
+
+
+def plain_files(line: str) -> str:
+    """Has Spark write files without starting processes.
+
+    Where Hadoop has no native library, as with a pyspark from pip, the usual file system and the usual
+    manager of checkpoints start `chmod` and `readlink` several times for each file.
+    """
+    room = "" if line in ("3.5", "4.0") else "checkpointing."
+    manager = f"org.apache.spark.sql.execution.streaming.{room}FileSystemBasedCheckpointFileManager"
+    conf = {
+        "spark.hadoop.fs.file.impl": "io.sparklatency.spark.PlainFiles",
+        "spark.sql.streaming.checkpointFileManagerClass": manager,
+    }
+    return " ".join(f"-D{key}={value}" for key, value in conf.items())

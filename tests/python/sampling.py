@@ -2,7 +2,8 @@
 
 A product is that of two parameters. Its test says so: ``@pytest.mark.sampled(of="shape", by="mode")``. A
 sample has each shape in one mode, and each mode at least once. Seeds that follow one another have other
-samples, and as many of them as there are modes have the whole product.
+samples, and as many of them as there are modes have the whole product. With ``alone=True`` it has one shape
+in one mode, and as many seeds as the product has pairs have all of it.
 
 What hardly depends on the line of Spark, ``@pytest.mark.one_line``, runs on the line whose turn it is: that
 of its parameter ``cluster``, or of the pyspark that is installed.
@@ -23,8 +24,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-A = TypeVar("A")
-B = TypeVar("B")
+T = TypeVar("T")
 
 _SECONDS_OF_A_DAY = 86_400
 
@@ -40,24 +40,16 @@ def is_in_sample(shape: int, mode: int, modes: int, seed: int = SEED) -> bool:
     return mode == (shape + seed) % modes
 
 
-def sampled(shapes: Sequence[A], modes: Sequence[B]) -> list[tuple[A, B]]:
-    """A sample of a product, or all of it; for parameters that are made of others."""
-    return [
-        (shape, mode)
-        for i, shape in enumerate(shapes)
-        for j, mode in enumerate(modes)
-        if IS_FULL or is_in_sample(i, j, len(modes))
-    ]
-
-
-def by_turns(modes: Sequence[B]) -> list[B]:
+def by_turns(modes: Sequence[T]) -> list[T]:
     """The mode whose turn it is, or all of them; for what hardly depends on the mode."""
-    return [mode for _, mode in sampled([None], modes)]
+    return [mode for i, mode in enumerate(modes) if IS_FULL or is_in_sample(0, i, len(modes))]
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "one_line: hardly depends on the line of Spark")
-    config.addinivalue_line("markers", "sampled(of, by): two parameters of whose product a sample is run")
+    config.addinivalue_line(
+        "markers", "sampled(of, by, alone=False): two parameters of whose product a sample is run"
+    )
 
 
 def pytest_report_header() -> str:
@@ -78,9 +70,12 @@ def _is_run(item: pytest.Item, values: Mapping[tuple[object, str], list[object]]
     if item.get_closest_marker("one_line") and not _is_our_turn(item):
         return False
     own = _parameters(item)
-    for of, by in _products(item):
+    for of, by, alone in _products(item):
         shapes, modes = values[item.parent, of], values[item.parent, by]
-        if not is_in_sample(shapes.index(own[of]), modes.index(own[by]), len(modes)):
+        shape = shapes.index(own[of])
+        if not is_in_sample(shape, modes.index(own[by]), len(modes)):
+            return False
+        if alone and shape != SEED // len(modes) % len(shapes):
             return False
     return True
 
@@ -94,17 +89,18 @@ def _values(items: Iterable[pytest.Item]) -> dict[tuple[object, str], list[objec
     """By module and parameter, the values there are. Some of them have no hash."""
     found: dict[tuple[object, str], list[object]] = defaultdict(list)
     for item in items:
-        for name in (name for product in _products(item) for name in product):
+        for name in (name for of, by, _ in _products(item) for name in (of, by)):
             known, value = found[item.parent, name], _parameters(item)[name]
             if value not in known:
                 known.append(value)
     return found
 
 
-def _products(item: pytest.Item) -> list[tuple[str, str]]:
+def _products(item: pytest.Item) -> list[tuple[str, str, bool]]:
     """Those of which the test has both parameters: a module may have tests without."""
-    marks = [(mark.kwargs["of"], mark.kwargs["by"]) for mark in item.iter_markers("sampled")]
-    return [(of, by) for of, by in marks if {of, by} <= _parameters(item).keys()]
+    marks = [mark.kwargs for mark in item.iter_markers("sampled")]
+    own = _parameters(item).keys()
+    return [(of["of"], of["by"], of.get("alone", False)) for of in marks if {of["of"], of["by"]} <= own]
 
 
 def _parameters(item: pytest.Item) -> Mapping[str, object]:

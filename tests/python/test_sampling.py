@@ -35,6 +35,11 @@ TESTS = """
     def test_one_side(shape):
         pass
 
+    @pytest.mark.sampled(of="way", by="mode", alone=True)
+    @pytest.mark.parametrize("way", ["x", "y"])
+    def test_alone(way, mode):
+        pass
+
     @pytest.mark.one_line
     def test_any_line():
         pass
@@ -47,6 +52,8 @@ TESTS = """
     def test_any_cluster(cluster):
         pass
 """
+ALONE = ["alone[fast-x]", "alone[slow-x]", "alone[slow-y]", "alone[fast-y]"]
+"""In the order of their turns."""
 CLUSTERS = ["any_cluster[8.8]", "any_cluster[9.9]"]
 ONE_SIDE = [*CLUSTERS, "any_line", "one_side[a]", "one_side[b]"]
 OWN_LINE = spark_line(pyspark_version())
@@ -85,18 +92,24 @@ def test_a_sample_has_each_shape_once_and_each_mode_and_samples_in_a_row_have_al
 
 def test_a_sample_of_a_product_is_run_and_its_seed_is_printed(ran: Callable[..., Tests]) -> None:
     tests, printed = ran(SAMPLE_SEED="0")
-    assert tests == [*ONE_SIDE, "product[fast-a]", "product[fast-c]", "product[slow-b]"]
+    assert tests == ["alone[fast-x]", *ONE_SIDE, "product[fast-a]", "product[fast-c]", "product[slow-b]"]
     assert "a sample of tests, SAMPLE_SEED=0\n" in printed
     tests, printed = ran(SAMPLE_SEED="1")
-    assert tests == [*ONE_SIDE, "product[fast-b]", "product[slow-a]", "product[slow-c]"]
-    assert "3 deselected" in printed
+    assert tests == ["alone[slow-x]", *ONE_SIDE, "product[fast-b]", "product[slow-a]", "product[slow-c]"]
+    assert "6 deselected" in printed
     assert re.search(r"a sample of tests, SAMPLE_SEED=\d{5,}\n", ran()[1])
+
+
+def test_one_pair_of_a_product_is_run_at_a_time_where_one_is_enough(ran: Callable[..., Tests]) -> None:
+    for seed, pair in enumerate([*ALONE, ALONE[0]]):
+        tests, _ = ran(SAMPLE_SEED=str(seed))
+        assert [test for test in tests if test in ALONE] == [pair]
 
 
 def test_all_is_run_where_that_is_asked_for(ran: Callable[..., Tests]) -> None:
     tests, printed = ran(TEST_FULL="1")
     product = [f"product[{mode}-{shape}]" for mode in ("fast", "slow") for shape in "abc"]
-    assert tests == sorted([*ONE_SIDE, *product])
+    assert tests == sorted([*ALONE, *ONE_SIDE, *product])
     assert "deselected" not in printed
 
 
