@@ -51,6 +51,9 @@ SBT_LINT = scalafmtCheckAll e2e/scalafmtCheckAll sparkSuites/scalafmtCheckAll sc
 	"scalafixAll --check" "e2e/scalafixAll --check" "sparkSuites/scalafixAll --check" \
 	$(foreach line,$(OLDER_LINES),$(call bridge,$(line))/scalafmtCheckAll $(if $(filter 3.5,$(line)),core212/scalafmtCheckAll,"$(call bridge,$(line))/scalafix --check"))
 
+# Lint compiles with fewer options, and keeps nothing of it. What is compiled already it takes as it is.
+SBT_COMPILE = "all core/Test/compile bench/compile $(BRIDGES:%=%/Test/compile) e2e/compile sparkSuites/compile"
+
 scala = $(if $(filter 3.5,$(1)),2.12,2.13)
 jar = dist/sparklatency-spark_$(firstword $(subst _, ,$(1)))_$(scala)-$(VERSION).jar
 bridge = bridge$(subst .,,$(1))
@@ -105,7 +108,7 @@ test-parts: build $(VENVS)
 	@$(MAKE) --no-print-directory test-e2e
 
 test-jvm: $(SBT_LAUNCHER) $(VENVS) $(SPARKS) # one session of sbt for all that the tests want of it; two lines' suites run side by side
-	$(SBT) $(if $(SPARK)$(TEST_FULL),,-Dsuites.of.line=true) $(SBT_LINT) core/test "all $(BRIDGE_TESTS)" $(HOME_BRIDGE)/mimaReportBinaryIssues $(BRIDGES:%=%/unpacked) e2e/classpaths sparkSuites/classpath
+	$(SBT) $(if $(SPARK)$(TEST_FULL),,-Dsuites.of.line=true) $(SBT_COMPILE) $(SBT_LINT) core/test "all $(BRIDGE_TESTS)" $(HOME_BRIDGE)/mimaReportBinaryIssues $(BRIDGES:%=%/unpacked) e2e/classpaths sparkSuites/classpath
 	$(copy_jars)
 	touch tests/e2e/target/classpaths tests/spark_suites/target/classpath.txt
 
