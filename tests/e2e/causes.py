@@ -295,15 +295,17 @@ def committing(slow: str) -> type[DataSource]:
 
 
 WORK = "slowest-step"
+
+# What is slow takes longer than Spark does to start a batch on a busy machine, which is two seconds and more.
 PIPELINES = {
     "scoring": [
         Phase(WORK, "scored", {"row": 0.05}),
-        Phase("commit", "scored", {"sink": 3}),
+        Phase("commit", "scored", {"sink": 5}),
         Phase(WORK, "scored", {"row": 0.06}),
     ],
     "saturated": [Phase(WORK, "scored", {"row": 0.03})],
     "one_by_one": [Phase(WORK, "scored", batches=4)],
-    "unhurried": [Phase(WORK, "scored", {"row": 0.5})],
+    "unhurried": [Phase(WORK, "scored", {"row": 1})],
     "seldom": [Phase("waited-for-the-trigger", None), Phase("commit", "scored", {"sink": 4.5})],
     "old": [Phase("arrived-old", None)],
     "windowed": [Phase("waited-in-state", "windows")],
@@ -313,9 +315,9 @@ PIPELINES = {
     "unread": [Phase("one-node", "shuffled", {"row": 0.05})],
     "kafka": [Phase("backlog", "scored", {"row": 0.1})],
     "silent": [Phase("unknown", None, batches=3)],
-    "written": [Phase("commit", "scored", {"sink": 0.8})],
+    "written": [Phase("commit", "scored", {"sink": 1.5})],
     "committed": [Phase("commit", "scored", {"sink": 4})],
-    "skewed": [Phase(WORK, "scored", {"row": 0.05}), Phase("commit", "scored", {"sink": 3})],
+    "skewed": [Phase(WORK, "scored", {"row": 0.05}), Phase("commit", "scored", {"sink": 5})],
 }
 
 
