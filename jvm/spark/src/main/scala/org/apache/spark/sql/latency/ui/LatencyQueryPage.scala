@@ -60,11 +60,13 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
     val (query, path) = (answer.query, answer.path)
     val page = queryLink(base, query)
     val statistics = query.runId.flatMap(statisticsLink(base, _))
+    // The headline is one of the notes where there is nothing else to say, and the line of the status tells what error there was.
+    val said = answer.headline.text +: answer.progress.failed.toSeq
     answers(keyOf(query), answer, page, statistics, asked) {
       val link = nodeLinks(page) _
       written(
         headline(answer.headline) ++ about(answer, statistics) ++ StatusLine(answer) ++
-          SplitBar(answer.parts) ++ NoteLines(answer.notes.filterNot(_.text == answer.headline.text)) ++
+          SplitBar(answer.parts) ++ NoteLines(answer.notes.filterNot(note => said.contains(note.text))) ++
           (if (path.nodes.isEmpty) NodeSeq.Empty else nodes(query, path, link, answer.work)) ++
           OperatorsTable.soFar(query, answer.workSoFar, link) ++ OperatorsTable(query, answer.work, link) ++
           PartitionsTable(answer.work, asked) ++ MarkersTable(query.markers)
