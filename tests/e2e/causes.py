@@ -9,6 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
@@ -215,12 +216,13 @@ class Pipelines:
         folder.mkdir()
 
         def fill() -> None:
-            for number in range(SECONDS):
-                then = int(time.time() * 1000) - age_ms
-                new = folder / f".{number}"
-                new.write_text(f'{{"at": {then}, "value": {number}}}\n' * 4)
-                new.rename(folder / f"{number}.json")
-                rest(number)
+            with suppress(TimeoutError):  # the query has been stopped
+                for number in range(SECONDS):
+                    then = int(time.time() * 1000) - age_ms
+                    new = folder / f".{number}"
+                    new.write_text(f'{{"at": {then}, "value": {number}}}\n' * 4)
+                    new.rename(folder / f"{number}.json")
+                    rest(number)
 
         Thread(target=fill, daemon=True).start()
         stream = self._spark.readStream.schema("at LONG, value LONG").option("maxFilesPerTrigger", 1)
