@@ -52,7 +52,8 @@ SBT_LINT = scalafmtCheckAll e2e/scalafmtCheckAll sparkSuites/scalafmtCheckAll sc
 	$(foreach line,$(OLDER_LINES),$(call bridge,$(line))/scalafmtCheckAll $(if $(filter 3.5,$(line)),core212/scalafmtCheckAll,"$(call bridge,$(line))/scalafix --check"))
 
 # Lint compiles with fewer options, and keeps nothing of it. What is compiled already it takes as it is.
-SBT_COMPILE = "all core/Test/compile bench/compile $(BRIDGES:%=%/Test/compile) e2e/compile sparkSuites/compile"
+SBT_COMPILE = "all core/Test/compile bench/compile $(BRIDGES:%=%/compile) $(foreach line,$(LINES),$(call bridge,$(line))/Test/compile) e2e/compile sparkSuites/compile"
+SBT_JARS = "all $(BRIDGES:%=%/unpacked)"
 
 scala = $(if $(filter 3.5,$(1)),2.12,2.13)
 jar = dist/sparklatency-spark_$(firstword $(subst _, ,$(1)))_$(scala)-$(VERSION).jar
@@ -108,7 +109,7 @@ test-parts: build $(VENVS)
 	@$(MAKE) --no-print-directory test-e2e
 
 test-jvm: $(SBT_LAUNCHER) $(VENVS) $(SPARKS) # one session of sbt for all that the tests want of it; two lines' suites run side by side
-	$(SBT) $(if $(SPARK)$(TEST_FULL),,-Dsuites.of.line=true) $(SBT_COMPILE) $(SBT_LINT) core/test "all $(BRIDGE_TESTS)" $(HOME_BRIDGE)/mimaReportBinaryIssues $(BRIDGES:%=%/unpacked) e2e/classpaths sparkSuites/classpath
+	$(SBT) $(if $(SPARK)$(TEST_FULL),,-Dsuites.of.line=true) $(SBT_COMPILE) $(SBT_LINT) core/test "all $(BRIDGE_TESTS)" $(HOME_BRIDGE)/mimaReportBinaryIssues $(SBT_JARS) e2e/classpaths sparkSuites/classpath
 	$(copy_jars)
 	touch tests/e2e/target/classpaths tests/spark_suites/target/classpath.txt
 
@@ -209,7 +210,7 @@ $(HISTOGRAM):
 
 $(JARS) &: $(JVM_SOURCES) | $(SBT_LAUNCHER) $(SPARKS)
 	@echo "Building the jar for Spark $(LINES). The first time this downloads the compiler and takes two minutes."
-	$(SBT) $(BRIDGES:%=%/unpacked)
+	$(SBT) $(SBT_JARS)
 	$(copy_jars)
 
 $(WHEEL): $(PYTHON_SOURCES) $(JARS) | $(VENVS)
