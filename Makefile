@@ -47,12 +47,12 @@ SBT := java -Xmx3g -XX:+UseParallelGC -jar $(SBT_LAUNCHER) -Dsbt.color=false -Ds
 RESULTS := $(CURDIR)/tests/bench/results
 UPLOADS := $(CURDIR)/dist/release
 # What scalafix reads is not to be had from the compiler of Spark 3.5.
-SBT_LINT = scalafmtCheckAll e2e/scalafmtCheckAll sparkSuites/scalafmtCheckAll scalafmtSbtCheck \
+# It compiles with fewer options, and keeps nothing of it. What is compiled already it takes as it is, so that comes first.
+SBT_LINT = "all core/Test/compile bench/compile $(foreach line,$(NEWEST_LINES),$(call bridge,$(line))/Test/compile) $(foreach line,$(filter-out 3.5,$(OLDER_LINES)),$(call bridge,$(line))/compile) e2e/compile sparkSuites/compile" \
+	scalafmtCheckAll e2e/scalafmtCheckAll sparkSuites/scalafmtCheckAll scalafmtSbtCheck \
 	"scalafixAll --check" "e2e/scalafixAll --check" "sparkSuites/scalafixAll --check" \
 	$(foreach line,$(OLDER_LINES),$(call bridge,$(line))/scalafmtCheckAll $(if $(filter 3.5,$(line)),core212/scalafmtCheckAll,"$(call bridge,$(line))/scalafix --check"))
 
-# Lint compiles with fewer options, and keeps nothing of it. What is compiled already it takes as it is.
-SBT_COMPILE = "all core/Test/compile bench/compile $(BRIDGES:%=%/compile) $(foreach line,$(LINES),$(call bridge,$(line))/Test/compile) e2e/compile sparkSuites/compile"
 SBT_JARS = "all $(BRIDGES:%=%/unpacked)"
 
 scala = $(if $(filter 3.5,$(1)),2.12,2.13)
@@ -109,7 +109,7 @@ test-parts: build $(VENVS)
 	@$(MAKE) --no-print-directory test-e2e
 
 test-jvm: $(SBT_LAUNCHER) $(VENVS) $(SPARKS) # one session of sbt for all that the tests want of it; two lines' suites run side by side
-	$(SBT) $(if $(SPARK)$(TEST_FULL),,-Dsuites.of.line=true) $(SBT_COMPILE) $(SBT_LINT) core/test "all $(BRIDGE_TESTS)" $(HOME_BRIDGE)/mimaReportBinaryIssues $(SBT_JARS) e2e/classpaths sparkSuites/classpath
+	$(SBT) $(if $(SPARK)$(TEST_FULL),,-Dsuites.of.line=true) $(SBT_LINT) core/test "all $(BRIDGE_TESTS)" $(HOME_BRIDGE)/mimaReportBinaryIssues $(SBT_JARS) e2e/classpaths sparkSuites/classpath
 	$(copy_jars)
 	touch tests/e2e/target/classpaths tests/spark_suites/target/classpath.txt
 
@@ -156,7 +156,7 @@ tests/spark_suites/target/classpath.txt: $(BUILD_SOURCES) $(wildcard tests/spark
 	$(SBT) sparkSuites/classpath
 	touch $@
 
-pages: build tests/e2e/target/classpaths ## outputs and pictures in README and python/docs, from pipelines that run; wants Chromium, pngquant, jq
+pages: build tests/e2e/target/classpaths $(PLAIN_FILES) ## outputs and pictures in README and python/docs, from pipelines that run; wants Chromium, pngquant, jq
 	.venv/$(HOME_LINE)/bin/sparklatency demo --seconds 20 --svg python/docs/demo.svg
 	.venv/$(HOME_LINE)/bin/python python/docs/silence.py python/docs/silence.svg
 	SPARK_LINES=$(HOME_LINE) CI=true PICTURES=$(CURDIR)/python/docs .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml tests/e2e/test_latency_tab.py -k drawn

@@ -167,7 +167,8 @@ def test_each_record_counts_once(run: Run, case: str) -> None:
 
 @pytest.mark.parametrize("case", ["failure_above", "failure_below"])
 def test_a_task_had_failed(run: Run, case: str) -> None:
-    assert "ExceptionFailure" in run.reasons(case)
+    """On a slow machine Spark may speculate here too, and then kills the slower attempt."""
+    assert run.reasons(case) - {"TaskKilled"} == {"ExceptionFailure", "Success"}
 
 
 def test_the_reduce_stage_found_no_shuffle_files_and_was_run_again(run: Run) -> None:

@@ -98,9 +98,9 @@ def _values(items: Iterable[pytest.Item]) -> dict[tuple[object, str], list[objec
 
 def _products(item: pytest.Item) -> list[tuple[str, str, bool]]:
     """Those of which the test has both parameters: a module may have tests without."""
-    marks = [mark.kwargs for mark in item.iter_markers("sampled")]
-    own = _parameters(item).keys()
-    return [(of["of"], of["by"], of.get("alone", False)) for of in marks if {of["of"], of["by"]} <= own]
+    marks = (mark.kwargs for mark in item.iter_markers("sampled"))
+    products = ((mark["of"], mark["by"], mark.get("alone", False)) for mark in marks)
+    return [(of, by, alone) for of, by, alone in products if {of, by} <= _parameters(item).keys()]
 
 
 def _parameters(item: pytest.Item) -> Mapping[str, object]:

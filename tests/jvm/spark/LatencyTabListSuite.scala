@@ -66,12 +66,14 @@ class LatencyTabListSuite extends LatencyTabTest {
     val input = stream
     def shown = {
       ListenerBus.awaitEmpty(spark.sparkContext)
-      val line = raw"""<p class="latency-note( latency-note-wrong)?">(Batch \d+ has run for [^:]*)""".r
-        .findFirstMatchIn(get("/latency/query/?id=hangs")._2).map(of => (of.group(1) != null, of.group(2)))
-      (statusCell("hangs").map(red(_).mkString.takeWhile(_ != ':')), line)
+      val lines = raw"""<p class="latency-note( latency-note-wrong)?">(Batch \d+ has run for [^:]*)""".r
+        .findAllMatchIn(get("/latency/query/?id=hangs")._2).map(of =>
+          (of.group(1) != null, of.group(2))
+        ).toSeq
+      (statusCell("hangs").map(red(_).mkString.takeWhile(_ != ':')), lines)
     }
-    type Shown = (Option[String], Option[(Boolean, String)])
-    var (before, after): (Shown, Shown) = ((None, None), (None, None))
+    type Shown = (Option[String], Seq[(Boolean, String)])
+    var (before, after): (Shown, Shown) = ((None, Nil), (None, Nil))
     val query = marked(input).writeStream.queryName("hangs").foreachBatch { (batch: DataFrame, id: Long) =>
       batch.collect()
       if (id == 1) {
@@ -86,10 +88,10 @@ class LatencyTabListSuite extends LatencyTabTest {
         input.addData(ago(1))
         query.processAllAvailable()
       }
-      assert(before === ((Some(""), Some((false, "Batch 1 has run for 0 ms")))))
+      assert(before === ((Some(""), Seq((false, "Batch 1 has run for 0 ms")))))
       assert(after === ((
         Some("RunningBatch 1 has run for 1 min"),
-        Some((true, "Batch 1 has run for 1 min"))
+        Seq((true, "Batch 1 has run for 1 min"))
       )))
     } finally query.stop()
   }

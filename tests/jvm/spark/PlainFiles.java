@@ -5,7 +5,10 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.apache.hadoop.fs.permission.FsPermission;
 
-/** Local files that keep the permissions they are made with. The usual ones start three processes for each file where Hadoop has no native library. */
+/**
+ * Local files that keep the permissions they are made with. Where Hadoop has no native library the usual ones start three processes for
+ * each file.
+ */
 public final class PlainFiles extends LocalFileSystem {
   public PlainFiles() {
     super(new Raw());

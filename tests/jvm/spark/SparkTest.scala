@@ -127,7 +127,7 @@ object SparkTest {
       .config("spark.sql.shuffle.partitions", "2")
       // Not in the working folder: the suites of another line run in it at the same time.
       .config("spark.sql.warehouse.dir", Files.createTempDirectory("warehouse").toString)
-      // Where Hadoop has no native library the usual ones start processes for each file, a third and more of what a batch takes here.
+      // Where Hadoop has no native library the usual ones start processes for each file, a third of what a batch takes here.
       .config("spark.hadoop.fs.file.impl", classOf[PlainFiles].getName)
       .config("spark.sql.streaming.checkpointFileManagerClass", classOf[PlainCheckpoints].getName)
       .config("spark.sql.session.timeZone", "UTC")

@@ -60,10 +60,10 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
     val (query, path) = (answer.query, answer.path)
     val page = queryLink(base, query)
     val statistics = query.runId.flatMap(statisticsLink(base, _))
-    // The headline is one of the notes where there is nothing else to say, and the line of the status tells what error there was.
-    val said = answer.headline.text +: answer.progress.failed.toSeq
     answers(keyOf(query), answer, page, statistics, asked) {
       val link = nodeLinks(page) _
+      // The headline is one of the notes where there is nothing else to say, and the line of the status tells what error there was.
+      val said = answer.headline.text +: answer.progress.failed.toSeq
       written(
         headline(answer.headline) ++ about(answer, statistics) ++ StatusLine(answer) ++
           SplitBar(answer.parts) ++ NoteLines(answer.notes.filterNot(note => said.contains(note.text))) ++
