@@ -4,10 +4,11 @@
 .DELETE_ON_ERROR:
 SHELL := /bin/bash
 
-# The first line is the default one: it runs the demo and holds the tools, and all suites of the JVM. On the others `make test`
-# runs those that depend on the line. On the newest lines it runs the tests in Python and from end to end, on an older line one
-# pipeline from end to end. `make test-full` runs all on the newest lines, and on an older line all but the rest of tests/e2e;
-# so does SPARK=4.3. Spark 3.5 lacks what many suites use, so it never has more than the suites that depend on the line, and its pipeline.
+# The first line is the default one: it runs the demo and holds the tools, and all suites of the JVM. Of the others the newest runs those
+# that depend on the line, and the older ones share them by turns: `make test` runs each on one of them, another one each day. On the
+# newest lines it runs the tests in Python and from end to end, on an older line one pipeline from end to end. `make test-full` runs all
+# on the newest lines, and on an older line all but the rest of tests/e2e; so does SPARK=4.3. Spark 3.5 lacks what many suites use, so it
+# never has more than the suites that depend on the line, and its pipeline.
 NEWEST_LINES := 4.2 4.3
 ALL_LINES := $(NEWEST_LINES) 4.1 4.0 3.5
 LINES := $(or $(SPARK),$(ALL_LINES))
@@ -62,7 +63,7 @@ BRIDGES := $(foreach line,$(JARS_FOR),$(call bridge,$(line)))
 BRIDGE_TESTS := $(foreach line,$(LINES),$(call bridge,$(line))/$(if $(filter $(line),$(WHOLE_BRIDGES)),test,testLine))
 JARS := $(foreach line,$(JARS_FOR),$(call jar,$(line)))
 SPARKS := $(LINES:%=.venv/%/spark)
-VENVS := $(WHOLE_LINES:%=.venv/%/ready)
+VENVS := .venv/$(HOME_LINE)/tools $(WHOLE_LINES:%=.venv/%/ready)
 CLASSES := $(patsubst %,.venv/%/classes.jsa,$(filter $(NEWEST_LINES),$(LINES)))
 PLAIN_FILES := .venv/plain-files.jar
 HOME_JAR := $(call jar,$(HOME_LINE))
@@ -217,17 +218,25 @@ $(WHEEL): $(PYTHON_SOURCES) $(JARS) | $(VENVS)
 	.venv/$(HOME_LINE)/bin/pip wheel --quiet --no-deps --wheel-dir dist ./python
 	touch $@
 
+# Without bytecode: Python makes what it imports, a small part of all there is.
+PIP_INSTALL = .venv/$*/bin/pip install --disable-pip-version-check --no-compile
+
 # What the demo needs comes first, so that it starts soon. pip makes a wheel of pyspark, only to unpack it: packing it would take a
 # third of the time.
 .venv/%/spark: python/pyproject.toml
 	@echo "Installing pyspark $(RELEASE_$*) into .venv/$*. It has 400 MB, which takes about a minute."
 	$(PYTHON) -m venv .venv/$*
-	.venv/$*/bin/pip install --disable-pip-version-check --config-settings=--build-option=--compression=stored pyspark==$(RELEASE_$*)
-	.venv/$*/bin/pip install --disable-pip-version-check --editable python
+	$(PIP_INSTALL) --config-settings=--build-option=--compression=stored pyspark==$(RELEASE_$*)
+	$(PIP_INSTALL) --editable python
 	touch $@
 
 .venv/%/ready: .venv/%/spark
-	.venv/$*/bin/pip install --disable-pip-version-check --quiet --editable 'python[test,lint,docs]'
+	$(PIP_INSTALL) --quiet --editable 'python[test]'
+	touch $@
+
+# The line that lints, writes pages and drives a browser wants more.
+.venv/%/tools: .venv/%/ready
+	$(PIP_INSTALL) --quiet --editable 'python[tools]'
 	touch $@
 
 # Without it each of the tests' many JVMs would load Spark's classes from jars, a quarter to a third of all that it does.

@@ -82,7 +82,7 @@ lazy val core = project.in(file("jvm/core")).settings(coreSettings)
 /** The same for Scala 2.12. */
 lazy val core212 = project
   .in(file("jvm/core"))
-  .settings(coreSettings, SparkLine.scala212)
+  .settings(coreSettings, SparkLine.scala212, SparkLine.lintedShims)
   .settings(
     target := baseDirectory.value / "target" / "2.12",
     Compile / unmanagedSourceDirectories += baseDirectory.value / "src" / "shims" / "2.12",
@@ -133,7 +133,7 @@ def bridge(spark: SparkLine): Project =
       Test / javaOptions ++= sparkJvm ++ shortLived,
       Test / envVars ++= spark.sampled,
       inForks(if (spark.isWhole) 4 else 1),
-      testLine := (Test / testOnly).toTask(SparkLine.suites.map("*." + _).mkString(" ", " ", "")).value,
+      testLine := (Test / testOnly).toTask(spark.suites.map("*." + _).mkString(" ", " ", "")).value,
       libraryDependencies += "com.tngtech.archunit" % "archunit" % "1.3.0" % Test
     )
 

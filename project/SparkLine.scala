@@ -1,3 +1,4 @@
+import org.scalafmt.sbt.ScalafmtPlugin.autoImport.scalafmt
 import sbt._
 import sbt.Keys._
 import scalafix.sbt.ScalafixPlugin.autoImport.scalafix
@@ -18,26 +19,18 @@ sealed abstract class SparkLine(val name: String, val release: String) {
   def notAsked: FileFilter =
     if (isWhole) NothingFilter
     else new SimpleFileFilter(file =>
-      file.getName.endsWith("Suite.scala") && !SparkLine.suites.contains(file.getName.stripSuffix(".scala"))
+      file.getName.endsWith("Suite.scala") && !suites.contains(file.getName.stripSuffix(".scala"))
     )
+
+  /** Of the suites that depend on the line those that it runs: older lines take turns with each. */
+  def suites: Seq[String] =
+    if (isWhole || SparkLine.newest.contains(this)) SparkLine.suites
+    else SparkLine.suites.filter(SparkLine.onTurn(_) == this)
 
   /** Of the shapes of queries a third is run where not all suites are. */
   def sampled: Map[String, String] = if (isWhole) Map.empty else Map("SAMPLE_PARTS" -> "3")
 
-  /**
-   * What all lines share is linted on the first one, and of any other line its shims: what lint reads of a source takes a quarter of the
-   * time to compile it.
-   */
-  def linted: Seq[Setting[_]] =
-    if (this == SparkLine.all.head) Nil
-    else
-      Seq(Compile, Test).flatMap(sources =>
-        Seq(
-          sources / semanticdbOptions += "-P:semanticdb:include:.*/shims/.*",
-          sources / scalafix / unmanagedSources :=
-            (sources / unmanagedSources).value.filter(_.getPath.contains("/shims/"))
-        )
-      )
+  def linted: Seq[Setting[_]] = if (this == SparkLine.all.head) Nil else SparkLine.lintedShims
 
   /** Whether all suites are run on it, and not only those that depend on the line: by `make test` on the first line alone. */
   def isWhole: Boolean = this == SparkLine.all.head || !sys.props.contains("suites.of.line")
@@ -87,6 +80,26 @@ object SparkLine {
     "LatencyTabListSuite",
     "LatencyTabAccessSuite"
   )
+
+  /** The older line whose day it is to run a suite, of those that have it. */
+  private def onTurn(suite: String): SparkLine = {
+    val day = sys.env.get("SAMPLE_SEED").filter(_.nonEmpty).fold(java.time.LocalDate.now.toEpochDay)(_.toLong)
+    val having = older.filterNot(line => line == Spark35OfScala213 || line.untested.accept(file(s"$suite.scala")))
+    having(((suites.indexOf(suite) + day) % having.size).toInt)
+  }
+
+  /**
+   * What all lines share is linted on the first one, and of any other line its shims: what lint reads of a source takes a quarter of the
+   * time to compile it.
+   */
+  val lintedShims: Seq[Setting[_]] = Seq(Compile, Test).flatMap { sources =>
+    def shims = Def.task((sources / unmanagedSources).value.filter(_.getPath.contains("/shims/")))
+    Seq(
+      sources / semanticdbOptions += "-P:semanticdb:include:.*/shims/.*",
+      sources / scalafix / unmanagedSources := shims.value,
+      sources / scalafmt / unmanagedSources := shims.value
+    )
+  }
 
   /** Of what is compiled for such a line. */
   val scala212: Seq[Setting[_]] = Seq(

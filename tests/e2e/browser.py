@@ -23,8 +23,8 @@ def require_browser() -> None:
 
 
 @contextmanager
-def running_browser(folder: Path, width: int, height: int, theme: str) -> Iterator[Chrome]:
-    """Chromium for as long as the block runs, for a reader who prefers a light or a dark theme."""
+def running_browser(folder: Path) -> Iterator[Chrome]:
+    """Chromium for as long as the block runs."""
     options = ChromeOptions()
     options.binary_location = shutil.which("chromium") or ""
     for argument in [
@@ -38,12 +38,15 @@ def running_browser(folder: Path, width: int, height: int, theme: str) -> Iterat
     service = ChromeService(shutil.which("chromedriver"))
     browser = Chrome(options=options, service=service)
     try:
-        scheme = {"name": "prefers-color-scheme", "value": theme}
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
-        resize(browser, width, height)
         yield browser
     finally:
         browser.quit()
+
+
+def prefer(browser: Chrome, theme: str) -> None:
+    """Has it be that of a reader who prefers a light or a dark theme."""
+    scheme = {"name": "prefers-color-scheme", "value": theme}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
 
 
 def resize(browser: Chrome, width: int, height: int) -> None:

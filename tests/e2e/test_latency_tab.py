@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -17,7 +17,7 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
-from browser import require_browser, resize, running_browser
+from browser import prefer, require_browser, resize, running_browser
 from children import Child
 from click.testing import CliRunner
 from cluster import LINES, Spark, settings
@@ -110,12 +110,17 @@ def shop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         yield Shop(spark, driver, id_, ui, run, folder, before)
 
 
-@contextmanager
-def on(page: str, folder: Path, size: tuple[int, int] = WIDE, theme: str = "light") -> Iterator[Chrome]:
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
     require_browser()
-    with running_browser(folder, *size, theme) as browser:
-        browser.get(page)
+    with running_browser(tmp_path_factory.mktemp("browser")) as browser:
         yield browser
+
+
+def show(browser: Chrome, page: str, size: tuple[int, int] = WIDE, theme: str = "light") -> None:
+    prefer(browser, theme)
+    resize(browser, *size)
+    browser.get(page)
 
 
 def rows(browser: Chrome, table: str) -> list[Row]:
@@ -148,63 +153,63 @@ def test_without_a_query_the_tab_says_what_to_do(shop: Shop) -> None:
     assert "spark.sparklatency.auto=source,terminal" in shop.before
 
 
-def test_the_tab_leads_from_the_jobs_page_to_the_slow_step(shop: Shop, tmp_path: Path) -> None:
-    with on(f"{shop.ui}/jobs/", tmp_path) as browser:
-        browser.find_element(By.LINK_TEXT, "Latency").click()
-        browser.find_element(By.LINK_TEXT, "shop").click()
-        headline = browser.find_element(By.CLASS_NAME, "latency-headline")
-        duration = r"[\d.]+ (ms|s|min)"
-        # Clicks wait for their orders, and the function is slow. Which leads is the machine's to say.
-        cause = r"(Slowest step: (before )?[\w-]+|Records wait in state before join)"
-        assert re.match(rf"{cause}, {duration} of {duration} \(\d+ %\)", headline.text), headline.text
-        bottom = headline.rect["y"] + headline.rect["height"]
-        graph = browser.find_element(By.CLASS_NAME, "latency-graph").rect
-        assert bottom < graph["y"]
-        assert graph["y"] + graph["height"] < WIDE[1], "the drawing is seen without scrolling"
+def test_the_tab_leads_from_the_jobs_page_to_the_slow_step(shop: Shop, browser: Chrome) -> None:
+    show(browser, f"{shop.ui}/jobs/")
+    browser.find_element(By.LINK_TEXT, "Latency").click()
+    browser.find_element(By.LINK_TEXT, "shop").click()
+    headline = browser.find_element(By.CLASS_NAME, "latency-headline")
+    duration = r"[\d.]+ (ms|s|min)"
+    # Clicks wait for their orders, and the function is slow. Which leads is the machine's to say.
+    cause = r"(Slowest step: (before )?[\w-]+|Records wait in state before join)"
+    assert re.match(rf"{cause}, {duration} of {duration} \(\d+ %\)", headline.text), headline.text
+    bottom = headline.rect["y"] + headline.rect["height"]
+    graph = browser.find_element(By.CLASS_NAME, "latency-graph").rect
+    assert bottom < graph["y"]
+    assert graph["y"] + graph["height"] < WIDE[1], "the drawing is seen without scrolling"
 
 
-def test_a_click_on_a_heading_sorts_by_value_and_another_turns_it_round(shop: Shop, tmp_path: Path) -> None:
+def test_a_click_on_a_heading_sorts_by_value_and_another_turns_it_round(shop: Shop, browser: Chrome) -> None:
     def number(shown: str) -> float:
         return float(shown.replace(",", ""))
 
-    with on(shop.page, tmp_path) as browser:
-        assert column(browser, "latency-nodes", "Node") == ["clicks", "enrich", ORDERS, "join"]
-        browser.find_element(By.XPATH, "//table[@id='latency-nodes']//th[text()='Avg']").click()
-        rising = [number(avg) for avg in column(browser, "latency-nodes", "Avg")]
-        assert rising == sorted(rising)
-        browser.find_element(By.XPATH, "//table[@id='latency-nodes']//th[contains(., 'Avg')]").click()
-        assert [number(avg) for avg in column(browser, "latency-nodes", "Avg")] == rising[::-1]
+    show(browser, shop.page)
+    assert column(browser, "latency-nodes", "Node") == ["clicks", "enrich", ORDERS, "join"]
+    browser.find_element(By.XPATH, "//table[@id='latency-nodes']//th[text()='Avg']").click()
+    rising = [number(avg) for avg in column(browser, "latency-nodes", "Avg")]
+    assert rising == sorted(rising)
+    browser.find_element(By.XPATH, "//table[@id='latency-nodes']//th[contains(., 'Avg')]").click()
+    assert [number(avg) for avg in column(browser, "latency-nodes", "Avg")] == rising[::-1]
 
 
-def test_a_click_on_a_node_shows_its_history(shop: Shop, tmp_path: Path) -> None:
-    with on(shop.page, tmp_path) as browser:
-        node = browser.find_element(
-            By.XPATH, "//*[name()='text'][contains(@class, 'latency-id')][starts-with(., 'orders')]"
-        )
-        node.click()
-        assert [chart.text for chart in browser.find_elements(By.TAG_NAME, "h5")] == [ORDERS]
+def test_a_click_on_a_node_shows_its_history(shop: Shop, browser: Chrome) -> None:
+    show(browser, shop.page)
+    node = browser.find_element(
+        By.XPATH, "//*[name()='text'][contains(@class, 'latency-id')][starts-with(., 'orders')]"
+    )
+    node.click()
+    assert [chart.text for chart in browser.find_elements(By.TAG_NAME, "h5")] == [ORDERS]
 
 
-def test_nothing_is_asked_of_another_host_and_no_script_fails(shop: Shop, tmp_path: Path) -> None:
-    with on(shop.page, tmp_path) as browser:
-        asked = browser.execute_script("return performance.getEntriesByType('resource').map(r => r.name)")
-        assert asked
-        assert [url for url in asked if not url.startswith(shop.ui)] == []
-        log: list[dict[str, str]] = browser.get_log("browser")  # type: ignore[no-untyped-call]
-        assert [entry for entry in log if entry["level"] == "SEVERE"] == []
+def test_nothing_is_asked_of_another_host_and_no_script_fails(shop: Shop, browser: Chrome) -> None:
+    show(browser, shop.page)
+    asked = browser.execute_script("return performance.getEntriesByType('resource').map(r => r.name)")
+    assert asked
+    assert [url for url in asked if not url.startswith(shop.ui)] == []
+    log: list[dict[str, str]] = browser.get_log("browser")  # type: ignore[no-untyped-call]
+    assert [entry for entry in log if entry["level"] == "SEVERE"] == []
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize(("width", "size"), [("wide", WIDE), ("narrow", NARROW)])
 def test_it_is_drawn_in_either_theme_and_any_width(
-    shop: Shop, tmp_path: Path, theme: str, width: str, size: tuple[int, int]
+    shop: Shop, browser: Chrome, tmp_path: Path, theme: str, width: str, size: tuple[int, int]
 ) -> None:
     folder = Path(os.environ.get("PICTURES", tmp_path))
     folder.mkdir(parents=True, exist_ok=True)
-    with on(shop.page, tmp_path, size, theme) as browser:
-        assert browser.find_element(By.TAG_NAME, "html").get_attribute("data-bs-theme") == theme
-        assert fits(browser)
-        assert browser.save_screenshot(str(folder / f"latency-tab-{theme}-{width}.png"))
+    show(browser, shop.page, size, theme)
+    assert browser.find_element(By.TAG_NAME, "html").get_attribute("data-bs-theme") == theme
+    assert fits(browser)
+    assert browser.save_screenshot(str(folder / f"latency-tab-{theme}-{width}.png"))
 
 
 def fits(browser: Chrome) -> bool:
@@ -222,14 +227,14 @@ def widths_that_fit(browser: Chrome) -> list[int]:
     return found
 
 
-def test_both_pages_fit_in_windows_of_every_width(shop: Shop, tmp_path: Path) -> None:
-    with on(shop.page, tmp_path) as browser:
-        assert widths_that_fit(browser) == [*WIDTHS]
-        browser.get(f"{shop.ui}/latency/")
-        assert widths_that_fit(browser) == [*WIDTHS]
+def test_both_pages_fit_in_windows_of_every_width(shop: Shop, browser: Chrome) -> None:
+    show(browser, shop.page)
+    assert widths_that_fit(browser) == [*WIDTHS]
+    browser.get(f"{shop.ui}/latency/")
+    assert widths_that_fit(browser) == [*WIDTHS]
 
 
-def test_the_list_shows_every_column_in_windows_of_every_width(shop: Shop, tmp_path: Path) -> None:
+def test_the_list_shows_every_column_in_windows_of_every_width(shop: Shop, browser: Chrome) -> None:
     """Also of a query with a long name, that an error of a class with a long name has ended."""
     script = (
         "document.querySelector('#latency-queries a').innerText = arguments[0];"
@@ -238,10 +243,10 @@ def test_the_list_shows_every_column_in_windows_of_every_width(shop: Shop, tmp_p
         "return box.scrollWidth <= box.clientWidth"
     )
     name, error = "orders of the European market", "org.apache.spark.SparkException: cancelled"
-    with on(f"{shop.ui}/latency/", tmp_path) as browser:
-        for width in WIDTHS:
-            resize(browser, width, 1000)
-            assert browser.execute_script(script, name, error), width
+    show(browser, f"{shop.ui}/latency/")
+    for width in WIDTHS:
+        resize(browser, width, 1000)
+        assert browser.execute_script(script, name, error), width
 
 
 def operators(server: str, application: str) -> str:
@@ -272,18 +277,19 @@ def status(url: str, user: str) -> int:
         return refused.code
 
 
-def test_the_history_server_shows_what_the_application_did(shop: Shop, tmp_path: Path) -> None:
+def test_the_history_server_shows_what_the_application_did(
+    shop: Shop, browser: Chrome, tmp_path: Path
+) -> None:
     """It ends the query, and then the application."""
     shop.stop_query()
     live_figures, live_operators = latency("shop", url=shop.ui), operators(shop.ui, shop.id)
     live_history = live_figures.history()
     live_rest = {path: rest(shop.ui, shop.id, path) for path in ["queries/shop", "queries/shop/batches"]}
-    with on(shop.page, tmp_path) as browser:
-        live = {
-            table: rows(browser, table)
-            for table in ["latency-nodes", "latency-watermarks", "latency-batches"]
-        }
-        headline = browser.find_element(By.CLASS_NAME, "latency-headline").text
+    show(browser, shop.page)
+    live = {
+        table: rows(browser, table) for table in ["latency-nodes", "latency-watermarks", "latency-batches"]
+    }
+    headline = browser.find_element(By.CLASS_NAME, "latency-headline").text
     shop.end()
     stores = {"memory": {}, "disk": {"spark.history.store.path": str(tmp_path / "store")}}
     for store, conf in stores.items():
@@ -291,15 +297,15 @@ def test_the_history_server_shows_what_the_application_did(shop: Shop, tmp_path:
         folder.mkdir()
         with history_server(shop, folder, conf) as server:
             page = f"{server}/history/{shop.id}/latency"
-            with on(f"{page}/", folder) as browser:
-                [query] = rows(browser, "latency-queries")
-                assert (query["Query"], query["Status"]) == ("shop", "Finished")
-                assert widths_that_fit(browser) == [*WIDTHS]
-                browser.find_element(By.LINK_TEXT, "shop").click()
-                assert browser.current_url == f"{page}/query/?id={shop.run}"
-                assert widths_that_fit(browser) == [*WIDTHS]
-                assert {table: rows(browser, table) for table in live} == live
-                assert browser.find_element(By.CLASS_NAME, "latency-headline").text == headline
+            show(browser, f"{page}/")
+            [query] = rows(browser, "latency-queries")
+            assert (query["Query"], query["Status"]) == ("shop", "Finished")
+            assert widths_that_fit(browser) == [*WIDTHS]
+            browser.find_element(By.LINK_TEXT, "shop").click()
+            assert browser.current_url == f"{page}/query/?id={shop.run}"
+            assert widths_that_fit(browser) == [*WIDTHS]
+            assert {table: rows(browser, table) for table in live} == live
+            assert browser.find_element(By.CLASS_NAME, "latency-headline").text == headline
             assert {path: rest(server, shop.id, path) for path in live_rest} == live_rest
             ended = latency("shop", url=server, app=shop.id)
             assert (ended, ended.history()) == (live_figures, live_history)
@@ -308,9 +314,8 @@ def test_the_history_server_shows_what_the_application_did(shop: Shop, tmp_path:
             assert operators(server, shop.id) == live_operators
 
 
-@pytest.mark.parametrize(("user", "expected"), [("alice", 200), ("bob", 403)])
 def test_who_may_not_see_the_application_in_the_history_server_sees_none_of_ours(
-    shop: Shop, tmp_path: Path, user: str, expected: int
+    shop: Shop, tmp_path: Path
 ) -> None:
     shop.end()
     application, pages = f"/api/v1/applications/{shop.id}", f"/history/{shop.id}"
@@ -321,5 +326,6 @@ def test_who_may_not_see_the_application_in_the_history_server_sees_none_of_ours
     ]
     ours += [f"{pages}/latency/{path}" for path in ("", "json/", f"query/?id={shop.run}")]
     with history_server(shop, tmp_path, WITH_USERS) as server:
-        answers = {path: status(f"{server}{path}", user) for path in [*of_spark, *ours]}
-    assert answers == dict.fromkeys(answers, expected)
+        for user, expected in (("alice", HTTPStatus.OK), ("bob", HTTPStatus.FORBIDDEN)):
+            answers = {path: status(f"{server}{path}", user) for path in [*of_spark, *ours]}
+            assert answers == dict.fromkeys(answers, expected), user

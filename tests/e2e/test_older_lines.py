@@ -171,6 +171,7 @@ def test_check_finds_that_all_fits(submitted: Submitted) -> None:
     assert f"Spark {line}." in findings["application"][1]
 
 
+@pytest.mark.sampled(by="submitted")
 def test_the_history_server_shows_the_same(submitted: Submitted, tmp_path: Path) -> None:
     """It ends the application."""
     live = {query: records(query, submitted.ui) for query in ("by_hand", "automatic")}

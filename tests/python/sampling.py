@@ -3,7 +3,8 @@
 A product is that of two parameters. Its test says so: ``@pytest.mark.sampled(of="shape", by="mode")``. A
 sample has each shape in one mode, and each mode at least once. Seeds that follow one another have other
 samples, and as many of them as there are modes have the whole product. With ``alone=True`` it has one shape
-in one mode, and as many seeds as the product has pairs have all of it.
+in one mode, and as many seeds as the product has pairs have all of it. Without shapes, as in
+``sampled(by="mode")``, it has one mode.
 
 What hardly depends on the line of Spark, ``@pytest.mark.one_line``, runs on the line whose turn it is: that
 of its parameter ``cluster``, or of the pyspark that is installed.
@@ -48,7 +49,7 @@ def by_turns(modes: Sequence[T]) -> list[T]:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "one_line: hardly depends on the line of Spark")
     config.addinivalue_line(
-        "markers", "sampled(of, by, alone=False): two parameters of whose product a sample is run"
+        "markers", "sampled(by, of=None, alone=False): parameters of whose product a sample is run"
     )
 
 
@@ -72,7 +73,7 @@ def _is_run(item: pytest.Item, values: Mapping[tuple[object, str], list[object]]
     own = _parameters(item)
     for of, by, alone in _products(item):
         shapes, modes = values[item.parent, of], values[item.parent, by]
-        shape = shapes.index(own[of])
+        shape = shapes.index(own[of]) if of else 0
         if not is_in_sample(shape, modes.index(own[by]), len(modes)):
             return False
         if alone and shape != SEED // len(modes) % len(shapes):
@@ -89,7 +90,7 @@ def _values(items: Iterable[pytest.Item]) -> dict[tuple[object, str], list[objec
     """By module and parameter, the values there are. Some of them have no hash."""
     found: dict[tuple[object, str], list[object]] = defaultdict(list)
     for item in items:
-        for name in (name for of, by, _ in _products(item) for name in (of, by)):
+        for name in (name for of, by, _ in _products(item) for name in (of, by) if name):
             known, value = found[item.parent, name], _parameters(item)[name]
             if value not in known:
                 known.append(value)
@@ -97,10 +98,10 @@ def _values(items: Iterable[pytest.Item]) -> dict[tuple[object, str], list[objec
 
 
 def _products(item: pytest.Item) -> list[tuple[str, str, bool]]:
-    """Those of which the test has both parameters: a module may have tests without."""
+    """Those of which the test has the parameters, for a module may have tests without: of what, by what."""
     marks = (mark.kwargs for mark in item.iter_markers("sampled"))
-    products = ((mark["of"], mark["by"], mark.get("alone", False)) for mark in marks)
-    return [(of, by, alone) for of, by, alone in products if {of, by} <= _parameters(item).keys()]
+    products = ((mark.get("of", ""), mark["by"], mark.get("alone", False)) for mark in marks)
+    return [(of, by, alone) for of, by, alone in products if {of or by, by} <= _parameters(item).keys()]
 
 
 def _parameters(item: pytest.Item) -> Mapping[str, object]:

@@ -69,14 +69,13 @@ APPLICATION = """
     # By reflection: py4j does not get at the server itself, whose class the JDK does not export.
     java, array = spark._jvm.java.lang, spark.sparkContext._gateway.new_array
     server = java.management.ManagementFactory.getPlatformMBeanServer()
+    methods = {one.getName(): one for one in java.Class.forName("javax.management.MBeanServer").getMethods()}
 
     def ask(method, *arguments):
-        [found] = [one for one in java.Class.forName("javax.management.MBeanServer").getMethods()
-                   if one.getName() == method]
         values = array(java.Object, len(arguments))
         for place, argument in enumerate(arguments):
             values[place] = argument
-        return found.invoke(server, values)
+        return methods[method].invoke(server, values)
 
     beans = []
     for domain in ("metrics", "sparklatency"):

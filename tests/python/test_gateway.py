@@ -53,6 +53,7 @@ def said(script: str) -> list[str]:
     return [part.strip() for part in printed.split("--\n")][:-1]
 
 
+@pytest.mark.one_line
 def test_a_session_that_was_started_without_the_jar() -> None:
     before, marking, reading, configuring, stopped = said(
         """
@@ -78,6 +79,7 @@ def test_a_session_that_was_started_without_the_jar() -> None:
     assert stopped.startswith("The Spark session has been stopped. Start another:")
 
 
+@pytest.mark.one_line
 def test_a_session_with_the_jar_of_another_line() -> None:
     own = spark_line(pyspark_version())
     other = next(line for line in jar_lines() if line != own)
@@ -88,6 +90,7 @@ def test_a_session_with_the_jar_of_another_line() -> None:
     assert f'"$(sparklatency jar --spark {own})"' in marking
 
 
+@pytest.mark.one_line
 def test_a_session_with_the_jar_alone_needs_no_configuration() -> None:
     [marking] = said(f'say(lambda: mark(builder.config("spark.jars", "{jar_path()}").getOrCreate()))')
     assert marking == "worked"

@@ -141,6 +141,7 @@ def test_every_alert_is_taken_and_raised(prometheus: Prometheus) -> None:
     assert {rule["name"]: rule["health"] for rule in loaded["rules"]} == dict.fromkeys(names, "ok")
 
 
+@pytest.mark.one_line
 def test_a_batch_that_hangs_raises_an_alert_within_a_minute(
     spark: SparkSession, prometheus: Prometheus
 ) -> None:

@@ -40,6 +40,10 @@ TESTS = """
     def test_alone(way, mode):
         pass
 
+    @pytest.mark.sampled(by="mode")
+    def test_turn(mode):
+        pass
+
     @pytest.mark.one_line
     def test_any_line():
         pass
@@ -54,6 +58,7 @@ TESTS = """
 """
 ALONE = ["alone[fast-x]", "alone[slow-x]", "alone[slow-y]", "alone[fast-y]"]
 """In the order of their turns."""
+TURNS = ["turn[fast]", "turn[slow]"]
 CLUSTERS = ["any_cluster[8.8]", "any_cluster[9.9]"]
 ONE_SIDE = [*CLUSTERS, "any_line", "one_side[a]", "one_side[b]"]
 OWN_LINE = spark_line(pyspark_version())
@@ -92,11 +97,25 @@ def test_a_sample_has_each_shape_once_and_each_mode_and_samples_in_a_row_have_al
 
 def test_a_sample_of_a_product_is_run_and_its_seed_is_printed(ran: Callable[..., Tests]) -> None:
     tests, printed = ran(SAMPLE_SEED="0")
-    assert tests == ["alone[fast-x]", *ONE_SIDE, "product[fast-a]", "product[fast-c]", "product[slow-b]"]
+    assert tests == [
+        "alone[fast-x]",
+        *ONE_SIDE,
+        "product[fast-a]",
+        "product[fast-c]",
+        "product[slow-b]",
+        TURNS[0],
+    ]
     assert "a sample of tests, SAMPLE_SEED=0\n" in printed
     tests, printed = ran(SAMPLE_SEED="1")
-    assert tests == ["alone[slow-x]", *ONE_SIDE, "product[fast-b]", "product[slow-a]", "product[slow-c]"]
-    assert "6 deselected" in printed
+    assert tests == [
+        "alone[slow-x]",
+        *ONE_SIDE,
+        "product[fast-b]",
+        "product[slow-a]",
+        "product[slow-c]",
+        TURNS[1],
+    ]
+    assert "7 deselected" in printed
     assert re.search(r"a sample of tests, SAMPLE_SEED=\d{5,}\n", ran()[1])
 
 
@@ -109,7 +128,7 @@ def test_one_pair_of_a_product_is_run_at_a_time_where_one_is_enough(ran: Callabl
 def test_all_is_run_where_that_is_asked_for(ran: Callable[..., Tests]) -> None:
     tests, printed = ran(TEST_FULL="1")
     product = [f"product[{mode}-{shape}]" for mode in ("fast", "slow") for shape in "abc"]
-    assert tests == sorted([*ALONE, *ONE_SIDE, *product])
+    assert tests == sorted([*ALONE, *ONE_SIDE, *product, *TURNS])
     assert "deselected" not in printed
 
 
