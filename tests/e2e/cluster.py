@@ -9,7 +9,7 @@ from pathlib import Path
 
 from broker import free_port
 from children import Child, java_options
-from jvms import PLAIN_FILES, plain_files
+from jvms import PLAIN_FILES, thrifty
 
 LINES = os.environ.get("SPARK_LINES", "4.2 4.3").split()
 OLDER_LINES = os.environ.get("OLDER_LINES", "4.1 4.0 3.5").split()
@@ -74,7 +74,7 @@ class Spark:
         The settings are what `set_file` has put there.
         """
         own = {
-            "JDK_JAVA_OPTIONS": f"{java_options(folder, self.classes)} {plain_files(self.line)}",
+            "JDK_JAVA_OPTIONS": f"{java_options(folder, self.classes)} {thrifty(self.line)}",
             "SPARK_DIST_CLASSPATH": PLAIN_FILES,
             "SPARK_DAEMON_CLASSPATH": ":".join(map(str, jars)),
             "SPARK_HOME": self.home,

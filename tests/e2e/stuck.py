@@ -49,7 +49,7 @@ def main(kind: str, folder: str, brokers: str, topic: str) -> None:
         to = writer.foreachBatch(write)
     else:
         to = writer.format("noop")
-    query = to.trigger(processingTime="500 milliseconds").start()
+    query = to.trigger(processingTime="1 second").start()
     query.awaitTermination()
 
 

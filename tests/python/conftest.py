@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from jvms import PLAIN_FILES, SHORT_LIVED, archived, plain_files
+from jvms import PLAIN_FILES, SHORT_LIVED, archived, thrifty
 from pyspark.sql import SparkSession
 
 from sparklatency import configure
@@ -23,7 +23,7 @@ os.environ["PYSPARK_PYTHON"] = sys.executable
 os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
 os.environ["SPARK_DIST_CLASSPATH"] = str(PLAIN_FILES)
 os.environ["SPARK_SUBMIT_OPTS"] = " ".join(
-    [SHORT_LIVED, archived(Path(sys.prefix, "classes.jsa")), plain_files(spark_line(pyspark_version()))]
+    [SHORT_LIVED, archived(Path(sys.prefix, "classes.jsa")), thrifty(spark_line(pyspark_version()))]
 )
 
 

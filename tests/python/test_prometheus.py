@@ -59,7 +59,11 @@ def prometheus(
     clocked = with_system_time_watermark(rows.select(late.alias("at")), "at", "1 second")
     by_clock = clocked.groupBy(F.window("at", "1 second")).count()
     queries = [
-        counted.writeStream.queryName(name).outputMode("update").format("noop").start()
+        counted.writeStream.queryName(name)
+        .trigger(processingTime="2 seconds")
+        .outputMode("update")
+        .format("noop")
+        .start()
         for name, counted in {QUERY: sink, BY_CLOCK: by_clock}.items()
     ]
     try:
