@@ -159,6 +159,8 @@ class Application:
     id: str
     jmx: str
     """Where the driver's JMX connector listens."""
+    port: int
+    """Where the driver listens to its executors. The id may be that of an application of another cluster."""
 
 
 @dataclass(frozen=True)
@@ -176,16 +178,16 @@ class Cluster:
         self, folder: Path, script: Path, *arguments: str, jars: list[str], conf: Mapping[str, str]
     ) -> Iterator[Application]:
         """Submits `script`, for as long as the block runs. It must print its application id as a line."""
-        jmx = f"127.0.0.1:{free_port()}"
+        jmx, port = f"127.0.0.1:{free_port()}", free_port()
         submit = [
             "--master", self.url, "--driver-memory", "1g", "--executor-memory", "1g",
             "--jars", ",".join(jars), "--driver-java-options", _remote_jmx(jmx),
-            *settings(conf),
+            *settings({"spark.driver.port": str(port), **conf}),
         ]  # fmt: skip
         with self.spark.start("driver", folder, "spark-submit", *submit, script, *arguments) as driver:
             [app, *_] = driver.until(lambda: _ids(driver), "it prints its application id", within=90)
             driver.until(lambda: self._executors(app) == WORKERS, "its executors register", within=90)
-            yield Application(driver, app, jmx)
+            yield Application(driver, app, jmx, port)
 
     def _executors(self, application: str) -> int:
         logs = self.folder.glob(f"*/{application}/*/stderr")

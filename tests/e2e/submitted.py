@@ -64,7 +64,7 @@ def gauge(instance: str, node: str, metric: str) -> str:
 @contextmanager
 def probing(app: Application, folder: Path) -> Iterator[Child]:
     """A JMX client connected to the driver and to all executors, for as long as the block runs."""
-    with Child("jmxprobe", java("io.sparklatency.e2e.JmxProbe", app.jmx, app.id), folder) as probe:
+    with Child("jmxprobe", java("io.sparklatency.e2e.JmxProbe", app.jmx, str(app.port)), folder) as probe:
         yield probe
 
 

@@ -19,7 +19,8 @@ import com.sun.tools.attach.VirtualMachine
  * many records it has.
  *
  * The driver is reached over TCP, as a console would. Executors of one host would fight over a port, so these are
- * found by the application id in their command line and asked to start their local connector, which needs none.
+ * found by the driver's port in their command line and asked to start their local connector, which needs none. (Two
+ * clusters that start an application in the same second give it the same id.)
  */
 object JmxProbe {
   private val Gauges = new ObjectName("metrics:type=gauges,*")
@@ -27,15 +28,15 @@ object JmxProbe {
   private val json = JsonMapper.builder.disable(WRITE_NAN_AS_STRINGS).build
 
   def main(args: Array[String]): Unit = {
-    val Array(driver, application) = args: @unchecked
-    val jvms = connect(s"service:jmx:rmi:///jndi/rmi://$driver/jmxrmi") +: executors(application).map(connect)
+    val Array(driver, port) = args: @unchecked
+    val jvms = connect(s"service:jmx:rmi:///jndi/rmi://$driver/jmxrmi") +: executors(port).map(connect)
     for (_ <- Source.stdin.getLines())
       println(json.writeValueAsString(jvms.flatMap(jvm => gauges(jvm) ++ tasks(jvm)).toMap.asJava))
   }
 
-  private def executors(application: String): Seq[String] =
+  private def executors(driverPort: String): Seq[String] =
     VirtualMachine.list.asScala.toSeq
-      .filter(_.displayName.matches(s".*\\.CoarseGrainedExecutorBackend .*--app-id $application .*"))
+      .filter(_.displayName.matches(s".*\\.CoarseGrainedExecutorBackend .*--driver-url \\S+:$driverPort .*"))
       .map { jvm =>
         val machine = VirtualMachine.attach(jvm)
         try machine.startLocalManagementAgent()
