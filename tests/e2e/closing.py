@@ -29,11 +29,16 @@ def main(kind: str, inbox: str, folder: str) -> None:
     out, checkpoint = (str(Path(folder, name)) for name in ("out", "checkpoint"))
     query = rows.writeStream.format("json").option("checkpointLocation", checkpoint).start(out)
     print("read 0", flush=True)
-    read = 0
+    read, seen = 0, ""
     while query.isActive:
         time.sleep(0.05)
-        if (now := sum(progress["numInputRows"] for progress in query.recentProgress)) > read:
-            read = now
+        last = query.lastProgress
+        if last is None or last["timestamp"] <= seen:
+            continue
+        new = [progress for progress in query.recentProgress if progress["timestamp"] > seen]
+        seen = new[-1]["timestamp"]
+        if rows := sum(progress["numInputRows"] for progress in new):
+            read += rows
             print(f"read {read}", flush=True)
     query.awaitTermination()
 
