@@ -22,7 +22,7 @@ from typing import Any
 
 import cog
 from broker import resolved, running_broker
-from browser import running_browser
+from browser import running_browser, show
 from cluster import LINES, Spark
 from pyspark.sql import SparkSession
 from reader import DOCS, SCRIPT, Reader, block
@@ -177,11 +177,9 @@ def _in_process(command: str, console: Console) -> None:
 
 
 def _pictures(file: str, alt: str, page: str, width: int, height: int) -> None:
-    for theme in ("light", "dark"):
-        profile = _folder() / f"{file}-{theme}"
-        profile.mkdir(exist_ok=True)
-        with running_browser(profile, width, height, theme) as browser:
-            browser.get(page)
+    with running_browser(_folder()) as browser:
+        for theme in ("light", "dark"):
+            show(browser, page, (width, height), theme)
             assert browser.save_screenshot(str(DOCS / f"{file}-{theme}.png"))
     cog.outl("<picture>")
     cog.outl(f'  <source media="(prefers-color-scheme: dark)" srcset="{file}-dark.png">')

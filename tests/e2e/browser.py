@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 
+WIDE = (1600, 1000)
 LOCATIONS = {"chromium": "chromium", "chromedriver": "chromedriver"}
 
 
@@ -43,10 +44,12 @@ def running_browser(folder: Path) -> Iterator[Chrome]:
         browser.quit()
 
 
-def prefer(browser: Chrome, theme: str) -> None:
-    """Has it be that of a reader who prefers a light or a dark theme."""
+def show(browser: Chrome, page: str, size: tuple[int, int] = WIDE, theme: str = "light") -> None:
+    """Opens a page for a reader who prefers a light or a dark theme."""
     scheme = {"name": "prefers-color-scheme", "value": theme}
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+    resize(browser, *size)
+    browser.get(page)
 
 
 def resize(browser: Chrome, width: int, height: int) -> None:

@@ -17,7 +17,7 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
-from browser import prefer, require_browser, resize, running_browser
+from browser import WIDE, require_browser, resize, running_browser, show
 from children import Child
 from click.testing import CliRunner
 from cluster import LINES, Spark, settings
@@ -39,7 +39,7 @@ WITH_USERS = {
     f"spark.{USERS}.param.PROXY_HOSTS": "127.0.0.1",
     f"spark.{USERS}.param.PROXY_URI_BASES": "http://127.0.0.1/proxy",
 }
-WIDE, NARROW = (1600, 1000), (600, 1000)
+NARROW = (600, 1000)
 WIDTHS = (1920, 1280, 700)
 """Of windows in which every page has to fit."""
 Row = dict[str, str]
@@ -115,12 +115,6 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
     require_browser()
     with running_browser(tmp_path_factory.mktemp("browser")) as browser:
         yield browser
-
-
-def show(browser: Chrome, page: str, size: tuple[int, int] = WIDE, theme: str = "light") -> None:
-    prefer(browser, theme)
-    resize(browser, *size)
-    browser.get(page)
 
 
 def rows(browser: Chrome, table: str) -> list[Row]:
