@@ -84,7 +84,8 @@ object SparkLine {
   /** The older line whose day it is to run a suite, of those that have it. */
   private def onTurn(suite: String): SparkLine = {
     val day = sys.env.get("SAMPLE_SEED").filter(_.nonEmpty).fold(java.time.LocalDate.now.toEpochDay)(_.toLong)
-    val having = older.filterNot(line => line == Spark35OfScala213 || line.untested.accept(file(s"$suite.scala")))
+    val having =
+      older.filterNot(line => line == Spark35OfScala213 || line.untested.accept(file(s"$suite.scala")))
     having(((suites.indexOf(suite) + day) % having.size).toInt)
   }
 
