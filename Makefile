@@ -218,8 +218,7 @@ $(WHEEL): $(PYTHON_SOURCES) $(JARS) | $(VENVS)
 	.venv/$(HOME_LINE)/bin/pip wheel --quiet --no-deps --wheel-dir dist ./python
 	touch $@
 
-# Without bytecode: Python makes what it imports, a small part of all there is.
-PIP_INSTALL = .venv/$*/bin/pip install --disable-pip-version-check --no-compile
+PIP_INSTALL = .venv/$*/bin/pip install --disable-pip-version-check
 
 # What the demo needs comes first, so that it starts soon. pip makes a wheel of pyspark, only to unpack it: packing it would take a
 # third of the time.
