@@ -44,12 +44,12 @@ PYTHON ?= python3
 SBT_VERSION := $(shell sed -n 's/^sbt.version=//p' project/build.properties)
 SBT_LAUNCHER := .tools/sbt-launch-$(SBT_VERSION).jar
 HISTOGRAM := .tools/HdrHistogram-$(shell sed -n 's/^val histogram = "\(.*\)"/\1/p' build.sbt).jar
-SBT := java -Xmx3g -XX:+UseParallelGC -jar $(SBT_LAUNCHER) -Dsbt.color=false -Dsbt.supershell=false
+SBT := java -Xmx3g -XX:+UseParallelGC -jar $(SBT_LAUNCHER) -Dsbt.color=false -Dsbt.supershell=false $(if $(SPARK),-Dspark.line=$(SPARK))
 RESULTS := $(CURDIR)/tests/bench/results
 UPLOADS := $(CURDIR)/dist/release
 # What scalafix reads is not to be had from the compiler of Spark 3.5.
 # It compiles with fewer options, and keeps nothing of it. What is compiled already it takes as it is, so that comes first.
-SBT_LINT = "all core/Test/compile bench/compile $(foreach line,$(NEWEST_LINES),$(call bridge,$(line))/Test/compile) $(foreach line,$(filter-out 3.5,$(OLDER_LINES)),$(call bridge,$(line))/compile) e2e/compile sparkSuites/compile" \
+SBT_LINT = "all core/Test/compile bench/compile $(foreach line,$(filter $(NEWEST_LINES),$(LINES)),$(call bridge,$(line))/Test/compile) $(foreach line,$(filter-out 3.5,$(OLDER_LINES)),$(call bridge,$(line))/compile) e2e/compile sparkSuites/compile" \
 	scalafmtCheckAll e2e/scalafmtCheckAll sparkSuites/scalafmtCheckAll scalafmtSbtCheck \
 	"scalafixAll --check" "e2e/scalafixAll --check" "sparkSuites/scalafixAll --check" \
 	$(foreach line,$(OLDER_LINES),$(call bridge,$(line))/scalafmtCheckAll $(if $(filter 3.5,$(line)),core212/scalafmtCheckAll,"$(call bridge,$(line))/scalafix --check"))

@@ -73,7 +73,9 @@ def inForks(count: Int) = Seq(
 lazy val root = project
   .in(file("."))
   .aggregate(core, bench)
-  .aggregate(SparkLine.newest.map(line => LocalProject(bridgeOf(line)): ProjectReference): _*)
+  .aggregate(SparkLine.newest.filter(_.isMeant).map(line =>
+    LocalProject(bridgeOf(line)): ProjectReference
+  ): _*)
   .settings(publish / skip := true)
 
 /** Pure Scala: clock, recorder, summaries, names. Spark is not on its class path. */

@@ -35,6 +35,9 @@ sealed abstract class SparkLine(val name: String, val release: String) {
   /** Whether all suites are run on it, and not only those that depend on the line: by `make test` on the first line alone. */
   def isWhole: Boolean = this == SparkLine.all.head || !sys.props.contains("suites.of.line")
 
+  /** Whether it is the one line that `make` was told of, or was told of none. Others may not be installed. */
+  def isMeant: Boolean = sys.props.get("spark.line").forall(_ == name)
+
   /** The settings that put Spark on the compile and test class paths, and keep it out of the jar. */
   def settings: Seq[Setting[_]]
 
