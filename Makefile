@@ -5,15 +5,16 @@
 SHELL := /bin/bash
 
 # The first line is the default one: it runs the demo and holds the tools, and all suites of the JVM. Of the others the newest runs those
-# that depend on the line, and the older ones share them by turns: `make test` runs each on one of them, another one each day. On the
-# newest lines it runs the tests in Python and from end to end, on an older line one pipeline from end to end. `make test-full` runs all
-# on the newest lines, and on an older line all but the rest of tests/e2e; so does SPARK=4.3. Spark 3.5 lacks what many suites use, so it
-# never has more than the suites that depend on the line, and its pipeline.
+# that depend on the line, and the older ones share them by turns: `make test` runs each on one of them, mostly another one each day. On
+# the newest lines it runs the tests in Python and from end to end, on an older line one pipeline from end to end. `make test-full` runs
+# all on the newest lines, and on an older line all but the rest of tests/e2e; so does SPARK=4.3. Spark 3.5 lacks what many suites use, so
+# it never has more than the suites that depend on the line, and its pipeline.
 NEWEST_LINES := 4.2 4.3
 ALL_LINES := $(NEWEST_LINES) 4.1 4.0 3.5
 LINES := $(or $(SPARK),$(ALL_LINES))
 # What a jar is made for: pip brings Spark 3.5 for Scala 2.12 alone, and those who submit jars have it for Scala 2.13 too.
 JARS_FOR := $(LINES) $(if $(filter 3.5,$(LINES)),3.5_2.13)
+NEWER_LINES := $(filter $(NEWEST_LINES),$(LINES))
 OLDER_LINES := $(filter-out $(NEWEST_LINES),$(LINES))
 WHOLE_LINES := $(if $(SPARK)$(TEST_FULL),$(LINES),$(NEWEST_LINES))
 RELEASE_4.2 := 4.2.0
@@ -36,8 +37,7 @@ $(error Spark $(SPARK) has no test jars in Maven; spark-suites runs on $(SUITES_
 endif
 
 # The day, unless it is given. All suites draw their samples by it.
-SAMPLE_SEED ?= $(shell expr $$(date +%s) / 86400)
-export SAMPLE_SEED := $(SAMPLE_SEED)
+export SAMPLE_SEED := $(or $(SAMPLE_SEED),$(shell expr $$(date +%s) / 86400))
 
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' python/pyproject.toml)
 PYTHON ?= python3
@@ -49,7 +49,7 @@ RESULTS := $(CURDIR)/tests/bench/results
 UPLOADS := $(CURDIR)/dist/release
 # What scalafix reads is not to be had from the compiler of Spark 3.5.
 # It compiles with fewer options, and keeps nothing of it. What is compiled already it takes as it is, so that comes first.
-SBT_LINT = "all core/Test/compile bench/compile $(foreach line,$(filter $(NEWEST_LINES),$(LINES)),$(call bridge,$(line))/Test/compile) $(foreach line,$(filter-out 3.5,$(OLDER_LINES)),$(call bridge,$(line))/compile) e2e/compile sparkSuites/compile" \
+SBT_LINT = "all core/Test/compile bench/compile $(foreach line,$(NEWER_LINES),$(call bridge,$(line))/Test/compile) $(foreach line,$(filter-out 3.5,$(OLDER_LINES)),$(call bridge,$(line))/compile) e2e/compile sparkSuites/compile" \
 	scalafmtCheckAll e2e/scalafmtCheckAll sparkSuites/scalafmtCheckAll scalafmtSbtCheck \
 	"scalafixAll --check" "e2e/scalafixAll --check" "sparkSuites/scalafixAll --check" \
 	$(foreach line,$(OLDER_LINES),$(call bridge,$(line))/scalafmtCheckAll $(if $(filter 3.5,$(line)),core212/scalafmtCheckAll,"$(call bridge,$(line))/scalafix --check"))
@@ -64,7 +64,7 @@ BRIDGE_TESTS := $(foreach line,$(LINES),$(call bridge,$(line))/$(if $(filter $(l
 JARS := $(foreach line,$(JARS_FOR),$(call jar,$(line)))
 SPARKS := $(LINES:%=.venv/%/spark)
 VENVS := .venv/$(HOME_LINE)/tools $(WHOLE_LINES:%=.venv/%/ready)
-CLASSES := $(patsubst %,.venv/%/classes.jsa,$(filter $(NEWEST_LINES),$(LINES)))
+CLASSES := $(patsubst %,.venv/%/classes.jsa,$(NEWER_LINES))
 PLAIN_FILES := .venv/plain-files.jar
 HOME_JAR := $(call jar,$(HOME_LINE))
 HOME_BRIDGE := $(call bridge,$(HOME_LINE))
@@ -120,9 +120,9 @@ $(ALL_LINES:%=test-python-%): test-python-%: build .venv/%/ready $(CLASSES) $(PL
 
 # Three modules at a time, each with a broker and clusters of its own. With a fourth, on two processors, Spark takes a second to plan a batch.
 test-e2e: build tests/e2e/target/classpaths $(CLASSES) $(PLAIN_FILES)
-	SPARK_LINES="$(filter $(NEWEST_LINES),$(LINES))" OLDER_LINES="$(OLDER_LINES)" .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml \
+	SPARK_LINES="$(NEWER_LINES)" OLDER_LINES="$(OLDER_LINES)" .venv/$(HOME_LINE)/bin/python -m pytest -c python/pyproject.toml \
 		--numprocesses 3 --dist loadfile --no-loadscope-reorder --junitxml target/reports/e2e.xml \
-		$(if $(filter $(NEWEST_LINES),$(LINES)),tests/e2e,tests/e2e/test_older_lines.py)
+		$(if $(NEWER_LINES),tests/e2e,tests/e2e/test_older_lines.py)
 
 mutants: build $(PLAIN_FILES) ## break the code in known ways, and see that tests fail; ONLY="core python/slo" picks some
 	.venv/$(HOME_LINE)/bin/python tests/mutants/run.py --line $(HOME_LINE) $(ONLY)

@@ -84,12 +84,15 @@ object SparkLine {
     "LatencyTabAccessSuite"
   )
 
-  /** The older line whose day it is to run a suite, of those that have it. */
+  /**
+   * The older line whose turn it is to run a suite, of those that have it. Each digit of the seed to the base of three counts: within a
+   * suite, `Sample` goes by single ones. By the last one alone a line would have the same pairs of shape and mode for ever.
+   */
   private def onTurn(suite: String): SparkLine = {
-    val day = sys.env.get("SAMPLE_SEED").filter(_.nonEmpty).fold(java.time.LocalDate.now.toEpochDay)(_.toLong)
+    val seed = sys.env("SAMPLE_SEED").toLong // of `make`
     val having =
       older.filterNot(line => line == Spark35OfScala213 || line.untested.accept(file(s"$suite.scala")))
-    having(((suites.indexOf(suite) + day) % having.size).toInt)
+    having(((suites.indexOf(suite) + seed + seed / 3 + seed / 9) % having.size).toInt)
   }
 
   /**

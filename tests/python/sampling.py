@@ -49,7 +49,7 @@ def by_turns(modes: Sequence[T]) -> list[T]:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "one_line: hardly depends on the line of Spark")
     config.addinivalue_line(
-        "markers", "sampled(by, of=None, alone=False): parameters of whose product a sample is run"
+        "markers", "sampled(by, of='', alone=False): parameters of whose product a sample is run"
     )
 
 

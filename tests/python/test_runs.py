@@ -52,6 +52,22 @@ def test_a_cell_counts_what_passed_and_what_failed_on_its_line_and_nothing_that_
     assert found["| Spark Connect"] == "none ran | 1 in Python |"
 
 
+def test_what_did_not_have_its_turn_stays_as_it_was() -> None:
+    earlier = {
+        "tab": {"4.0": {"in Scala": 23, "end to end": 1, "failed": 1}, "4.2": {"in Scala": 35}},
+        "gone": {"4.0": {"in Scala": 1}},
+    }
+    now = {"tab": {"4.0": {"end to end": 2}, "4.3": {"in Python": 3}}, "new": {}}
+    assert runs.after(earlier, now) == {
+        "tab": {
+            "4.0": {"in Scala": 23, "end to end": 2},
+            "4.2": {"in Scala": 35},
+            "4.3": {"in Python": 3},
+        },
+        "new": {},
+    }
+
+
 def test_the_table_in_readme_is_that_of_the_runs() -> None:
     check = [sys.executable, runs.__file__, "--check"]
     done = subprocess.run(check, capture_output=True, text=True, check=False)
