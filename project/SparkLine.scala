@@ -12,8 +12,8 @@ sealed abstract class SparkLine(val name: String, val release: String) {
   /** What its project and folders are called after: another version of Scala has others. */
   def key: String = name
 
-  /** Of the tests' files those that name what this Spark does not have. */
-  def untested: FileFilter = NothingFilter
+  /** Of the tests' files those that name what this Spark does not have, or say what Spark 3.5 lacks. */
+  def untested: FileFilter = "NewerWatermarksSuite.scala"
 
   /** And those of suites that it does not run: they are not compiled. */
   def notAsked: FileFilter =
