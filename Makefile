@@ -110,7 +110,9 @@ test-parts: build $(VENVS)
 	@$(MAKE) --no-print-directory test-e2e
 
 test-jvm: $(SBT_LAUNCHER) $(VENVS) $(SPARKS) # one session of sbt for all that the tests want of it; two lines' suites run side by side
-	$(SBT) $(if $(SPARK)$(TEST_FULL),,-Dsuites.of.line=true) $(SBT_LINT) core/test "all $(BRIDGE_TESTS)" $(HOME_BRIDGE)/mimaReportBinaryIssues $(SBT_JARS) e2e/classpaths sparkSuites/classpath
+	rm -rf jvm/core/target/test-reports jvm/spark/target/*/test-reports
+	$(SBT) $(if $(SPARK)$(TEST_FULL),,-Dsuites.of.line=true) $(SBT_LINT) core/test "all $(BRIDGE_TESTS)" $(HOME_BRIDGE)/mimaReportBinaryIssues $(SBT_JARS) e2e/classpaths sparkSuites/classpath \
+		|| { $(PYTHON) tests/python/failed.py; exit 1; }
 	$(copy_jars)
 	touch tests/e2e/target/classpaths tests/spark_suites/target/classpath.txt
 

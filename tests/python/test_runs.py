@@ -9,16 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 import runs
+from fabricated import report
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.one_line
-
-
-def report(file: Path, *tests: str) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(f"<testsuites><testsuite>{''.join(tests)}</testsuite></testsuites>")
 
 
 def test_a_cell_counts_what_passed_and_what_failed_on_its_line_and_nothing_that_was_skipped(
