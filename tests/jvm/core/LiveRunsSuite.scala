@@ -3,12 +3,15 @@ package io.sparklatency
 import io.sparklatency.figures.FiguresListener
 import io.sparklatency.figures.FiguresSettings
 import io.sparklatency.figures.Granularity
+import io.sparklatency.figures.LiveFigures
 import io.sparklatency.figures.LiveRuns
 import io.sparklatency.figures.MarkOwner
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeKey
+import io.sparklatency.figures.OperatorLatency
 import io.sparklatency.figures.PlannedNode
 import io.sparklatency.figures.PublishedPart
+import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.ReadingId
 import io.sparklatency.figures.WindowSettings
 import io.sparklatency.time.ManualClock
@@ -16,12 +19,17 @@ import org.scalatest.funsuite.AnyFunSuite
 
 /** What running tasks have published, and what stands of it when they, their execution or their query has ended. */
 class LiveRunsSuite extends AnyFunSuite {
+  import LiveRunsSuite._
+
   private val clock = new ManualClock(1000)
 
-  private def owner(node: String = "sink") = MarkOwner(NodeKey("orders", node), Some("id"), Some("run"))
+  private def owner(node: String = "sink", run: String = "run") =
+    MarkOwner(NodeKey("orders", node), Some("id"), Some(run))
 
-  private def runs(settings: FiguresSettings = FiguresSettings()) =
-    new LiveRuns(clock, settings, FiguresListener.Nowhere)(_.stopped)
+  private def runs(
+      settings: FiguresSettings = FiguresSettings(),
+      shown: FiguresListener = FiguresListener.Nowhere
+  ) = new LiveRuns(clock, settings, shown)(_.stopped)
 
   /** So many records. */
   private def part(planning: Long, task: Long, records: Int, endless: Boolean = false): PublishedPart = {
@@ -64,6 +72,9 @@ class LiveRunsSuite extends AnyFunSuite {
 
   private def planned(node: String, upstream: String*) = PlannedNode(owner(node), upstream.toSet, 1)
 
+  private def next(node: String, upstream: String*) =
+    planned(node, upstream: _*).copy(owner = owner(node, "next"))
+
   test("the way of records is that of the plan before its first batch has ended") {
     val all = runs()
     all.planned(Seq(planned("source"), planned("scored", "source"), planned("sink", "scored")))
@@ -100,6 +111,38 @@ class LiveRunsSuite extends AnyFunSuite {
     assert(records(all) === 2)
   }
 
+  test("a run whose end is told after the next one began has its last batch, and leaves the next one alone") {
+    val shown = new Shown
+    val all = runs(shown = shown)
+    all.planned(Seq(planned("source"), planned("sink", "source")))
+    all.planned(Seq(next("source"), next("sink", "source")))
+    all.update(owner("sink", "next"))(_.add("sink", Measure.E2ELatency, Aged.records(5)))
+
+    val late = all.update(owner()) { run =>
+      run.add("sink", Measure.E2ELatency, Aged.records(1, 2))
+      run.batch(7).committed(1000)
+      run.commit(7)(identity)
+    }
+    assert(late.map(batch => (batch.runId, batch.batch)) === Some((Some("run"), 7)))
+    assert(all.ofRun("run")(_.runId) === Some(Some("run")))
+    all.stopped("run")
+    assert(all.ofRun("run")(_.runId) === None)
+    assert(all.snapshot().map(query => (query.runId, query.nodes.map(node => node.id -> node.upstream))) ===
+      Seq((Some("next"), Seq("sink" -> Seq("source")))))
+    assert(records(all) === 1)
+    assert(shown.told === Seq("a run", "its end", "a run", "sink"))
+  }
+
+  test("what failed in a run that another has replaced does not stand") {
+    val all = runs()
+    all.publish(part(planning = 1, task = 1, records = 2))
+    all.planned(Seq(next("sink")))
+    def published = all.ofRun("run")(_.snapshot(0).nodes.map(_.measures(Measure.E2ELatency).total.records))
+    assert(published === Some(Seq(2)))
+    all.taskEnded(1, hasFailed = true)
+    assert(published === Some(Seq(0)))
+  }
+
   test("a task without end outlives its planning, and its counts stand however it ended") {
     val all = runs()
     all.publish(part(planning = 1, task = 1, records = 2, endless = true))
@@ -125,5 +168,19 @@ class LiveRunsSuite extends AnyFunSuite {
       assert(greatest.distinct.size === 1, s"at $at")
     }
     assert(greatest === Seq(Some(7), Some(7)))
+  }
+}
+
+private object LiveRunsSuite {
+
+  /** What it is told, in order. */
+  private final class Shown extends FiguresListener {
+    var told = Vector.empty[String]
+    override def added(key: NodeKey, measure: Measure, figures: LiveFigures): Unit = told :+= key.node
+    override def addedTask(query: String, task: String, node: Option[String], figures: LiveFigures): Unit = ()
+    override def addedOperator(key: NodeKey, latency: OperatorLatency): Unit = ()
+    override def addedQuery(query: String, read: () => Option[QuerySnapshot]): Unit = told :+= "a run"
+    override def removed(query: String, nodes: Map[String, collection.Set[Measure]]): Unit =
+      told :+= "its end"
   }
 }

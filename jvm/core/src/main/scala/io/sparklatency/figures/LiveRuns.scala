@@ -25,6 +25,9 @@ final class LiveRuns(
     work: WorkSource = WorkSource.Nothing
 )(mayForget: RunFigures => Boolean) {
   private val queries = mutable.LinkedHashMap.empty[String, RunFigures]
+
+  /** Runs that have not been told to have ended when the next one of their query began: their last batches are yet to come. */
+  private val replaced = mutable.Map.empty[String, RunFigures]
   private val endlessTasks = mutable.Set.empty[Long]
   private val endedTasks = new Newest[Long](10000)
   private val endedPlannings = new Newest[Long](10000)
@@ -33,18 +36,27 @@ final class LiveRuns(
 
   /** Hands over the figures of a run of a query, which begin anew with each run. */
   def update[A](owner: MarkOwner)(change: RunFigures => A): A = synchronized {
+    change(owner.runId.flatMap(replaced.get).getOrElse(newest(owner)))
+  }
+
+  private def newest(owner: MarkOwner): RunFigures = {
     val name = owner.key.query
-    if (queries.get(name).exists(_.runId != owner.runId)) forget(name)
+    queries.get(name).filter(_.runId != owner.runId).foreach(replace)
     if (!hasRoom) makeRoomBeside(name)
     val query = queries.getOrElseUpdate(
       name, {
-        val run = new RunFigures(owner, settings.granularity, new Maker(name))
+        val run = new RunFigures(owner, settings.granularity, new Maker(owner))
         if (owner.runId.nonEmpty) shown.addedQuery(name, () => briefly(run))
         run
       }
     )
     forgetSome()
-    change(query)
+    query
+  }
+
+  private def replace(run: RunFigures): Unit = {
+    forget(run.name)
+    if (!mayForget(run)) run.runId.foreach(replaced(_) = run)
   }
 
   /** A plan is about to run. Its nodes, upstream first, may be of several queries. */
@@ -63,7 +75,7 @@ final class LiveRuns(
 
   /** The same of a run that is known already. */
   def ofRun[A](runId: String)(read: RunFigures => A): Option[A] = synchronized {
-    queries.values.find(_.runId.contains(runId)).map(read)
+    all.find(_.runId.contains(runId)).map(read)
   }
 
   def isRunning(runId: String): Boolean = ofRun(runId)(!_.stopped).getOrElse(false)
@@ -76,6 +88,7 @@ final class LiveRuns(
   /** A stopped query shows no longer; its last figures can still be read, as long as not too many queries came after it. */
   def stopped(runId: String): Unit = synchronized {
     endedRuns.add(runId)
+    replaced -= runId
     ofRun(runId) { query =>
       query.stopped = true
       hide(query)
@@ -87,6 +100,7 @@ final class LiveRuns(
   def close(): Unit = synchronized {
     queries.values.foreach(hide)
     queries.clear()
+    replaced.clear()
   }
 
   /** Of a task that still runs. What comes after it has ended, or its execution, or this run of its query, is too late. */
@@ -110,16 +124,16 @@ final class LiveRuns(
   def taskEnded(task: Long, hasFailed: Boolean): Unit = synchronized {
     endedTasks.add(task)
     batchQueries.taskEnded(task)
-    queries.values.foreach(_.taskEnded(task))
-    if (endlessTasks.remove(task)) queries.values.foreach(_.keep(task))
-    else if (hasFailed) queries.values.foreach(_.forget(task))
+    all.foreach(_.taskEnded(task))
+    if (endlessTasks.remove(task)) all.foreach(_.keep(task))
+    else if (hasFailed) all.foreach(_.forget(task))
   }
 
   /** An execution has ended: what its tasks published and was not added does not stand. */
   def executionEnded(plannings: Set[Long]): Unit = synchronized {
     plannings.foreach(endedPlannings.add)
     batchQueries.ended(plannings)
-    queries.values.foreach(_.ended(plannings))
+    all.foreach(_.ended(plannings))
   }
 
   /** In the order in which the queries were first seen. */
@@ -148,6 +162,8 @@ final class LiveRuns(
     synchronized(run.brief(now, uncommitted(id))).doing(briefActivity(id), now)
   }
 
+  private def all: Iterable[RunFigures] = queries.values ++ replaced.values
+
   private def showing: Iterable[RunFigures] = queries.values.filterNot(_.stopped)
 
   private def hasRoom: Boolean = showing.map(_.figures.size).sum < settings.maxNodes
@@ -166,8 +182,12 @@ final class LiveRuns(
   private def hide(query: RunFigures): Unit =
     shown.removed(query.name, query.figures.map { case (node, measures) => node -> measures.keySet }.toMap)
 
-  /** All windows of a query share their samples: its nodes forget together. */
-  private final class Maker(query: String) extends FiguresMaker {
+  /** All windows of a query share their samples: its nodes forget together. A run that another has replaced shows nothing new. */
+  private final class Maker(owner: MarkOwner) extends FiguresMaker {
+    private def query = owner.key.query
+    private def shown =
+      if (queries.get(query).exists(_.runId == owner.runId)) LiveRuns.this.shown else FiguresListener.Nowhere
+
     override def window: WindowSettings = settings.window
     private val samples = WindowSamples(window, clock)
 
