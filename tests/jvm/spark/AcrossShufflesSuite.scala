@@ -42,7 +42,7 @@ class AcrossShufflesSuite extends StreamingTest with Sampled {
       .foreachBatch((batch: DataFrame, _: Long) => written ++= batch.collect()).start()
     try {
       input.addData(ago(10, 500))
-      query.processAllAvailable()
+      processAll(query)
       (query, written)
     } finally query.stop()
   }
@@ -144,7 +144,7 @@ class AcrossShufflesSuite extends StreamingTest with Sampled {
                 .start(s"$folder/data")
             try {
               input.addData(ago(10, 500))
-              query.processAllAvailable()
+              processAll(query)
             } finally query.stop()
             spark.read.schema(
               "one bigint"
@@ -228,7 +228,7 @@ class AcrossShufflesSuite extends StreamingTest with Sampled {
           val query = start(rows.select("value").repartition(3), name)
           try {
             Seq(own, users).foreach(_.addData(ago(10, 500)))
-            query.processAllAvailable()
+            processAll(query)
             assert(atEnd(name) === None)
             assert(shuffled(query) === Seq(Seq("value")))
           } finally query.stop()

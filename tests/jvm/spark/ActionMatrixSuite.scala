@@ -90,11 +90,25 @@ class ActionMatrixSuite extends MatrixTest {
 
   /** What runs outside Spark's SQL executions: the driver does not show it. */
   private val outside = Seq[(String, Dataset[_] => Any, Any)](
-    ("rdd.count", _.rdd.count(), 10),
-    ("toLocalIterator", df => { var n = 0; df.toLocalIterator().forEachRemaining(_ => n += 1); n }, 10),
-    ("a localCheckpoint that is lazy", _.localCheckpoint(eager = false).collect().length, 10),
-    ("a part of toLocalIterator", df => { val rows = df.toLocalIterator(); rows.next(); rows.hasNext }, true)
+    ("rdd.count", df => ended(df.rdd).count(), 10),
+    (
+      "toLocalIterator",
+      df => { var n = 0; ended(df.toLocalIterator()).forEachRemaining(_ => n += 1); n },
+      10
+    ),
+    ("a localCheckpoint that is lazy", df => ended(df.localCheckpoint(eager = false)).collect().length, 10),
+    (
+      "a part of toLocalIterator",
+      df => { val rows = ended(df.toLocalIterator()); rows.next(); rows.hasNext },
+      true
+    )
   )
+
+  /** The execution that made this has ended before its tasks begin. Told later, it would take what they have done by then. */
+  private def ended[A](made: A): A = {
+    ListenerBus.awaitEmpty(spark.sparkContext)
+    made
+  }
 
   for ((name, action, result) <- outside)
     test(s"$name is not shown, and disturbs no later action") {

@@ -50,12 +50,12 @@ class AutomaticAggregatesSuite extends StreamingTest with Sampled {
     val query = start(grouped(watermarked(input)), name, mode)
     try {
       input.addData(ago(100, 200, 5000))
-      query.processAllAvailable()
+      processAll(query)
       clock.advance(30000)
       input.addData(Seq(new Timestamp(Start + 30000)))
-      query.processAllAvailable()
+      processAll(query)
       input.addData(ago(700))
-      query.processAllAvailable()
+      processAll(query)
       val plan = Plans.executed(query)
       assert(Plans.withoutMarks(plan).linesIterator.exists(_.trim.startsWith(s"$operator(")), plan)
       assert(nodesOf(name) === Seq("source-0-memory", id, "sink"))
@@ -103,7 +103,7 @@ class AutomaticAggregatesSuite extends StreamingTest with Sampled {
       val query = start(greatest.withE2ELatency("windows"), "sorted_by_hand", "update")
       try {
         input.addData(ago(100, 200, 5000))
-        query.processAllAvailable()
+        processAll(query)
         assert(nodesOf("sorted_by_hand") === Seq("source-0-memory", "windows"))
         assert(node("windows", "sorted_by_hand").measure("staleness").flatMap(_.max) === Some(5000))
       } finally query.stop()
@@ -118,7 +118,7 @@ class AutomaticAggregatesSuite extends StreamingTest with Sampled {
         start(distinct.groupBy(window(col("value"), "1 second")).agg(max(text)), "sorted_distinct", "update")
       try {
         input.addData(ago(100, 100, 200, 5000))
-        query.processAllAvailable()
+        processAll(query)
         assert(nodesOf("sorted_distinct") === Seq("source-0-memory", "deduplicate-1", "aggregate-1", "sink"))
         assert(node("deduplicate-1", "sorted_distinct").records === 3)
         assert(node("aggregate-1", "sorted_distinct").records === 2)

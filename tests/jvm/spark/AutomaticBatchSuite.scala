@@ -182,7 +182,7 @@ class AutomaticBatchSuite extends StreamingTest with Sampled {
         batch.crossJoin(topic("static")).collect()
         ()
       }.start()
-      try assert(counted { input.addData(ago(1)); query.processAllAvailable() } === Map())
+      try assert(counted { input.addData(ago(1)); processAll(query) } === Map())
       finally query.stop()
     }
   }

@@ -22,7 +22,7 @@ class AutomaticNodesSuite extends StreamingTest {
         start(watermarked(input).dropDuplicates("value").filter(col("value").isNotNull), "auto_info")
       try {
         input.addData(ago(1, 2, 2))
-        query.processAllAvailable()
+        processAll(query)
         assert(nodesOf("auto_info") === Seq("source-0-memory", "sink"))
         assert(figures("source-0-memory", "auto_info") === ((3, Some(1), Some(2))))
         assert(figures("sink", "auto_info") === ((2, Some(1), Some(2))))
@@ -43,7 +43,7 @@ class AutomaticNodesSuite extends StreamingTest {
         try {
           one.addData(ago(1, 2))
           two.addData(ago(3))
-          query.processAllAvailable()
+          processAll(query)
           assert(nodesOf("auto_shuffled").sorted === Seq("sink", "source-0-memory", "source-1-memory"))
           assert(nodesOf("auto_shuffled").map(figures(_, "auto_shuffled")).toSet ===
             Set((2, Some(1), Some(2)), (1, Some(3), Some(3)), (3, Some(1), Some(3))))
@@ -62,7 +62,7 @@ class AutomaticNodesSuite extends StreamingTest {
         }.start()
       try {
         input.addData(ago(1, 2, 3))
-        query.processAllAvailable()
+        processAll(query)
         assert(nodesOf("auto_batch") === Seq("source-0-memory", "sink"))
         assert(Seq("source-0-memory", "sink").map(node(_, "auto_batch").records) === Seq(3, 3))
       } finally query.stop()
@@ -76,14 +76,14 @@ class AutomaticNodesSuite extends StreamingTest {
       val query = start(work.withE2ELatency("end", "value").select("value", "x"), "auto_by_hand")
       try {
         input.addData(ago(1))
-        query.processAllAvailable()
+        processAll(query)
         assert(nodesOf("auto_by_hand") === Seq("source", "end"))
       } finally query.stop()
       val other = stream
       val half = start(marked(other).withColumn("x", col("value").cast("long") + 1), "auto_half_by_hand")
       try {
         other.addData(ago(1))
-        half.processAllAvailable()
+        processAll(half)
         assert(nodesOf("auto_half_by_hand") === Seq("source", "sink"))
       } finally half.stop()
     }
@@ -107,7 +107,7 @@ class AutomaticNodesSuite extends StreamingTest {
           .foreachBatch((batch: DataFrame, _: Long) => written ++= batch.collect()).start()
         try {
           input.addData(ago(10, 11, 500, 90000))
-          query.processAllAvailable()
+          processAll(query)
           assert(figures("sink", s"auto_carried_$how") === ((2, Some(10), Some(500))))
           assert(figures("source-0-memory", s"auto_carried_$how") === ((4, Some(10), Some(90000))))
           assert(written.map(_.getLong(0)).sorted === ago(10, 500).map(_.getTime % 1000).sorted)
@@ -142,7 +142,7 @@ class AutomaticNodesSuite extends StreamingTest {
         val query = start(steps(watermarked(input)), s"auto_$name")
         try {
           input.addData(ago(1500))
-          query.processAllAvailable()
+          processAll(query)
           assert(figures("sink", s"auto_$name") === ((rows, Some(1500), Some(1500))), name)
         } finally query.stop()
       }
@@ -162,7 +162,7 @@ class AutomaticNodesSuite extends StreamingTest {
           .select(col("1") * 2).writeStream.queryName(name)
           .foreachBatch((batch: DataFrame, _: Long) => written ++= batch.collect()).start()
         try {
-          query.processAllAvailable()
+          processAll(query)
           assert(findNode("sink", name).map(_.figures) ===
             Option.when(isWatermarked)((3, Some(10), Some(500))))
           assert(written.map(_.toSeq).sortBy(_.toString) === Seq(Seq(2), Seq(2), Seq(4)))
@@ -181,7 +181,7 @@ class AutomaticNodesSuite extends StreamingTest {
         val query = start(half.union(half), "")
         try {
           input.addData(ago(10, 500))
-          query.processAllAvailable()
+          processAll(query)
           Plans.collect(Plans.executed(query)) { case union: UnionExec =>
             union.outputPartitioning.numPartitions
           }
@@ -199,7 +199,7 @@ class AutomaticNodesSuite extends StreamingTest {
         val query = start(wide, s"auto_wide_$columns")
         try {
           input.addData(ago(1500))
-          query.processAllAvailable()
+          processAll(query)
           val plan = Plans.executed(query)
           val compiled = plan.collect { case stage: WholeStageCodegenExec => stage }
           assert(compiled.exists(_.collectFirst { case project: ProjectExec => project }.nonEmpty), plan)
@@ -222,7 +222,7 @@ class AutomaticNodesSuite extends StreamingTest {
         val query = start(steps(watermarked(input)), s"auto_$name", "update")
         try {
           input.addData(ago(1500))
-          query.processAllAvailable()
+          processAll(query)
           assert(figures("sink", s"auto_$name") === ((1, Some(age), Some(age))), name)
         } finally query.stop()
       }
@@ -245,7 +245,7 @@ class AutomaticNodesSuite extends StreamingTest {
         )
         try {
           input.addData(ago(at))
-          query.processAllAvailable()
+          processAll(query)
           if (level != "NONE") nodes = nodesOf("auto_restart")
         } finally query.stop()
       }

@@ -36,7 +36,7 @@ class AutomaticPlansSuite extends AutomaticPlans with Sampled with Patient {
           try {
             // The rate source always has more.
             if (name.startsWith("rate")) eventually(assert(read.nonEmpty))
-            else query.processAllAvailable()
+            else processAll(query)
             withData = read.fold(fail("no batch read data"))(_.batchId)
           } finally query.stop()
         }

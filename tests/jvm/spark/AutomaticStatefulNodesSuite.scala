@@ -20,10 +20,10 @@ class AutomaticStatefulNodesSuite extends StreamingTest {
       val query = start(recounted, "auto_trace")
       try {
         input.addData(ago(100, 200, 200, 5000))
-        query.processAllAvailable()
+        processAll(query)
         clock.advance(30000)
         input.addData(Seq(new Timestamp(Start + 30000)))
-        query.processAllAvailable()
+        processAll(query)
         assert(nodesOf("auto_trace") === Seq(
           "source-0-memory",
           "deduplicate-1",
@@ -48,7 +48,7 @@ class AutomaticStatefulNodesSuite extends StreamingTest {
       try {
         left.addData(ago(50))
         right.addData(ago(7))
-        query.processAllAvailable()
+        processAll(query)
         assert(nodesOf("auto_join") === Seq("source-0-memory", "source-1-memory", "join-1", "sink"))
         assert(figures("source-0-memory", "auto_join")._2 === Some(50))
         assert(figures("source-1-memory", "auto_join")._2 === Some(7))
@@ -64,13 +64,13 @@ class AutomaticStatefulNodesSuite extends StreamingTest {
       val query = start(counted, "auto_late")
       try {
         input.addData(ago(100, 200))
-        query.processAllAvailable()
+        processAll(query)
         assert(node("aggregate-1", "auto_late").measure("lateness").get.records === 0)
         input.addData(Seq(new Timestamp(Start + 30000)))
-        query.processAllAvailable()
+        processAll(query)
         // The watermark is ten seconds behind: at 20 seconds after the start. The windows of these end at -1, 0 and 25 seconds.
         input.addData(Seq(-1200L, -300L, 24500L).map(ms => new Timestamp(Start + ms)))
-        query.processAllAvailable()
+        processAll(query)
         val aggregate = node("aggregate-1", "auto_late")
         val (staleness, lateness) = (aggregate.measure("staleness").get, aggregate.measure("lateness").get)
         assert((staleness.min, staleness.max) === ((Some(-30000), Some(1200))))
@@ -97,9 +97,9 @@ class AutomaticStatefulNodesSuite extends StreamingTest {
       val query = start(newest.withE2ELatency("windows", "last"), "auto_ended_by_hand", "update")
       try {
         input.addData(Seq(new Timestamp(Start + 30000)))
-        query.processAllAvailable()
+        processAll(query)
         input.addData(Seq(-1200L, 24500L).map(ms => new Timestamp(Start + ms)))
-        query.processAllAvailable()
+        processAll(query)
         assert(nodesOf("auto_ended_by_hand") === Seq("source-0-memory", "windows"))
         val windows = node("windows", "auto_ended_by_hand")
         assert((windows.records, windows.min, windows.max) === ((2, Some(-30000), Some(-24500))))
@@ -117,7 +117,7 @@ class AutomaticStatefulNodesSuite extends StreamingTest {
       val query = start(once.withColumn("x", expr("1")).dropDuplicates("value", "x"), "auto_taken")
       try {
         input.addData(ago(3, 3, 7))
-        query.processAllAvailable()
+        processAll(query)
         assert(nodesOf("auto_taken") === Seq("deduplicate-1", "deduplicate-2", "sink"))
         assert(figures("deduplicate-1", "auto_taken") === ((3, Some(3), Some(7))))
         assert(node("deduplicate-1", "auto_taken").measure("staleness").isEmpty)
@@ -134,10 +134,10 @@ class AutomaticStatefulNodesSuite extends StreamingTest {
       val query = start(joined, "auto_both_late")
       try {
         for (input <- Seq(left, right)) input.addData(Seq(new Timestamp(Start + 30000)))
-        query.processAllAvailable()
+        processAll(query)
         left.addData(ago(600))
         right.addData(ago(600, 700))
-        query.processAllAvailable()
+        processAll(query)
         val join = node("join-1", "auto_both_late")
         val (staleness, lateness) = (join.measure("staleness").get, join.measure("lateness").get)
         assert((lateness.records, lateness.min, lateness.max) === ((3, Some(20600), Some(20700))))
@@ -154,7 +154,7 @@ class AutomaticStatefulNodesSuite extends StreamingTest {
       try {
         val codes = for (seconds <- Seq(20, 40, 60)) yield {
           input.addData(Seq(new Timestamp(Start + seconds * 1000)))
-          query.processAllAvailable()
+          processAll(query)
           Plans.generatedCode(query)
         }
         assert(codes.head.nonEmpty && codes.head.exists(_.contains("watermark")))
@@ -171,10 +171,10 @@ class AutomaticStatefulNodesSuite extends StreamingTest {
       val query = start(joined, "auto_late_join")
       try {
         for (input <- Seq(left, right)) input.addData(Seq(new Timestamp(Start + 30000)))
-        query.processAllAvailable()
+        processAll(query)
         left.addData(ago(500))
         right.addData(ago(700, 800))
-        query.processAllAvailable()
+        processAll(query)
         def late(id: String) =
           node(id, "auto_late_join").measure("lateness").map(f => (f.records, f.min, f.max))
         assert(late("deduplicate-1") === Some((1, Some(20500), Some(20500))))
@@ -191,9 +191,9 @@ class AutomaticStatefulNodesSuite extends StreamingTest {
         val query = start(watermarked(input).dropDuplicates("value").coalesce(1), name)
         try {
           input.addData(ago(1, 2, 3, 4, 5, 6, 7, 8))
-          query.processAllAvailable()
+          processAll(query)
           input.addData(ago(120001, 120002))
-          query.processAllAvailable()
+          processAll(query)
           assert(Plans.executed(query).exists(_.isInstanceOf[RecordLatencyExec]))
           assert(figures("deduplicate-1", name) === ((8, Some(1), Some(8))))
           assert(figures("sink", name) === ((8, Some(1), Some(8))))

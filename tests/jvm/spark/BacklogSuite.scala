@@ -8,7 +8,6 @@ import com.fasterxml.jackson.databind.JsonNode
 import io.sparklatency.answer.Parts
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.latency.ListenerBus
 import org.scalactic.Tolerance._
 
 /** Which records a limit left behind, of a query that reads a file a batch. By the clock on the wall, as Spark's progress is. */
@@ -39,8 +38,7 @@ class BacklogSuite extends StreamingTest {
       batch.write.format("noop").mode("append").save()
     }.start()
     try {
-      query.processAllAvailable()
-      ListenerBus.awaitEmpty(spark.sparkContext)
+      processAll(query)
       val told = latencyOf(name).get("queries").get(0).get("parts").get("of").elements.asScala.toSeq
       assertGauged(name, told)
       told

@@ -49,8 +49,7 @@ class BrokenDoorsSuite extends StreamingTest {
     val query = start(marked(input).withE2ELatency("sink"), name)
     def batch(): Unit = {
       input.addData(ago(7))
-      query.processAllAvailable()
-      ListenerBus.awaitEmpty(spark.sparkContext)
+      processAll(query)
     }
     try {
       batch()
@@ -180,7 +179,7 @@ class BrokenDoorsSuite extends StreamingTest {
             try
               for (batch <- 1 to 2) {
                 input.addData(ago(5, 5, 5))
-                query.processAllAvailable()
+                processAll(query)
                 assert(query.isActive && query.exception.isEmpty)
                 assert(node("all", name).records === 3 * batch)
               }

@@ -20,7 +20,7 @@ class CommitLatencySuite extends StreamingTest {
       .foreachBatch { (batch: DataFrame, _: Long) => batch.collect(); clock.advance(400) }.start()
     try {
       input.addData(ago(100, 300, 2000))
-      query.processAllAvailable()
+      processAll(query)
       val sink = node("sink", "slow_sink")
       assert((sink.min, sink.avg, sink.max) === ((Some(100), Some(800.0), Some(2000))))
       val committed = sink.measure("commit").get
@@ -76,7 +76,7 @@ class CommitLatencySuite extends StreamingTest {
         }.start()
         try {
           input.addData(ago(1, 2, 3))
-          query.processAllAvailable()
+          processAll(query)
           assert(commit("inside", query.name).flatMap(_.max) === Some(33))
         } finally query.stop()
         val id = freshNode()
@@ -98,13 +98,13 @@ class CommitLatencySuite extends StreamingTest {
     }.start()
     try {
       input.addData(ago(1, 2, 3))
-      query.processAllAvailable()
+      processAll(query)
       val inside = node("inside", "inside")
       assert((inside.records, inside.max) === ((3, Some(3))))
       assert(inside.toString.contains("\"upstream\":[\"source\"]"))
       assert(inside.measure("commit").flatMap(_.max) === Some(33))
       input.addData(Seq(new Timestamp(clock.millis() - 7)))
-      query.processAllAvailable()
+      processAll(query)
       assert(node("inside", "inside").records === 4)
     } finally query.stop()
   }
@@ -120,7 +120,7 @@ class CommitLatencySuite extends StreamingTest {
     }.start()
     try {
       input.addData(ago((1L to 40L): _*))
-      query.processAllAvailable()
+      processAll(query)
       assert((
         node("inside", "repartitioned").records,
         node("source", "repartitioned").records
@@ -162,7 +162,7 @@ class CommitLatencySuite extends StreamingTest {
     try {
       Seq(ago(1), ago(100, 300)).foreach { batch =>
         input.addData(batch)
-        query.processAllAvailable()
+        processAll(query)
       }
       oldest()
       assert(seen === Seq(Some(300), Some(60300), None))
@@ -179,10 +179,10 @@ class CommitLatencySuite extends StreamingTest {
       }.start()
     val checkpoint = java.nio.file.Files.createTempDirectory("checkpoint").toString
     input.addData(ago(1, 2))
-    intercept[Exception](start(checkpoint).processAllAvailable())
+    intercept[Exception](processAll(start(checkpoint)))
     val again = start(checkpoint)
     try {
-      again.processAllAvailable()
+      processAll(again)
       assert(Seq("source", "inside").map(node(_, "failing").records) === Seq(2, 2))
     } finally again.stop()
   }

@@ -93,7 +93,6 @@ class ExecutorBeansSuite extends StreamingTest {
     try {
       input.addData(ago(1))
       processAll(query)
-      ListenerBus.awaitEmpty(spark.sparkContext)
       assert(ended(run, "unknown") === Nil)
     } finally query.stop()
     ListenerBus.awaitEmpty(spark.sparkContext)

@@ -7,7 +7,6 @@ import scala.jdk.CollectionConverters._
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions.count
-import org.apache.spark.sql.latency.ListenerBus
 
 /** Which operators hold records, and which pass on in the same batch what they do not drop. By the clock on the wall. */
 class HeldRecordsSuite extends StreamingTest {
@@ -27,7 +26,6 @@ class HeldRecordsSuite extends StreamingTest {
       processAll(query)
       input.addData(new Timestamp(now - 60000) +: Seq.fill(9)(young): _*)
       processAll(query)
-      ListenerBus.awaitEmpty(spark.sparkContext)
       val told = latencyOf(name).get("queries").get(0).get("parts").get("of").elements.asScala
       told.toSeq.groupMapReduce(_.get("code").asText)(_.get("ms").asDouble)(_ + _)
     } finally query.stop()

@@ -28,7 +28,7 @@ class IngestionPlansSuite extends StreamingTest {
   private def executed(df: DataFrame, mode: String = "append"): SparkPlan = {
     val batches = Plans.batches(spark.sparkContext) {
       val query = start(df, s"stamped_${freshNode()}", mode)
-      try query.processAllAvailable()
+      try processAll(query)
       finally query.stop()
     }
     batches(0)

@@ -43,7 +43,7 @@ class KafkaStreamsCasesSuite extends MatrixTest {
         def at(now: Long, key: Int): (Option[(Double, Long, Long)], Option[(Double, Long, Long)]) = {
           clock.set(now)
           input.addData(event(key.toString, 0))
-          query.processAllAvailable()
+          processAll(query)
           (stats("source-0-memory", "a1"), stats("sink", "a1"))
         }
         assert(at(10, 0) === ((Some((10.0, 10, 10)), Some((10.0, 10, 10)))))
@@ -76,7 +76,7 @@ class KafkaStreamsCasesSuite extends MatrixTest {
       def extremes(key: String, at: Long, now: Long): Seq[Double] = {
         clock.set(now)
         input.addData(event(key, at))
-        query.processAllAvailable()
+        processAll(query)
         Seq("min", "max").flatMap(latencyGauges(_, "a2")).map(_.asInstanceOf[Double])
       }
       val before = extremes("no record of the node", 0, 0)
@@ -106,7 +106,7 @@ class KafkaStreamsCasesSuite extends MatrixTest {
       try {
         one.addData(event("a", Start - 3), event("b", Start - 5))
         two.addData(event("c", Start - 7))
-        Seq(toSink, toProcessor).foreach(_.processAllAvailable())
+        Seq(toSink, toProcessor).foreach(processAll)
         assert(nodesOf("a4_sink") === Seq("source-0-memory", "sink"))
         assert(nodesOf("a4_processor") === Seq("source-0-memory", "source-1-memory", "sink"))
         assertAges("source-0-memory", Seq(3, 5), "a4_sink")
@@ -132,7 +132,7 @@ class KafkaStreamsCasesSuite extends MatrixTest {
       }
       try {
         topics.head.addData(event("a", Start - 5))
-        queries.foreach(_.processAllAvailable())
+        queries.foreach(processAll)
         for (stat <- Seq("avg", "min", "max"))
           assert(
             latencyGauges(stat, names: _*).map(_.asInstanceOf[Double]).sorted === Seq(
@@ -162,7 +162,7 @@ class KafkaStreamsCasesSuite extends MatrixTest {
         val query = start(operator(watermarkedEvents(input)), name)
         try {
           input.addData(event("a", Start - 1))
-          query.processAllAvailable()
+          processAll(query)
           assert(Seq("avg", "min", "max").map(latencyGauges(_, name).size) === Seq.fill(3)(expected.size))
           if (expected.nonEmpty) assert(nodesOf(name) === expected)
         } finally query.stop()
@@ -205,16 +205,16 @@ class KafkaStreamsCasesSuite extends MatrixTest {
     KafkaStreamsCasesSuite.fails = true
     val dirty = begin()
     input.addData(event("good", Start - 1))
-    dirty.processAllAvailable()
+    processAll(dirty)
     assert(latencyGauges("max", "a11") === Seq(1.0))
     input.addData(event("bad", Start - 2), event("good", Start - 3))
-    intercept[StreamingQueryException](dirty.processAllAvailable())
+    intercept[StreamingQueryException](processAll(dirty))
     assert(latencyGauges("max", "a11") === Seq.empty)
     assertAges("node", Seq(1), "a11")
 
     KafkaStreamsCasesSuite.fails = false
     val recycled = begin()
-    recycled.processAllAvailable()
+    processAll(recycled)
     assert(latencyGauges("max", "a11") === Seq(3.0))
     assertAges("node", Seq(2, 3), "a11")
     recycled.stop()
@@ -231,13 +231,13 @@ class KafkaStreamsCasesSuite extends MatrixTest {
     )
     try {
       input.addData(event("old", -1))
-      query.processAllAvailable()
+      processAll(query)
       for (id <- Seq("node", "after")) {
         val found = node(id, "a12")
         assert((found.records, found.long("withoutTimestamp"), found.min) === ((1, Some(1), None)), id)
       }
       input.addData(event("a", Start - 4))
-      query.processAllAvailable()
+      processAll(query)
       assert((node("node", "a12").records, stats("node", "a12")) === ((2, Some((4.0, 4, 4)))))
     } finally query.stop()
   }
@@ -251,7 +251,7 @@ class KafkaStreamsCasesSuite extends MatrixTest {
       try {
         for ((ms, i) <- Seq(1, 2, 3, 4, 5, 2, 4, 6).zipWithIndex) {
           input.addData(event(i.toString, Start + ms))
-          query.processAllAvailable()
+          processAll(query)
         }
         val lateness = node("deduplicate-1", "a13").measure("lateness").get
         assert((
@@ -279,7 +279,7 @@ class KafkaStreamsCasesSuite extends MatrixTest {
         val query = start(if (automatic) work else work.withE2ELatency("end"), id)
         try {
           input.addData(event("a", Start - 15))
-          query.processAllAvailable()
+          processAll(query)
           assertAges(if (automatic) "source-0-memory" else "source", Seq(15), id)
           assertAges(if (automatic) "sink" else "end", Seq(3017), id)
         } finally query.stop()

@@ -39,7 +39,7 @@ class LatencyTabListSuite extends LatencyTabTest {
     try {
       for (age <- Seq(100, 400)) {
         input.addData(ago(age))
-        query.processAllAvailable()
+        processAll(query)
       }
       ListenerBus.awaitEmpty(spark.sparkContext)
       val listed = cells(table(get("/latency/")._2, "latency-queries")).find(_("Query").text == "line").get
@@ -86,7 +86,7 @@ class LatencyTabListSuite extends LatencyTabTest {
     try {
       for (_ <- 1 to 2) {
         input.addData(ago(1))
-        query.processAllAvailable()
+        processAll(query)
       }
       assert(before === ((Some(""), Seq((false, "Batch 1 has run for 0 ms")))))
       assert(after === ((
@@ -114,7 +114,7 @@ class LatencyTabListSuite extends LatencyTabTest {
       }.start()
       intercept[StreamingQueryException](for (_ <- 0 to failing) {
         input.addData(ago(1))
-        query.processAllAvailable()
+        processAll(query)
       })
       val shown = statusOf(name).get
       assert(shown.startsWith("FailedAn error ended this run: ") && shown.endsWith("Details"), shown)

@@ -52,7 +52,7 @@ class LatencyTabSuite extends LatencyTabTest {
     val query = start(marked(input), "columns")
     try {
       input.addData(ago(1L to 100L: _*))
-      query.processAllAvailable()
+      processAll(query)
       node("source", "columns")
       val row = rows(table(get("/latency/query/?id=columns")._2, "latency-nodes")).head
       assert(Seq("Records", "Min", "Avg", "p50", "p90", "p99", "Max").map(row) ===
@@ -72,7 +72,7 @@ class LatencyTabSuite extends LatencyTabTest {
     val query = startWindows(input, "no_data")
     try {
       input.addData(ago(100, 300))
-      query.processAllAvailable()
+      processAll(query)
       node("sink", "no_data")
       clock.advance(3600000)
       val page = get(s"/latency/query/?id=${query.runId}")._2
@@ -90,12 +90,13 @@ class LatencyTabSuite extends LatencyTabTest {
     val query = marked(input).writeStream.queryName("waiting").foreachBatch { (batch: DataFrame, id: Long) =>
       batch.collect()
       clock.advance(60000)
+      ListenerBus.awaitEmpty(spark.sparkContext)
       if (id == 1) during = page
     }.start()
     try {
       Seq(ago(1), ago(100, 60300)).foreach { batch =>
         input.addData(batch)
-        query.processAllAvailable()
+        processAll(query)
       }
       assert(during.contains("The oldest record that waits for its commit is at least 3 min old."), during)
       assert(!page.contains("waits for its commit"))
@@ -109,7 +110,7 @@ class LatencyTabSuite extends LatencyTabTest {
       try {
         for (_ <- 1 to 2) {
           input.addData(ago(1))
-          query.processAllAvailable()
+          processAll(query)
         }
         ListenerBus.awaitEmpty(spark.sparkContext)
         val (status, page) = get(s"/latency/query/?id=${query.runId}")
@@ -170,8 +171,7 @@ class LatencyTabSuite extends LatencyTabTest {
     try {
       for (_ <- 1 to 2) {
         input.addData(ago(1))
-        query.processAllAvailable()
-        ListenerBus.awaitEmpty(spark.sparkContext)
+        processAll(query)
       }
       val page = get(s"/latency/query/?id=${query.runId}")._2
       val rest = s"/api/v1/applications/${spark.sparkContext.applicationId}/sql"
@@ -196,12 +196,10 @@ class LatencyTabSuite extends LatencyTabTest {
     val query = start(old, "not_all_quiet")
     try {
       input.addData(ago(100))
-      query.processAllAvailable()
-      ListenerBus.awaitEmpty(spark.sparkContext)
+      processAll(query)
       clock.advance(180000)
       input.addData(new Timestamp(clock.millis() - 150))
-      query.processAllAvailable()
-      ListenerBus.awaitEmpty(spark.sparkContext)
+      processAll(query)
       clock.advance(20000)
 
       val page = get(s"/latency/query/?id=${query.runId}")._2
@@ -238,7 +236,6 @@ class LatencyTabSuite extends LatencyTabTest {
       clock.advance(500)
       orders.addData(ago(8000))
       processAll(query)
-      ListenerBus.awaitEmpty(spark.sparkContext)
       val listed = rows(table(get("/latency/")._2, "latency-queries")).find(_("Query") == "two_lags").get
       assert(listed("Watermark lag") === "9,500")
       val shown = rows(table(get(s"/latency/query/?id=${query.runId}")._2, "latency-watermarks"))

@@ -12,7 +12,7 @@ trait LatencyTabTest extends PagesTest {
     val query = start(worked.filter("worked > 0").withE2ELatency("sink", "value"), name)
     try {
       input.addData(ago(100))
-      query.processAllAvailable()
+      processAll(query)
       node("sink", name)
       check(query.runId.toString, get(s"/latency/query/?id=${query.runId}")._2)
     } finally query.stop()

@@ -10,8 +10,7 @@ class LatencyTableSuite extends StreamingTest with Patient {
     val query = start(marked(input).withE2ELatency("sink"), "in_sql")
     try {
       input.addData(ago(100, 300))
-      query.processAllAvailable()
-      ListenerBus.awaitEmpty(spark.sparkContext)
+      processAll(query)
       val rows = spark.sql(
         """SELECT node, upstream, own, share, records, record_e2e_latency_max, record_commit_latency_avg,
           |records_dropped_late, query_id, run_id FROM e2e_latency() WHERE query = 'in_sql'""".stripMargin
@@ -32,8 +31,7 @@ class LatencyTableSuite extends StreamingTest with Patient {
     try {
       for (ms <- Seq(5000L, 3000L)) {
         input.addData(ago(100, 300))
-        query.processAllAvailable()
-        ListenerBus.awaitEmpty(spark.sparkContext)
+        processAll(query)
         clock.advance(ms)
       }
       assert(ofQuery("commit-age") === 3000.0 && ofQuery("commit-interval") === 5000.0)
@@ -51,8 +49,7 @@ class LatencyTableSuite extends StreamingTest with Patient {
     try {
       for ((input, query) <- Seq(first, second).zip(queries)) {
         input.addData(ago(100))
-        query.processAllAvailable()
-        ListenerBus.awaitEmpty(spark.sparkContext)
+        processAll(query)
       }
       val rows = spark.sql("SELECT query, node FROM e2e_latency() WHERE query LIKE 'rows_%'").collect()
       assert(rows.map(row => row.getString(0) -> row.getString(1)) === Array(
@@ -76,8 +73,7 @@ class LatencyTableSuite extends StreamingTest with Patient {
     try {
       for ((input, query) <- Seq(plain, shown).zip(queries); _ <- 1 to 2) {
         input.addData(ago(100))
-        query.processAllAvailable()
-        ListenerBus.awaitEmpty(spark.sparkContext)
+        processAll(query)
       }
       val Seq(marked, unmarked) = rows: @unchecked
       assert(marked.take(4) === Seq("goes_marked", "source", "RUNNING", "one-node"))
@@ -100,8 +96,7 @@ class LatencyTableSuite extends StreamingTest with Patient {
     val query = startWindows(input, "silent")
     try {
       input.addData(ago(100, 300))
-      query.processAllAvailable() // and a batch without data after it
-      ListenerBus.awaitEmpty(spark.sparkContext)
+      processAll(query) // and a batch without data after it
       assert(!json("silent").get("silent").asBoolean)
       clock.advance(3600000)
       val columns = "node, own, share, silent, records, record_e2e_latency_p99"

@@ -46,7 +46,7 @@ class LongActionsSuite extends MatrixTest {
       .foreachBatch { (batch: DataFrame, _: Long) => batch.collect(); batch.collect(); () }.start()
     try {
       input.addData(ago(1000, 3000))
-      query.processAllAvailable()
+      processAll(query)
       assertAges("source", Seq(1000, 3000), "long_actions")
     } finally query.stop()
   }

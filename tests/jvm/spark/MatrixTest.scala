@@ -51,7 +51,7 @@ trait MatrixTest extends StreamingTest with Sampled {
       for ((batch, i) <- batches.zipWithIndex) {
         clock.set(Start + batch.now)
         add(batch.events, i)
-        query.processAllAvailable()
+        processAll(query)
       }
       check(name)
     } finally query.stop()

@@ -51,7 +51,10 @@ class OneAnswerSuite extends StreamingTest {
       input.addData(ago(50, 60000))
       processAll(query)
       query
-    } finally query.stop()
+    } finally {
+      query.stop()
+      ListenerBus.awaitEmpty(spark.sparkContext)
+    }
   }
 
   test(

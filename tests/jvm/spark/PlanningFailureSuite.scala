@@ -48,7 +48,7 @@ class PlanningFailureSuite extends StreamingTest {
     val plan =
       try {
         input.addData(Seq(new Timestamp(Start)))
-        query.processAllAvailable()
+        processAll(query)
         Plans.executed(query)
       } finally query.stop()
     withSettings(everything: _*) {

@@ -26,7 +26,7 @@ class ProcessingDelaySuite extends StreamingTest {
     val query = start(work(5)(one).withE2ELatency("two", "value"), "delays")
     try {
       input.addData(ago(0))
-      query.processAllAvailable()
+      processAll(query)
       for (over <- Seq("window", "batch"))
         for ((from, to, ms) <- Seq(("source", "one", 30), ("one", "two", 5), ("source", "two", 35))) {
           val found = delay("delays", from, to, over)
@@ -44,7 +44,7 @@ class ProcessingDelaySuite extends StreamingTest {
     try {
       for (_ <- 1 to 2) {
         input.addData(ago(0, 0))
-        query.processAllAvailable()
+        processAll(query)
       }
       // The second row of a batch waits for the first one's work at either node.
       assert(delay("batch_delays", "source", "worked").get("avg").asDouble === 10)
@@ -58,7 +58,7 @@ class ProcessingDelaySuite extends StreamingTest {
     val query = start(kept.withE2ELatency("kept", "value"), "dropped_delays")
     try {
       input.addData(ago(10, 1000))
-      query.processAllAvailable()
+      processAll(query)
       val found = delay("dropped_delays", "source", "kept")
       assert(!found.get("sameRecords").asBoolean && found.get("avg").asDouble === -495)
       for (of <- Seq("min", "p50", "p99", "max"))

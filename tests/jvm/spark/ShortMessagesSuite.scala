@@ -73,7 +73,7 @@ class ShortMessagesSuite extends StreamingTest {
       try {
         val log = Logged.during {
           input.addData(ago(1))
-          query.processAllAvailable()
+          processAll(query)
         }
         val name = s"${"x" * 24}…${"x" * 23}"
         assert(log.filter(_.contains("left out")).map(_.take(most)) === Seq(

@@ -14,6 +14,7 @@ import org.apache.spark.SparkEnv
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.functions.udf
+import org.apache.spark.sql.latency.LateEvents
 import org.apache.spark.sql.latency.ListenerBus
 import org.apache.spark.sql.latency.application.LatencyApplication
 import org.scalatest.BeforeAndAfterAll
@@ -135,6 +136,7 @@ object SparkTest {
       .config("spark.sparklatency.publish.after", "500ms")
       .getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
+    sys.env.get("LATE_EVENTS").foreach(ms => LateEvents.in(session.sparkContext, ms.toLong))
     session.asInstanceOf[ClassicSession]
   }
 

@@ -104,10 +104,10 @@ class StreamMatrixSuite extends MatrixTest {
       val marked = watermarkedEvents(input).withE2ELatency("source")
       val query = marked.writeStream.queryName(freshNode()).format("noop").trigger(trigger).start()
       try {
-        query.processAllAvailable()
+        processAll(query)
         if (query.isActive) {
           input.addData(batch(0)("c" -> -3).events)
-          query.processAllAvailable()
+          processAll(query)
         }
         ListenerBus.awaitEmpty(spark.sparkContext)
         assertAges("source", if (name == "available now") Seq(1, 2) else Seq(1, 2, 3), query.name)
@@ -177,9 +177,9 @@ class StreamMatrixSuite extends MatrixTest {
         )))
       try {
         input.addData(batch(0)("a" -> -1, "b" -> -2).events)
-        query.processAllAvailable()
+        processAll(query)
         input.addData(batch(0)("c" -> -3).events)
-        query.processAllAvailable()
+        processAll(query)
         assertAges("source", Seq(1, 2, 3), query.name)
       } finally {
         query.stop()

@@ -18,7 +18,7 @@ class StreamingSuite extends StreamingTest {
     def batch(secondsLater: Long, ages: Long*): Unit = {
       clock.advance(secondsLater * 1000)
       input.addData(ages.map(age => new Timestamp(clock.millis() - age)))
-      query.processAllAvailable()
+      processAll(query)
     }
     try {
       batch(0, 1)
@@ -37,7 +37,7 @@ class StreamingSuite extends StreamingTest {
       val query = start(counted.withE2ELatency("windowed", "last"), s"windows_$mode", mode)
       try {
         input.addData(ago(100, 200, 5000))
-        query.processAllAvailable()
+        processAll(query)
         val source = node("source", s"windows_$mode")
         assert((source.records, source.min, source.max) === ((3, Some(100), Some(5000))))
         val windowed = node("windowed", s"windows_$mode")
@@ -47,7 +47,7 @@ class StreamingSuite extends StreamingTest {
         // Twelve seconds later both windows are behind the watermark, and append mode gives them out.
         clock.advance(12000)
         input.addData(Seq(new Timestamp(Start + 12000)))
-        query.processAllAvailable()
+        processAll(query)
         assert(node("source", s"windows_$mode").records === 4)
         assert(node("windowed", s"windows_$mode").records === (mode match {
           case "append" => 2
@@ -67,9 +67,9 @@ class StreamingSuite extends StreamingTest {
       }.start()
     try {
       input.addData(ago(1, 2, 3))
-      query.processAllAvailable()
+      processAll(query)
       input.addData(ago(4))
-      query.processAllAvailable()
+      processAll(query)
       assert(seen.get === 12)
       assert((
         node("source", "several_actions").records,
@@ -83,7 +83,7 @@ class StreamingSuite extends StreamingTest {
     val input = stream
     val first = start(marked(input), "", checkpoint = Some(checkpoint))
     input.addData(ago(1, 2))
-    first.processAllAvailable()
+    processAll(first)
     assert(node("source", first.id.toString).records === 2)
     first.stop()
     ListenerBus.awaitEmpty(spark.sparkContext)
@@ -93,7 +93,7 @@ class StreamingSuite extends StreamingTest {
     val second = start(marked(input), "", checkpoint = Some(checkpoint))
     try {
       input.addData(ago(3))
-      second.processAllAvailable()
+      processAll(second)
       assert(second.id === first.id)
       assert(node("source", second.id.toString).records === 1, "a new run begins anew")
     } finally second.stop()
@@ -106,7 +106,7 @@ class StreamingSuite extends StreamingTest {
     try {
       clicks.addData(ago(1))
       enriched.addData(ago(2))
-      Seq(one, other).foreach(_.processAllAvailable())
+      Seq(one, other).foreach(processAll)
       assert(Seq("clicks", "clicks_enriched").map(node("source", _).records) === Seq(1, 1))
       one.stop()
       ListenerBus.awaitEmpty(spark.sparkContext)
@@ -128,7 +128,7 @@ class StreamingSuite extends StreamingTest {
       )
       try {
         input.addData(ago(at, at))
-        query.processAllAvailable()
+        processAll(query)
       } finally query.stop()
     }
     run(mark = false, 1)
@@ -145,7 +145,7 @@ class StreamingSuite extends StreamingTest {
     try {
       for (ms <- 1L to 3L) {
         input.addData(ago(ms))
-        query.processAllAvailable()
+        processAll(query)
       }
       ListenerBus.awaitEmpty(spark.sparkContext)
       assert(latencyOf("batches").at("/queries/0/batches").asInt === 3)
@@ -169,7 +169,7 @@ class StreamingSuite extends StreamingTest {
           .foreachBatch { (batch: DataFrame, _: Long) => read(batch); () }.start()
       try {
         input.addData(ago(1L to 10L: _*))
-        query.processAllAvailable()
+        processAll(query)
         for (id <- Seq("source", "spread")) {
           val figures = node(id, "readings")
           assert((
@@ -193,7 +193,7 @@ class StreamingSuite extends StreamingTest {
     try {
       for (ms <- 1L to 2L) {
         input.addData(ago(ms))
-        query.processAllAvailable()
+        processAll(query)
       }
       assert(Seq("source", "inside").map(node(_, "inside").records) === Seq(2, 2))
       assert(latencyOf("inside").at("/queries/0/batches").asInt === 2)
@@ -206,11 +206,11 @@ class StreamingSuite extends StreamingTest {
     val second = start(marked(other), "twin")
     try {
       input.addData(ago(1))
-      first.processAllAvailable()
+      processAll(first)
       other.addData(ago(2, 3))
-      second.processAllAvailable()
+      processAll(second)
       input.addData(ago(4))
-      first.processAllAvailable()
+      processAll(first)
       assert(node("source", "twin").records === 2)
       assert(node("source", second.id.toString).records === 2)
     } finally Seq(first, second).foreach(_.stop())
@@ -222,7 +222,7 @@ class StreamingSuite extends StreamingTest {
       start(marked(input).withE2ELatency("b").filter("value is not null").withE2ELatency("a"), "ordered")
     try {
       input.addData(ago(1))
-      query.processAllAvailable()
+      processAll(query)
       assert(nodesOf("ordered") === Seq("source", "b", "a"))
     } finally query.stop()
   }

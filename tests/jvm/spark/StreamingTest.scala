@@ -12,6 +12,7 @@ import org.apache.spark.sql.Encoders
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.functions.max
 import org.apache.spark.sql.functions.window
+import org.apache.spark.sql.latency.ListenerBus
 import org.apache.spark.sql.streaming.StreamingQuery
 
 /** Streams of timestamps, which are told how old they are. */
@@ -33,12 +34,16 @@ trait StreamingTest extends SparkTest {
   }
 
   /**
-   * Waits until all that was added is processed, and until the trigger after it, which found nothing more, has told its
-   * progress. Spark's own call is enough for the first: a trigger looks for data and says that there is none under one
-   * lock, so none that looked before the call can end it. But the call ends within the trigger that found nothing. The
-   * second call ends within a later one.
+   * Waits until all that was added is processed, until the trigger after it, which found nothing more, has told its progress,
+   * and until that is in the figures. Spark's own call is enough for the first: a trigger looks for data and says that there
+   * is none under one lock, so none that looked before the call can end it. But the call ends within the trigger that found
+   * nothing. The second call ends within a later one. For the last it takes the events: they arrive in a queue, and what
+   * comes out of it after the test has set the clock counts as of then.
    */
-  protected def processAll(query: StreamingQuery): Unit = (1 to 2).foreach(_ => query.processAllAvailable())
+  protected def processAll(query: StreamingQuery): Unit = {
+    (1 to 2).foreach(_ => query.processAllAvailable())
+    ListenerBus.awaitEmpty(spark.sparkContext)
+  }
 
   protected def ago(ms: Long*): Seq[Timestamp] = ms.map(m => new Timestamp(Start - m))
 

@@ -45,7 +45,7 @@ class TaskBeansSuite extends StreamingTest with Patient {
     try {
       input.addData(ago(100))
       input.addData(ago(250, 5000))
-      query.processAllAvailable()
+      processAll(query)
       val all = beans("beans")
       assert(all.keySet.map { case (task, node) => task.takeWhile(_ != '_') -> node } ===
         Set("0" -> Some("source"), "0" -> None, "2" -> Some("windowed"), "2" -> Some("sink"), "2" -> None))
@@ -80,7 +80,7 @@ class TaskBeansSuite extends StreamingTest with Patient {
       two.addData(ago(2))
       val query = start(both, s"numbered_$adaptive")
       try {
-        query.processAllAvailable()
+        processAll(query)
         val tasks = beans(s"numbered_$adaptive").keySet.collect { case (task, Some(node)) => node -> task }
         assert(tasks.filterNot(_._1 == "all") === Set("one" -> "0_0", "two" -> "0_1"))
         assert(tasks.collect { case ("all", task) => task.takeWhile(_ != '_') } === Set("1"))
@@ -95,7 +95,7 @@ class TaskBeansSuite extends StreamingTest with Patient {
       val query = start(counted, "intake_bean", "update")
       try {
         input.addData(ago(100, 5000))
-        query.processAllAvailable()
+        processAll(query)
         val first = beans("intake_bean").filter { case ((task, _), _) => task.startsWith("0_") }
         val (wholes, nodes) = first.partition { case ((_, node), _) => node.isEmpty }
         def records(beans: Map[(String, Option[String]), ObjectName]) =
@@ -112,7 +112,7 @@ class TaskBeansSuite extends StreamingTest with Patient {
     val query = start(marked(input).filter("value IS NULL").withE2ELatency("none", "value"), "silent_bean")
     try {
       input.addData(Seq(new Timestamp(Start)))
-      query.processAllAvailable()
+      processAll(query)
       val bean = beans("silent_bean").collectFirst { case ((_, Some("none")), bean) => bean }.get
       assert(attribute(bean, "record-e2e-latency-max").asInstanceOf[Double].isNaN)
       assert(attribute(bean, "records") === 0L)
@@ -128,7 +128,7 @@ class TaskBeansSuite extends StreamingTest with Patient {
     val query = start(ids.foldLeft(watermarked(input))((df, id) => df.withE2ELatency(id)), "odd ids")
     try {
       input.addData(ago(1))
-      query.processAllAvailable()
+      processAll(query)
       assert(beans("odd ids").keySet.flatMap(_._2) === ids.toSet)
       val gauged = gauges.keySet.collect { case Gauge(name, node) if name == "odd ids" => node }
       assert(gauged === ids.toSet)
@@ -154,7 +154,7 @@ class TaskBeansSuite extends StreamingTest with Patient {
         val query = start(records.filter(TaskBeansSuite.longAfter(col("value"))), name)
         try {
           input.addData(ago(5, 5, 5))
-          query.processAllAvailable()
+          processAll(query)
           // A record is shown with the first one that comes more than twenty seconds later.
           def of(task: String, node: String, figures: (Any, Any)) =
             Map((task, Some(node)) -> figures, (task, None: Option[String]) -> figures)

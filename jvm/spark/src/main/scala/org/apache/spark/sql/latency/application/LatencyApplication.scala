@@ -151,7 +151,7 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
  * lock. It is held while the first call makes the application.
  */
 object LatencyApplication extends MarkedApplication.Finder {
-  private val Queue = "sparklatency"
+  private[latency] val Queue = "sparklatency"
 
   private var current: Option[(SparkContext, LatencyApplication)] = None
 
