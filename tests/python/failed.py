@@ -5,25 +5,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
-from xml.etree import ElementTree
+
+from runs import KINDS, ROOT, line_of, tests_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-ROOT = Path(__file__).parents[2]
+    from pathlib import Path
 
 
 def failed(root: Path) -> Iterator[str]:
     """Yields a line for each test that failed, and one with its message, of the reports below a checkout."""
-    for report in sorted(root.glob("jvm/*/target/**/test-reports/*.xml")):
-        line = report.parent.parent.name  # `target` for what does not depend on the line
-        for test in ElementTree.parse(report).iter("testcase"):  # noqa: S314  our own test runner wrote it
-            for found in [*test.iter("failure"), *test.iter("error")]:
-                of = "" if line == "target" else f" on Spark {line}"
-                suite = test.get("classname", "").rpartition(".")[2]
-                yield f"{suite}{of}: {test.get('name')}\n    {found.get('message')}"
+    for reports in ("jvm/core/target/test-reports/*.xml", KINDS["in Scala"]):
+        for report in sorted(root.glob(reports)):
+            line = line_of(report, root)
+            of = "" if line is None else f" on Spark {line[0]}"
+            for suite, name, found in tests_of(report):
+                if found is not None and found.tag != "skipped":
+                    yield f"{suite}{of}: {name}\n    {found.get('message')}"
 
 
 if __name__ == "__main__":

@@ -66,17 +66,24 @@ def collected(root: Path) -> Runs:
 def _tests(root: Path) -> Iterator[tuple[str, str, str, str, str]]:
     for kind, reports in KINDS.items():
         for report in sorted(root.glob(reports)):
-            of_report = _LINE.search(str(report.relative_to(root)))
-            for test in ElementTree.parse(report).iter("testcase"):  # noqa: S314  our own test runners wrote it
-                name = test.get("name", "")
+            of_report = line_of(report, root)
+            for suite, name, found in tests_of(report):
                 line = of_report or _LINE.search(name.partition("[")[2])
-                if line is None:  # the test has nothing to do with a line
-                    continue
-                suite = Path(test.get("file") or test.get("classname", "").replace(".", "/") + ".scala").stem
-                how = next(
-                    (found.tag for found in test if found.tag in ("failure", "error", "skipped")), "passed"
-                )
-                yield line[0], kind, suite, name, how
+                if line is not None:  # else the test has nothing to do with a line
+                    yield line[0], kind, suite, name, "passed" if found is None else found.tag
+
+
+def line_of(report: Path, root: Path) -> re.Match[str] | None:
+    """Returns the Spark line that the place of a report names."""
+    return _LINE.search(str(report.relative_to(root)))
+
+
+def tests_of(report: Path) -> Iterator[tuple[str, str, ElementTree.Element | None]]:
+    """Yields suite and name of each test of a report, and what it says of one that did not pass."""
+    for test in ElementTree.parse(report).iter("testcase"):  # noqa: S314  our own test runners wrote it
+        suite = Path(test.get("file") or test.get("classname", "").replace(".", "/") + ".scala").stem
+        found = next((found for found in test if found.tag in ("failure", "error", "skipped")), None)
+        yield suite, test.get("name", ""), found
 
 
 def table(runs: Mapping[str, Mapping[str, Mapping[str, int]]]) -> str:

@@ -141,6 +141,17 @@ class LiveRunsSuite extends AnyFunSuite {
     assert(published === Some(Seq(2)))
     all.taskEnded(1, hasFailed = true)
     assert(published === Some(Seq(0)))
+    all.close()
+    assert(published === None)
+  }
+
+  test("a run that had ended goes when the next one begins") {
+    val all = runs()
+    all.publish(part(planning = 1, task = 1, records = 2))
+    all.stopped("run")
+    assert(all.ofRun("run")(_.stopped) === Some(true))
+    all.planned(Seq(next("sink")))
+    assert(all.ofRun("run")(_.stopped) === None)
   }
 
   test("a task without end outlives its planning, and its counts stand however it ended") {

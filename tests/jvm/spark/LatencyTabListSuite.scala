@@ -41,7 +41,6 @@ class LatencyTabListSuite extends LatencyTabTest {
         input.addData(ago(age))
         processAll(query)
       }
-      ListenerBus.awaitEmpty(spark.sparkContext)
       val listed = cells(table(get("/latency/")._2, "latency-queries")).find(_("Query").text == "line").get
       val line = (listed("p99") \ "svg").filter(_ \@ "class" == "latency-sparkline")
       assert((line \ "title").text === "p99 of the last 2 batches, 100 ms to 400 ms")

@@ -136,7 +136,9 @@ object SparkTest {
       .config("spark.sparklatency.publish.after", "500ms")
       .getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
-    sys.env.get("LATE_EVENTS").foreach(ms => LateEvents.in(session.sparkContext, ms.toLong))
+    sys.env.get("LATE_EVENTS").filter(_.nonEmpty).foreach(ms =>
+      LateEvents.in(session.sparkContext, ms.toLong)
+    )
     session.asInstanceOf[ClassicSession]
   }
 

@@ -7,7 +7,6 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.ForeachWriter
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions._
-import org.apache.spark.sql.latency.ListenerBus
 import org.apache.spark.sql.streaming.DataStreamWriter
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.streaming.Trigger
@@ -109,7 +108,6 @@ class StreamMatrixSuite extends MatrixTest {
           input.addData(batch(0)("c" -> -3).events)
           processAll(query)
         }
-        ListenerBus.awaitEmpty(spark.sparkContext)
         assertAges("source", if (name == "available now") Seq(1, 2) else Seq(1, 2, 3), query.name)
       } finally query.stop()
     }

@@ -147,7 +147,6 @@ class StreamingSuite extends StreamingTest {
         input.addData(ago(ms))
         processAll(query)
       }
-      ListenerBus.awaitEmpty(spark.sparkContext)
       assert(latencyOf("batches").at("/queries/0/batches").asInt === 3)
     } finally query.stop()
   }

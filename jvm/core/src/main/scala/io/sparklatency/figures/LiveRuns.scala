@@ -162,7 +162,7 @@ final class LiveRuns(
     synchronized(run.brief(now, uncommitted(id))).doing(briefActivity(id), now)
   }
 
-  private def all: Iterable[RunFigures] = queries.values ++ replaced.values
+  private def all: Iterator[RunFigures] = queries.valuesIterator ++ replaced.valuesIterator
 
   private def showing: Iterable[RunFigures] = queries.values.filterNot(_.stopped)
 
