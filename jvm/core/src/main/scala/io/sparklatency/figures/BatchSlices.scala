@@ -31,13 +31,13 @@ private final class BatchSlices(
   private val upstream = marks.groupMapReduce(_.node)(_.upstream)(_ ++ _)
   private val before = upstream.map { case (node, ids) => node -> ids.toList.filter(places.contains) }
   private val offsets = {
-    val executors =
-      for (
-        mark <- marks; slice <- mark.readings.values.map(_.slice) ++ mark.running.map(_.slice)
-        if slice.isWatched
-      )
-        yield slice.executor
-    executors.distinct.map(executor => executor -> offset(executor)).toMap
+    val executors = mutable.Set.empty[String]
+    def seen(slice: TaskSlice): Unit = if (slice.isWatched) executors += slice.executor
+    marks.foreach { mark =>
+      mark.readings.valuesIterator.foreach(reading => seen(reading.slice))
+      mark.running.foreach(running => seen(running.slice))
+    }
+    executors.iterator.map(executor => executor -> offset(executor)).toMap
   }
 
   def times(batch: Long): Option[BatchTimes] = {

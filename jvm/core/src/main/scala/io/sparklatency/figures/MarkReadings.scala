@@ -24,12 +24,13 @@ final case class MarkReadings(
 object MarkReadings {
 
   /** One reading of each partition, however often the node was planned. */
-  def standing(marks: Iterable[MarkReadings]): Iterable[Reading] =
-    marks.toSeq.flatMap(_.readings).groupMapReduce { case (place, _) => place } { case (_, reading) =>
-      reading
-    }(
-      Retries.standing
-    ).values
+  def standing(marks: Seq[MarkReadings]): Iterable[Reading] = marks match {
+    case Seq(planned) => planned.readings.values // once, as a rule
+    case _ =>
+      marks.flatMap(_.readings).groupMapReduce { case (place, _) => place } { case (_, reading) => reading }(
+        Retries.standing
+      ).values
+  }
 }
 
 /** @param intake which of the ways into the node's operator, where there are several as into a join: the partitions of each count */

@@ -23,16 +23,14 @@ private[recording] object Percentiles {
    */
   def at(percents: Seq[Double], encoded: Array[Byte], count: Long): Array[Long] = {
     val places = percents.iterator.map(placeOf(_, count)).toArray
+    val rising = places.indices.sortBy(places(_))
     val found = new Array[Long](places.length)
     val cursor = new BucketCounts.Cursor(encoded)
-    var passed = 0L
-    while (passed < count && cursor.next()) {
-      val before = passed
+    var (i, passed) = (0, 0L)
+    while (i < rising.length && cursor.next()) {
       passed += cursor.count
-      var i = 0
-      while (i < places.length) {
-        if (before < places(i) && places(i) <= passed)
-          found(i) = LatencyTally.highestOf(cursor.bucket)
+      while (i < rising.length && places(rising(i)) <= passed) {
+        found(rising(i)) = LatencyTally.highestOf(cursor.bucket)
         i += 1
       }
     }

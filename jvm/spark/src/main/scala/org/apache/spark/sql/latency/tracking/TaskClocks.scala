@@ -28,14 +28,18 @@ private[latency] final class TaskClocks(compared: String => Option[ClockOffset])
 
   /** How far the times of each executor are off in what its tasks brought for a batch; none where nothing bounds it. */
   def of(marks: Seq[MarkReadings]): String => Option[ClockOffset] = {
-    val intervals = for {
+    val intervals = mutable.Map.empty[String, mutable.ArrayBuffer[Option[ClockInterval]]]
+    if (tasks.nonEmpty) for {
       mark <- marks
-      reading <- mark.readings.values
-      slice = reading.slice
-      task <- tasks.get(reading.attempt.id) if slice.isWatched
-      over = slice.openedMicros + math.round(slice.overMs * 1000.0)
-    } yield slice.executor -> ClockInterval.ofTask(task.launchedMs, slice.openedMicros, over, task.finishedMs)
-    val bounded = intervals.groupMap(_._1)(_._2).view.mapValues(offset).toMap
+      reading <- mark.readings.valuesIterator
+      slice = reading.slice if slice.isWatched
+      task <- tasks.get(reading.attempt.id)
+    } {
+      val over = slice.openedMicros + math.round(slice.overMs * 1000.0)
+      intervals.getOrElseUpdate(slice.executor, mutable.ArrayBuffer.empty) +=
+        ClockInterval.ofTask(task.launchedMs, slice.openedMicros, over, task.finishedMs)
+    }
+    val bounded = intervals.iterator.map { case (executor, of) => executor -> offset(of.toSeq) }.toMap
     executor => compared(executor).orElse(bounded.get(executor).flatten)
   }
 
