@@ -96,6 +96,28 @@ def test_a_session_with_the_jar_alone_needs_no_configuration() -> None:
     assert marking == "worked"
 
 
+@pytest.mark.one_line
+def test_what_is_planned_when_the_session_has_stopped_shows_nowhere() -> None:
+    """A query may plan another batch while its session stops."""
+    planned, beans = said(
+        """
+    spark = configure(builder).getOrCreate()
+    marked = with_e2e_latency(spark.range(1).select(F.current_timestamp().alias("ts")), "node", "ts")
+    late, jvm, gateway = marked._jdf.queryExecution(), spark._jvm, spark.sparkContext._gateway
+    spark.stop()
+    print(late.optimizedPlan().toString(), "\\n--")
+    methods = jvm.java.lang.Class.forName("javax.management.MBeanServer").getMethods()
+    [query] = [one for one in methods if one.getName() == "queryNames"]
+    asked = gateway.new_array(jvm.java.lang.Object, 2)
+    asked[0] = jvm.javax.management.ObjectName("sparklatency:*")
+    found = query.invoke(jvm.java.lang.management.ManagementFactory.getPlatformMBeanServer(), asked)
+    print(found.toString(), "\\n--")
+    """
+    )
+    assert "LatencyMark node" in planned
+    assert beans == "[]"
+
+
 def test_reading_without_pyspark_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark", None)
     for query in (None, "orders"):

@@ -78,4 +78,12 @@ class DropwizardSourceSuite extends AnyFunSuite {
     figures.runs.close()
     assert(figures.counted.isEmpty && figures.runs.snapshot().isEmpty)
   }
+
+  test("an event that comes after the end of the application brings nothing back") {
+    val figures = process()
+    figures.add("q", "run")
+    figures.runs.close()
+    for (query <- Seq("q", "another")) figures.add(query, "run")
+    assert(figures.counted.isEmpty && figures.runs.snapshot().isEmpty)
+  }
 }

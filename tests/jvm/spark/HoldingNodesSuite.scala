@@ -32,7 +32,7 @@ class HoldingNodesSuite extends StreamingTest {
     try {
       input.addData(ago(5))
       processAll(query)
-      val store = LatencyApplication.of(spark.sparkContext).settledStore()
+      val store = LatencyApplication.running(spark.sparkContext).settledStore()
       val batches = store.history(store.query(name).get)
       val written =
         batches.map(batch => JsonProtocol.sparkEventToJsonString(SparkListenerLatencyBatch(batch)))

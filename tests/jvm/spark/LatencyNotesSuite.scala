@@ -41,7 +41,7 @@ class LatencyNotesSuite extends StreamingTest with ArchivedBatches {
       }
       run
     }
-    val application = LatencyApplication.of(spark.sparkContext).store
+    val application = LatencyApplication.running(spark.sparkContext).store
     val told = application.answer(application.query(run).get).notes
     assert(told.count(_.code == "left-out") === 1)
     val notes = lines.filter(_.contains("SparkListenerLatencyNote"))

@@ -34,7 +34,7 @@ class LatencyStoreSuite extends StreamingTest with ArchivedBatches {
 
   private def live: LatencyStore = {
     ListenerBus.awaitEmpty(spark.sparkContext)
-    LatencyApplication.of(spark.sparkContext).store
+    LatencyApplication.running(spark.sparkContext).store
   }
 
   private def fromEvents: LatencyStore = {

@@ -145,7 +145,7 @@ class LatencyTabKeptSuite extends LatencyTabTest with ArchivedBatches {
 
   private def withRun(check: (Stored, Seq[(String, String)] => String) => Unit): Unit = {
     val run = UUID.randomUUID.toString
-    LatencyApplication.of(spark.sparkContext)
+    LatencyApplication.running(spark.sparkContext)
     check(new Stored(run), headers => get(s"/latency/query/?id=$run", headers: _*)._2)
   }
 

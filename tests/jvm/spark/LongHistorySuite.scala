@@ -40,7 +40,7 @@ class LongHistorySuite extends SparkTest with Sampled {
   }
 
   test(s"$batches batches of $nodes nodes are shown") {
-    LatencyApplication.of(spark.sparkContext)
+    LatencyApplication.running(spark.sparkContext)
     val store = new BatchArchive(spark.sparkContext.statusStore.store, batches)
     val some = Seq.fill(50)(summary(Start))
     for (batch <- 1 to batches) {

@@ -37,7 +37,7 @@ class OneAnswerSuite extends StreamingTest {
 
   private def store: LatencyStore = {
     ListenerBus.awaitEmpty(spark.sparkContext)
-    LatencyApplication.of(spark.sparkContext).store
+    LatencyApplication.running(spark.sparkContext).store
   }
 
   /** A record from the future, and fewer and younger ones at the end than came in, for one is late. */

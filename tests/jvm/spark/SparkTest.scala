@@ -82,7 +82,7 @@ trait SparkTest extends AnyFunSuite with BeforeAndAfterAll with BeforeAndAfterEa
 
   /** What a user reads of one query or of all, once all that has happened is in it. */
   protected def latencyOf(query: String): JsonNode = {
-    LatencyApplication.of(spark.sparkContext)
+    LatencyApplication.running(spark.sparkContext)
     ListenerBus.awaitEmpty(spark.sparkContext)
     new ObjectMapper().readTree(PythonApi.latencyJson(spark, query))
   }

@@ -46,7 +46,7 @@ final class LatencyPlugin extends SparkPlugin {
 
     /** Only here does the application have its id. A source registered earlier would go by a name without it. */
     override def registerMetrics(appId: String, plugin: PluginContext): Unit = {
-      LatencyApplication.of(context)
+      LatencyApplication.running(context)
       ()
     }
 

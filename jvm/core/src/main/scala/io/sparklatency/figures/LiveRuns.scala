@@ -33,13 +33,17 @@ final class LiveRuns(
   private val endedPlannings = new Newest[Long](10000)
   private val endedRuns = new Newest[String](1000)
   private val batchQueries = new BatchQueriesInProgress
+  private var isClosed = false
 
   /** Hands over the figures of a run of a query, which begin anew with each run. */
   def update[A](owner: MarkOwner)(change: RunFigures => A): A = synchronized {
     change(owner.runId.flatMap(replaced.get).getOrElse(newest(owner)))
   }
 
-  private def newest(owner: MarkOwner): RunFigures = {
+  private def newest(owner: MarkOwner): RunFigures =
+    if (isClosed) new RunFigures(owner, settings.granularity, new Maker(owner)) else kept(owner)
+
+  private def kept(owner: MarkOwner): RunFigures = {
     val name = owner.key.query
     queries.get(name).filter(_.runId != owner.runId).foreach(replace)
     if (!hasRoom) makeRoomBeside(name)
@@ -96,8 +100,9 @@ final class LiveRuns(
     forgetSome()
   }
 
-  /** Nothing of ours is to outlive the application in this process. */
+  /** Nothing of ours is to outlive the application in this process. What comes later shows nowhere, and is not kept. */
   def close(): Unit = synchronized {
+    isClosed = true
     queries.values.foreach(hide)
     queries.clear()
     replaced.clear()
@@ -182,7 +187,7 @@ final class LiveRuns(
   private def hide(query: RunFigures): Unit =
     shown.removed(query.name, query.figures.map { case (node, measures) => node -> measures.keySet }.toMap)
 
-  /** All windows of a query share their samples: its nodes forget together. A run that another has replaced shows nothing new. */
+  /** All windows of a query share their samples: its nodes forget together. A run that is not kept, as one that another has replaced, shows nothing new. */
   private final class Maker(owner: MarkOwner) extends FiguresMaker {
     private def query = owner.key.query
     private def shown =

@@ -69,7 +69,7 @@ object PythonApi {
 
   /** The store when the batches that have ended are in it. */
   private def settled(session: SparkSession): LatencyStore =
-    LatencyApplication.of(session.sparkContext).settledStore()
+    LatencyApplication.running(session.sparkContext).settledStore()
 
   private def find(store: LatencyStore, query: String): QuerySnapshot =
     store.query(query).getOrElse(throw new IllegalArgumentException(NoFigures.of(query, store.queryNames)))

@@ -28,7 +28,7 @@ object DatasetMarks {
     dataset match {
       case classic: Dataset[T @unchecked] =>
         val session = classic.sparkSession
-        LatencyApplication.of(
+        LatencyApplication.running(
           session.sparkContext
         ) // reads the settings of the application: a bad one fails here
         val strategy = LatencyMarkStrategy(LatencyApplication)

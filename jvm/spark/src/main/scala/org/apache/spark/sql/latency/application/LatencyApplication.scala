@@ -155,9 +155,13 @@ object LatencyApplication extends MarkedApplication.Finder {
 
   private var current: Option[(SparkContext, LatencyApplication)] = None
 
-  /** The application of this context. The first call makes it. */
-  override def of(context: SparkContext): LatencyApplication = synchronized {
+  override def of(context: SparkContext): MarkedApplication =
+    if (context.isStopped) MarkedApplication.Ended else running(context)
+
+  /** The application of this context, which has not been stopped. The first call makes it. */
+  def running(context: SparkContext): LatencyApplication = synchronized {
     existing(context).getOrElse {
+      if (context.isStopped) throw new IllegalStateException("the SparkContext has been stopped")
       val application = new LatencyApplication(context)
       current = Some(context -> application)
       application

@@ -85,7 +85,7 @@ final class LatencyExtensions extends SparkSessionExtensionsProvider {
     extensions.injectTableFunction((
       LatencyTable.name,
       new ExpressionInfo(LatencyTable.getClass.getName, LatencyTable.name.funcName),
-      LatencyTable(() => LatencyApplication.of(SparkSession.active.sparkContext).settledStore())
+      LatencyTable(() => LatencyApplication.running(SparkSession.active.sparkContext).settledStore())
     ))
   }
 }

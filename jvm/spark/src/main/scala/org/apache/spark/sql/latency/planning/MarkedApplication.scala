@@ -43,9 +43,21 @@ trait MarkedApplication {
 /** Holds the way to the application of a context. */
 object MarkedApplication {
 
+  /** That of a context that has been stopped. A query may go on for a moment, and plan another batch. Shows nothing of it. */
+  object Ended extends MarkedApplication {
+    override def nameOf(query: StreamExecution, isRunning: UUID => Boolean): String =
+      Option(query.name).getOrElse(query.id.toString)
+    override def taskFigures: TaskFigures = TaskFigures.Nowhere
+    override def planned(figures: LatencyAccumulator): Unit = ()
+    override def planned(nodes: Seq[PlannedNode]): Unit = ()
+    override def leftOut(query: String, run: Option[String], text: String, isChosen: Boolean): Unit = ()
+    override def warned(run: String, problem: String): Unit = ()
+    override def tellOnce(query: String, problem: String): Unit = ()
+  }
+
   /**
-   * Finds the application of a context, and makes it when first asked. It is an object, so that two rules that hold it are
-   * equal. Thread-safe; costs a look-up.
+   * Finds the application of a context, and makes it when first asked; [[Ended]] if the context has been stopped. It is an object, so
+   * that two rules that hold it are equal. Thread-safe; costs a look-up.
    */
   trait Finder {
     def of(context: SparkContext): MarkedApplication
