@@ -30,6 +30,8 @@ object UiFaults {
       null,
       null,
       null,
+      null,
+      null,
       null
     ))
     try body

@@ -103,7 +103,8 @@ private[spark] final class BatchArchive(
     val before = known(key)
     val number = before.fold(0L)(_.batches)
     // Refuses a batch of a newer version, before anything is written.
-    val run = StoredRun(runs.add(key, batch.record, window), batch.committedMs, told + 1)
+    val explained = if (batch.parts == null) before.flatMap(lastExplained) else None
+    val run = StoredRun(runs.add(key, batch.record, window), batch.committedMs, told + 1, explained)
     store.write(new StoredBatch(StoredBatch.key(key, number), batch))
     store.write(run)
     told += 1
@@ -116,6 +117,13 @@ private[spark] final class BatchArchive(
       forgetOldest()
     }
   }
+
+  /** Windows give out records once in many batches, so the batch that tells its parts may have been dropped long since. */
+  private def lastExplained(run: StoredRun): Option[SparkListenerLatencyBatch] =
+    Option(run.explained).orElse(
+      Stored(store, classOf[StoredBatch], StoredBatch.key(run.key, run.batches - 1)).map(_.event)
+        .filter(_.parts != null)
+    )
 
   private def known(key: String): Option[StoredRun] = Stored(store, classOf[StoredRun], key)
 

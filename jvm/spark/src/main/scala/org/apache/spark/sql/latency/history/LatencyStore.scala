@@ -39,7 +39,8 @@ final class LatencyStore private[spark] (
 ) {
   import LatencyStore._
 
-  def isEmpty: Boolean = running.isEmpty && store.count(classOf[StoredRun]) == 0
+  def isEmpty: Boolean =
+    running.isEmpty && store.count(classOf[StoredRun]) == 0 && store.count(classOf[StoredStart]) == 0
 
   /**
    * All queries: the newest run of each, by its name. Every surface shows these. First come those that the application itself
@@ -185,9 +186,8 @@ final class LatencyStore private[spark] (
 
   private def snapshot(run: StoredRun): QuerySnapshot =
     newest(run.key) { stored =>
-      val batches = stored.map(_.event)
-      val last = batches.nextOption()
-      val explained = (last.iterator ++ batches).take(LatencyStore.Looked).find(_.parts != null)
+      val last = stored.map(_.event).nextOption()
+      val explained = last.filter(_.parts != null).orElse(Option(run.explained))
       made.snapshots(run.key, run, last, explained) {
         val lastBatch = last.map(_.record)
         val ofParts = if (explained == last) lastBatch else explained.map(_.record)
@@ -197,9 +197,6 @@ final class LatencyStore private[spark] (
 }
 
 object LatencyStore {
-
-  /** In how many of its last batches a run's parts are looked for. Many runs have none. */
-  private val Looked = 20
 
   /** @param earlier the newest first */
   final case class Runs(queries: Seq[QuerySnapshot], earlier: Seq[EarlierRun])

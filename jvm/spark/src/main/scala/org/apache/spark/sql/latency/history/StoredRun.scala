@@ -9,6 +9,7 @@ import io.sparklatency.figures.NodeSnapshot
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.WindowSettings
 import io.sparklatency.recording.LatencySummary
+import org.apache.spark.sql.latency.SparkListenerLatencyBatch
 import org.apache.spark.sql.latency.StoredNode
 import org.apache.spark.sql.latency.StoredRunMarkers
 import org.apache.spark.sql.latency.StoredTimes
@@ -31,6 +32,8 @@ import org.apache.spark.status.KVUtils.KVIndexParam
  * @param markers its latency markers; none where no batch carried any
  * @param worked the number of the last batch that had records, and `times` who was at work for it
  * @param workedMs when that was committed; null where no batch had records
+ * @param outOfOrder how far records came behind the newest event time; null where nothing is known
+ * @param explained the event of the last batch that told its parts; null where it was the last of all, or none did
  */
 private[spark] final class StoredRun(
     @KVIndexParam val key: String,
@@ -52,7 +55,9 @@ private[spark] final class StoredRun(
     val latestMs: java.util.Map[String, java.lang.Long],
     val usuallyMs: java.lang.Double,
     val markers: StoredRunMarkers,
-    val workedMs: java.lang.Long
+    val workedMs: java.lang.Long,
+    val outOfOrder: Array[Byte],
+    val explained: SparkListenerLatencyBatch
 ) {
 
   /** The figures as they were, without the last batch: that is stored apart, and may have been dropped. */
@@ -86,6 +91,7 @@ private[spark] final class StoredRun(
       times = Option(times).map(_.times(worked)),
       usuallyMs = Option(usuallyMs).map(_.toDouble),
       markers = Option(markers).map(_.snapshot),
+      outOfOrder = Option(outOfOrder).fold(LatencySummary.empty)(LatencySummary.fromBytes(_)),
       workedMs = Option(workedMs).map(_.toLong)
     )
   }
@@ -100,7 +106,12 @@ private[spark] object StoredRun {
   /** The run's id. Batch queries have no runs: all of them are one, under their name. */
   def key(runId: Option[String], name: String): String = runId.getOrElse(name)
 
-  def apply(run: QuerySnapshot, committedMs: Long, told: Long): StoredRun = {
+  def apply(
+      run: QuerySnapshot,
+      committedMs: Long,
+      told: Long,
+      explained: Option[SparkListenerLatencyBatch]
+  ): StoredRun = {
     def stored(nodes: Seq[NodeLatencies]) = nodes.map(StoredNode(_)).toArray
     new StoredRun(
       key(run.runId, run.name),
@@ -122,7 +133,9 @@ private[spark] object StoredRun {
       run.nodes.flatMap(node => node.batchMs.map(ms => node.id -> Long.box(ms))).toMap.asJava,
       run.usuallyMs.map(Double.box).orNull,
       run.markers.map(StoredRunMarkers(_)).orNull,
-      run.workedMs.map(Long.box).orNull
+      run.workedMs.map(Long.box).orNull,
+      Some(run.outOfOrder).filterNot(_.isEmpty).map(_.toBytes).orNull,
+      explained.orNull
     )
   }
 }

@@ -1,0 +1,75 @@
+package org.apache.spark.sql.latency
+
+import java.util.UUID
+
+import io.sparklatency.recording.LatencyRecorder
+import io.sparklatency.recording.LatencySummary
+import io.sparklatency.time.ManualClock
+import org.apache.spark.SecurityManager
+import org.apache.spark.SparkConf
+import org.apache.spark.scheduler.SparkListenerEvent
+import org.apache.spark.sql.latency.history.BatchArchive
+import org.apache.spark.sql.latency.ui.LatencyHistory
+import org.apache.spark.status.AppStatusStore
+import org.apache.spark.ui.SparkUI
+import org.apache.spark.util.kvstore.InMemoryStore
+import org.scalatest.funsuite.AnyFunSuite
+
+/** What a History Server says of a run rests on all of its batches, not on those that are kept. */
+class StoredAnswersSuite extends AnyFunSuite with ArchivedBatches {
+  private val parts = StoredParts("sink", 1, 0, 2, 3, 4, 5, 6, 7)
+  private val admission = StoredAdmission(1, 2, 3, 4, 5, null, null)
+
+  private def explained(number: Long) = batch("run", number).copy(parts = parts, admission = admission)
+
+  private def stored(kept: Int, used: Boolean = false)(events: SparkListenerEvent*): InMemoryStore = {
+    val store = new InMemoryStore
+    val archive = new BatchArchive(store, kept, used = used)
+    events.foreach(archive.onOtherEvent)
+    store
+  }
+
+  private def explaining(kept: Int)(events: SparkListenerEvent*): Option[(Long, Boolean)] =
+    shown(stored(kept)(events: _*)).query("run").flatMap(_.explained)
+      .map(batch => batch.batch -> batch.parts.contains(parts.parts))
+
+  private def silent(numbers: Range): Seq[SparkListenerEvent] =
+    numbers.map(number => batch("run", number.toLong))
+
+  test(
+    "a window gives out records once in many batches: the last batch that did explains them, also when it has gone"
+  ) {
+    for (kept <- Seq(1000, 5)) {
+      assert(explaining(kept)(explained(0)) === Some(0L -> true))
+      assert(explaining(kept)(explained(0) +: silent(1 to 30): _*) === Some(0L -> true))
+      assert(explaining(kept)((explained(0) +: silent(1 to 30)) :+ explained(31): _*) === Some(31L -> true))
+      assert(explaining(kept)(silent(0 to 30): _*) === None)
+    }
+  }
+
+  test("how far records came out of order is that of all since the query started") {
+    def late(number: Long, ms: Long) = {
+      val recorder = new LatencyRecorder(new ManualClock(Committed))
+      recorder.record((Committed - ms) * 1000)
+      batch("run", number).copy(outOfOrder = recorder.summary().toBytes)
+    }
+    def outOfOrder(events: SparkListenerEvent*): LatencySummary =
+      shown(stored(2)(events: _*)).query("run").get.outOfOrder
+    val all = outOfOrder((0 to 9).map(number => late(number.toLong, 1000L * number)): _*)
+    assert((all.count, all.min, all.max) === ((10, Some(0L), Some(9000L))))
+    assert(outOfOrder(batch("run", 0)).isEmpty)
+  }
+
+  test("an application shows the tab that uses us, also where no query of it has figures") {
+    def hasTab(used: Boolean): Boolean = {
+      val run = UUID.randomUUID
+      val store = stored(100, used)(QueryEvents.started(run, run, "failing"), end(run))
+      val conf = new SparkConf(false)
+      val ui =
+        SparkUI.create(None, new AppStatusStore(store), conf, new SecurityManager(conf), "app", "", 0)
+      new LatencyHistory().setupUI(ui)
+      ui.getTabs.exists(_.prefix == "latency")
+    }
+    assert(hasTab(used = true) && !hasTab(used = false))
+  }
+}
