@@ -87,6 +87,24 @@ class CommitLatencySuite extends StreamingTest {
       }
     }
 
+  test("a query that ends in a shuffle has one, too") {
+    val input = stream
+    val counts = newestOfEachSecond(marked(input)).withE2ELatency("sink", "last").repartition(1)
+    val query = counts.writeStream.queryName("shuffled_end").outputMode("update")
+      .foreachBatch { (batch: DataFrame, _: Long) => batch.collect(); clock.advance(30) }.start()
+    try {
+      input.addData(ago(1, 2, 3))
+      processAll(query)
+      assert(commit("sink", query.name).flatMap(_.max) === Some(31))
+    } finally query.stop()
+    for (adaptive <- Seq(true, false)) withSettings("spark.sql.adaptive.enabled" -> adaptive.toString) {
+      val (below, end) = (freshNode(), freshNode())
+      val rows = spark.range(3).select(timestamp_millis(lit(clock.millis() - 5)).as("ts"))
+      run(rows.withE2ELatency(below, "ts").repartition(3).withE2ELatency(end, "ts").repartition(2))
+      assert(Seq(below, end).map(commit(_).flatMap(_.max)) === Seq(None, Some(5)), adaptive)
+    }
+  }
+
   test("a mark inside foreachBatch counts once, whatever is done with its batch") {
     val input = stream
     val query = marked(input).writeStream.queryName("inside").foreachBatch { (batch: DataFrame, _: Long) =>

@@ -5,7 +5,6 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.ColumnarRule
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
-import org.apache.spark.sql.execution.exchange.Exchange
 import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.recording.MarkOperator
 import org.apache.spark.sql.latency.recording.RecordE2ELatency
@@ -24,13 +23,12 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends C
   override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
 
     /**
-     * Spark passes an adaptive plan as a whole before it runs, and then stage by stage. All stages but the last end in an
-     * exchange: they are skipped, because only the whole plan shows which marks are last.
+     * Spark passes an adaptive plan as a whole before it runs, and then stage by stage. All stages but the last are skipped,
+     * because only the whole plan shows which marks are last.
      */
     override def apply(plan: SparkPlan): SparkPlan = {
-      val isWhole = !plan.isInstanceOf[Exchange]
       // Every plan of the session passes here, and none may fail because of us.
-      try if (isWhole && CurrentQuery.hasCommits(session)) {
+      try if (!AdaptiveStage.is(plan) && CurrentQuery.hasCommits(session)) {
           lastMarks(plan).foreach(_.figures.takeAges())
           if (StatefulOperators.isStateful(plan)) firstMarks(plan).foreach(_.figures.takeAgesAtSource())
         }
