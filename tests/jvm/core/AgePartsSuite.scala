@@ -111,4 +111,10 @@ class AgePartsSuite extends AnyFunSuite {
     assert(AgeParts.of(at(7000), None) === None)
     assert(AgeParts.of(stateless.copy(committedMs = 5000), None) === None)
   }
+
+  test("nor where it was set back between the batch before and this one") {
+    def ended(ms: Long) = stateless.copy(admission = stateless.admission.map(_.copy(endedMs = ms)))
+    assert(AgeParts.of(ended(5999), None).nonEmpty)
+    assert(AgeParts.of(ended(6000), None) === None)
+  }
 }

@@ -4,6 +4,7 @@ import io.sparklatency.answer.Cause
 import io.sparklatency.answer.Headline
 import io.sparklatency.answer.Parts
 import io.sparklatency.figures.Batch
+import io.sparklatency.figures.Filling
 import io.sparklatency.figures.Held
 import io.sparklatency.figures.NodeLatencies
 import io.sparklatency.figures.SourceWatermark
@@ -44,6 +45,31 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
     ))
   }
 
+  test("the batch before may have been another than this one: it is what records waited for") {
+    val waited = batch(parts(before = 41000))
+    assert(said(waited.copy(before = Some(Filling(47000, Filling.Node, Seq("source"), 30000)))) === ((
+      "waited-for-the-batch-before",
+      Some("source"),
+      "Records wait for the batch before, 41 s of 41 s (100 %). A batch takes 47 s, 30 s of it at source. Make that faster, or give it " +
+        "more cores."
+    )))
+    val quick = waited.copy(admission = Some(admission.copy(tookMs = 544)))
+    def after(before: Filling) = said(quick.copy(before = Some(before)))
+    assert(after(Filling(20487, Filling.After, Nil, 20000)) === ((
+      "waited-for-the-batch-before",
+      Some("scored"),
+      "Records wait for the batch before, 41 s of 41 s (100 %). The batch before took 20 s, 20 s of it after scored. Make the sink " +
+        "faster, and whatever stands before it without a node."
+    )))
+    val (_, node, text) = after(Filling(20487, Filling.Start, Nil, 19000))
+    assert(node === None && text.endsWith(
+      "The batch before took 20 s, 19 s of it before it reads: offsets, planning, scheduling. Longer batches spend less on it."
+    ))
+    assert(after(Filling(20487, Filling.Stage, Seq("source", "scored"), 19000))._3.endsWith(
+      "The batch before took 20 s, 19 s of it in the stage of source and scored. Make that faster, or give it more cores."
+    ))
+  }
+
   test("where work leads, its longest step is the slowest") {
     assert(said(batch(parts(work = 940), times(40, rest = 10))) === ((
       "slowest-step",
@@ -73,6 +99,17 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
       None,
       "It takes long until a batch begins to read, 940 ms of 1 s (94 %): offsets, planning, scheduling. Fewer files and partitions " +
         "make it shorter."
+    )))
+  }
+
+  test("where a source waits for more records, no step is to blame, and neither is who writes them") {
+    val few = batch(parts(backlog = 940)).copy(admission =
+      Some(admission.copy(limit = Some("minOffsetsPerTrigger")))
+    )
+    assert(said(few) === ((
+      "backlog",
+      None,
+      "Records wait in the backlog, 940 ms of 1 s (94 %): minOffsetsPerTrigger waits for more of them. Lower it, or maxTriggerDelay."
     )))
   }
 

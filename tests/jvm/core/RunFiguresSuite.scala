@@ -1,5 +1,8 @@
 package io.sparklatency
 
+import scala.collection.mutable
+
+import io.sparklatency.figures.Batch
 import io.sparklatency.figures.FiguresListener
 import io.sparklatency.figures.FiguresSettings
 import io.sparklatency.figures.Granularity
@@ -10,6 +13,7 @@ import io.sparklatency.figures.MarkReadings
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeKey
 import io.sparklatency.figures.OperatorLatency
+import io.sparklatency.figures.PlannedNode
 import io.sparklatency.figures.PublishedPart
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.Reading
@@ -17,7 +21,9 @@ import io.sparklatency.figures.ReadingPlace
 import io.sparklatency.figures.TaskAttempt
 import io.sparklatency.figures.TaskId
 import io.sparklatency.figures.TaskPlace
+import io.sparklatency.figures.WorkSource
 import io.sparklatency.recording.LatencyRecorder
+import io.sparklatency.time.ClockOffset
 import io.sparklatency.time.ManualClock
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -174,5 +180,38 @@ class RunFiguresSuite extends AnyFunSuite {
     batch(mark("last", 0)(1))
     batch(mark("source", 0)(1), mark("sink", 1, "source")(1))
     assert(runs.snapshot().head.nodes.map(_.id) === Seq("other", "source", "sink", "last"))
+  }
+
+  test(
+    "how often there is a commit is the median of the last ten, whatever one batch took and however the clock was set"
+  ) {
+    def usually(committed: Long*): Option[Double] = {
+      val runs = new LiveRuns(clock, FiguresSettings(), new Tasks)(_.stopped)
+      runs.update(owner("any")) { query =>
+        for ((at, number) <- committed.zipWithIndex)
+          query.replay(Batch(query.name, None, None, number.toLong, at, at, 0, Map.empty, None, Nil, 0, Nil))
+      }
+      runs.snapshot().head.usuallyMs
+    }
+    assert(usually(Start) === None)
+    assert(usually(Start, Start + 2000, Start + 5000) === Some(2500.0))
+    val each = (0L to 10L).map(Start + 40000 * _)
+    assert(usually(each: _*) === Some(40000.0))
+    assert(usually(each :+ (each.last + 600000): _*) === Some(40000.0))
+    assert(usually(each :+ (each.last + 40000 - 3600000): _*) === Some(40000.0), "an hour back")
+    assert(usually(each :+ (each.last + 40000 + 3600000): _*) === Some(40000.0), "an hour forward")
+    assert(usually(Start, Start - 3600000) === None)
+  }
+
+  test("of what is planned in a batch and never runs, to explain it say, the newest thousand is kept") {
+    val asked = mutable.Set.empty[Long]
+    val source = new WorkSource {
+      override def readings(planning: Long): Map[ReadingPlace, Reading] = { asked += planning; Map.empty }
+      override def offset(executor: String): Option[ClockOffset] = None
+    }
+    val runs = new LiveRuns(clock, FiguresSettings(), new Tasks, work = source)(_.stopped)
+    (1L to 3000L).foreach(planning => runs.planned(Seq(PlannedNode(owner("any"), Set.empty, planning))))
+    runs.snapshot()
+    assert(asked === (2001L to 3000L).toSet)
   }
 }

@@ -57,6 +57,13 @@ class StatusSuite extends AnyFunSuite {
       "Waiting for data to arrive. No batch has been committed yet.")
   }
 
+  test("where the clock was set back behind the last commit, that was right now") {
+    val waiting = query.doing(Some(Activity(12, "Waiting for data to arrive", None, hasData = false)), 1000)
+    assert(waiting.sinceCommitMs === Some(0))
+    assert(said(waiting) ===
+      "Waiting for data to arrive. The last commit was 0 ms ago; usually there is one every 2 s.")
+  }
+
   test("a run that has ended says how") {
     assert(said(query, RunStatus.Finished) === "Finished. 12 batches were committed.")
     assert(said(query.copy(batches = 0), RunStatus.Failed, Some("java.io.IOException: disk full")) ===

@@ -36,6 +36,23 @@ class TriggerSuite extends AnyFunSuite {
     assert(at(13000, each) === Admission(7000, 7000, 7000, 13000, 2000, None, Some(6000)))
   }
 
+  test("what a source leaves that waits for more records was there since the batch before had looked") {
+    def of(startMs: Long, before: Trigger) =
+      Trigger(
+        startMs,
+        5,
+        2000,
+        intervalMs = before.intervalMs,
+        waitsForMore = true
+      ).admission(Some(before.after(None)))
+    val few = Admission(1100, 90985, 90985, 91000, 2000, Some("minOffsetsPerTrigger"), Some(0))
+    assert(of(91000, before) === few)
+    assert(of(91000, before.copy(intervalMs = Some(6000))) ===
+      few.copy(fixedMs = 85000, endedMs = 85000, intervalMs = Some(6000)))
+    assert(of(5001, before) === backToBack, "there was no trigger in between")
+    assert(of(91000, before.copy(limit = Some(offsets))).limit === Some("maxOffsetsPerTrigger"))
+  }
+
   test("a trigger that is not at once and has no interval tells of no other") {
     val once = before.copy(intervalMs = None)
     assert(at(90000, once) === Admission(1100, 1100, 5000, 90000, 2000, None, None))

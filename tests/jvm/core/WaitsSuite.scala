@@ -42,6 +42,19 @@ class WaitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test(
+    "records that came at one time waited for nothing that ended before, and no wait is negative, however long the batch took"
+  ) {
+    for (took <- 1000L to 900000L by 1000L) {
+      val (trigger, committed) = (1000000L, 1000000L + took)
+      val idle = Admission(trigger - 10, trigger - 10, trigger - 10, trigger, took)
+      val ages = Aged.records((-30L to 30L).map(around => committed - trigger - around): _*)
+      val waits = Waits.of(ages, committed, idle, trigger + 200.0).get
+      assert(waits.all.forall(_ >= 0) && waits.all.forall(_ <= 230), s"$took: $waits")
+      assert(math.abs(waits.whole - 200) < 1e-3)
+    }
+  }
+
+  test(
     "waits add up to the mean age at the first read, exactly, and each is within 1 % of the oldest age"
   ) {
     val times =

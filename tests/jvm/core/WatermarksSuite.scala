@@ -29,6 +29,8 @@ class WatermarksSuite extends AnyFunSuite {
       Some(75000),
       orders
     ))) === "At the last commit the watermark was 18 s behind the clock.")
+    assert(said(Some(batch(Some(105000), orders)), atMs = Some(100000)) ===
+      "The watermark is 5 s ahead of the clock.")
     assert(said(Some(batch(None, orders))) === "The watermark has not moved yet.")
     assert(said(Some(batch(None))) === "The query has no watermark.")
     assert(said(None) === "No batch with a marked node has told of a watermark yet.")

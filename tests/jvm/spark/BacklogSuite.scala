@@ -11,7 +11,7 @@ import org.apache.spark.sql.DataFrame
 import org.scalactic.Tolerance._
 
 /** Which records a limit left behind, of a query that reads a file a batch. By the clock on the wall, as Spark's progress is. */
-class BacklogSuite extends StreamingTest {
+class BacklogSuite extends StreamingTest with Patient {
 
   /**
    * The parts of the age of the records in the last of some files, which were last changed at these times, where more come while the
@@ -67,6 +67,31 @@ class BacklogSuite extends StreamingTest {
       val now = System.currentTimeMillis
       val left = codes(parts("came_first", "latestFirst" -> "true")(now - 20000, now - 10000)(now + 3600000))
       assert(left.contains("backlog"), left)
+    }
+  }
+
+  test("what a source keeps until there is more of it waits in the backlog, and did not arrive old") {
+    byTheWall {
+      val read = spark.readStream.format(classOf[HesitantSource].getName).load()
+      (1 to 2).foreach(_ => HesitantSource.add())
+      val query = start(read.withE2ELatency("source", "value"), "hesitant")
+      try {
+        processAll(query)
+        HesitantSource.add()
+        val (alone, looked) = (System.currentTimeMillis, HesitantSource.looks.get)
+        eventually(assert(HesitantSource.looks.get > looked + 200))
+        val waited = System.currentTimeMillis - alone
+        HesitantSource.add()
+        processAll(query)
+        val told = latencyOf("hesitant").get("queries").get(0).get("parts").get("of").elements.asScala
+          .map(part => part.get("code").asText -> part.get("ms").asDouble).toMap
+        // Of two records one waited.
+        assert(
+          told.get("backlog").exists(ms => ms > waited / 2 - 500 && ms < waited / 2 + 500),
+          s"$waited: $told"
+        )
+        assert(told.getOrElse("arrived-old", 0.0) < 500, s"$waited: $told")
+      } finally query.stop()
     }
   }
 }

@@ -2,10 +2,11 @@ package io.sparklatency.answer
 
 import io.sparklatency.figures.Admission
 import io.sparklatency.figures.Batch
+import io.sparklatency.figures.Filling
 import io.sparklatency.figures.Held
 import io.sparklatency.figures.WatermarkKind
+import io.sparklatency.path.BatchFilling
 import io.sparklatency.path.LatencyPath
-import io.sparklatency.path.OperatorPath
 
 /**
  * What makes records old: the part of their age that leads, and what makes it lead. Where records wait for the batch before, that
@@ -39,6 +40,7 @@ object Cause {
   ): Option[Cause] = for {
     age <- batch.parts
     admission <- batch.admission
+    filling <- BatchFilling.of(batch)
     leading <- parts.of.filter(_.ms > 0).maxByOption(_.ms)
     // What is negative takes no time, and has no share.
     whole = parts.of.map(_.ms.max(0)).sum
@@ -49,7 +51,6 @@ object Cause {
       batch.nodes.find(_.id == age.end).flatMap(_.timestamp).fold("")(column =>
         s", by ${Readable.name(column)}"
       )
-    lazy val filling = fillingOf(batch, admission, age.end)
     def because(nodes: Seq[String], before: String, after: String): Cause =
       Cause(
         leading,
@@ -65,18 +66,26 @@ object Cause {
             "writes them, and at their clock.",
           ""
         )
+      case Parts.Backlog if admission.waitsForMore =>
+        because(
+          Nil,
+          s"Records wait in the backlog, $figures: ${Admission.Fewest} waits for more of them. Lower it, or maxTriggerDelay.",
+          ""
+        )
       case Parts.Backlog =>
         val limit = admission.limit.fold("a limit")(Readable.name(_))
+        val by = filled(filling, EachTakes, age.end)
         because(
-          filling.nodes,
-          s"Records wait in the backlog, $figures: $limit admits no more. ${filling.before}",
-          s"${filling.after} Raise the limit, or make the batch faster."
+          by.nodes,
+          s"Records wait in the backlog, $figures: $limit admits no more. ${by.before}",
+          s"${by.after} Raise the limit, or make the batch faster."
         )
       case Parts.BatchBefore =>
+        val by = filledBefore(batch, filling, age.end)
         because(
-          filling.nodes,
-          s"Records wait for the batch before, $figures. ${filling.before}",
-          s"${filling.after} ${filling.remedy}"
+          by.nodes,
+          s"Records wait for the batch before, $figures. ${by.before}",
+          s"${by.after} ${by.remedy}"
         )
       case Parts.Trigger =>
         val every = admission.intervalMs.filter(_ > 0).fold("")(ms =>
@@ -113,38 +122,40 @@ object Cause {
 
   private val Faster = "Make that faster, or give it more cores."
 
-  /** What fills a batch: words about it, and the nodes to name in their midst. */
-  private final case class Filling(nodes: Seq[String], before: String, after: String, remedy: String)
+  /** Words about what fills a batch, the nodes to name in their midst, and what to do. */
+  private final case class Filled(nodes: Seq[String], before: String, after: String, remedy: String)
 
-  /** Of the start of a batch, the steps of its work, and what comes after: the longest. */
-  private def fillingOf(batch: Batch, admission: Admission, end: String): Filling = {
-    val took = admission.tookMs.toDouble
-    val path = batch.times.map(new OperatorPath(_))
-    val firstReadMs = batch.firstReadMs.getOrElse(admission.startMs.toDouble)
-    val start = firstReadMs - admission.startMs
-    val step = path.flatMap(_.longest)
-    val after = path.fold(took)(_.behind(admission.startMs + took))
-    def taking(ms: Double) =
-      s"A batch takes ${Readable.duration(took)}, ${Readable.duration(ms.min(took))} of it"
-    step.filter(step => step.ms >= start && step.ms >= after) match {
-      case Some(step) if step.nodes.nonEmpty =>
-        val where = if (step.kind == OperatorPath.Node) "at" else "in the stage of"
-        Filling(step.nodes, s"${taking(step.ms)} $where ", ".", Faster)
-      case _ if after >= start =>
-        Filling(
-          Seq(end),
-          s"${taking(after)} after ",
+  /** @param end the node that the records left last */
+  private def filled(filling: Filling, batch: String, end: String): Filled = {
+    val took = s"$batch ${Readable.duration(filling.tookMs)}, ${Readable.duration(filling.ms)} of it"
+    filling.kind match {
+      case Filling.Node => Filled(filling.nodes, s"$took at ", ".", Faster)
+      case Filling.Stage => Filled(filling.nodes, s"$took in the stage of ", ".", Faster)
+      case Filling.After =>
+        val nodes = if (filling.nodes.isEmpty) Seq(end) else filling.nodes
+        Filled(
+          nodes,
+          s"$took after ",
           ".",
           "Make the sink faster, and whatever stands before it without a node."
         )
-      case _ => Filling(
-          Nil,
-          s"${taking(start)} before it reads: offsets, planning, scheduling.",
-          "",
-          "Longer batches spend less on it."
-        )
+      case Filling.Start =>
+        val before = s"$took before it reads: offsets, planning, scheduling."
+        Filled(Nil, before, "", "Longer batches spend less on it.")
     }
   }
+
+  /** What fills the batch that records waited for. It may have been another than most. */
+  private def filledBefore(batch: Batch, own: Filling, end: String): Filled = {
+    val before = batch.before.getOrElse(own)
+    val isAnother = before.tookMs > Alike * own.tookMs
+    filled(before, if (isAnother) "The batch before took" else EachTakes, end)
+  }
+
+  private val EachTakes = "A batch takes"
+
+  /** Up to so many times as long is like the next one. */
+  private val Alike = 2
 
   /** When records leave the state of a node, and what makes that earlier. Of a join, also when the other side has a match. */
   private def leaving(batch: Batch, node: String, advice: Option[WatermarkAdvice]): String = {

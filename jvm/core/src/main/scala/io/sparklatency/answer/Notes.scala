@@ -58,7 +58,7 @@ private[answer] object Notes {
 
   /** How long ago the last batches of these nodes were committed, where that is known. */
   private def ago(query: QuerySnapshot, nodes: Seq[NodeSnapshot]): String = {
-    val ages = for (at <- query.atMs.toSeq; then <- nodes.flatMap(_.batchMs)) yield at - then
+    val ages = for (at <- query.atMs.toSeq; then <- nodes.flatMap(_.batchMs)) yield (at - then).max(0)
     if (ages.isEmpty) ""
     else
       s", ${Seq(ages.min, ages.max).map(ms => Readable.duration(ms.toDouble)).distinct.mkString(" to ")} ago"

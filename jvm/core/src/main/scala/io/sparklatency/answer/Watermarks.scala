@@ -11,7 +11,9 @@ object Watermarks {
     if (query.lastBatch.isEmpty) "No batch with a marked node has told of a watermark yet."
     else if (query.lastBatch.forall(_.watermarks.isEmpty)) "The query has no watermark."
     else query.watermarkLagMs.fold("The watermark has not moved yet.") { ms =>
-      val behind = s"${Readable.duration(ms.toDouble)} behind the clock"
+      val behind =
+        if (ms < 0) s"${Readable.duration(-ms.toDouble)} ahead of the clock"
+        else s"${Readable.duration(ms.toDouble)} behind the clock"
       if (query.atMs.nonEmpty) s"The watermark is $behind."
       else s"At the last commit the watermark was $behind."
     }

@@ -21,6 +21,9 @@ final case class Admission(
     intervalMs: Option[Long] = None
 ) {
 
+  /** Whether a source had records, and waited for more of them. */
+  def waitsForMore: Boolean = limit.contains(Admission.Fewest)
+
   /** Where one wait ends and the next begins, in order: what is told out of order took no time. */
   private[figures] def bounds(firstReadMs: Double): Seq[Double] =
     Seq(math.min(sinceMs, fixedMs), fixedMs, endedMs, startMs).map(_.toDouble).appended(firstReadMs)
@@ -28,6 +31,9 @@ final case class Admission(
 }
 
 object Admission {
+
+  /** The option of Kafka's that has it wait until there are so many records. */
+  val Fewest = "minOffsetsPerTrigger"
 
   /** Of the first batch of a run: what is older than its trigger came before the query ran. */
   def first(startMs: Long, tookMs: Long): Admission = Admission(startMs, startMs, startMs, startMs, tookMs)

@@ -28,7 +28,7 @@ object AgeParts {
    */
   def of(batch: Batch, cameIn: Option[Waits]): Option[AgeParts] = for {
     admission <- batch.admission
-    firstReadMs <- batch.firstReadMs if areInOrder(admission.startMs, firstReadMs, batch.committedMs)
+    firstReadMs <- batch.firstReadMs if areInOrder(admission, firstReadMs, batch.committedMs)
     end <- batch.slowestEnd
     age = end(Measure.E2ELatency)
     committed = end(Measure.Commit)
@@ -49,9 +49,11 @@ object AgeParts {
     }
   }
 
-  /** They are not where the clock was set meanwhile. */
-  private def areInOrder(startMs: Long, firstReadMs: Double, committedMs: Long): Boolean =
-    startMs - firstReadMs < ClockSlackMs && firstReadMs - committedMs < ClockSlackMs
+  /** They are not where the clock was set back meanwhile. */
+  private def areInOrder(admission: Admission, firstReadMs: Double, committedMs: Long): Boolean = {
+    val times = Seq(admission.endedMs.toDouble, admission.startMs.toDouble, firstReadMs, committedMs.toDouble)
+    times.zip(times.drop(1)).forall { case (earlier, later) => earlier - later < ClockSlackMs }
+  }
 
   /** How far the clocks of two executors may be apart where nobody compares them. */
   private val ClockSlackMs = 1000

@@ -20,6 +20,7 @@ import io.sparklatency.recording.LatencySummary
  * @param execution   the id under which Spark's page of SQL queries shows it
  * @param outOfOrder  how far its records came behind the newest event time of the batches before, where that is known
  * @param markers     the latency markers that it carried; none where it carried none
+ * @param before      what filled the batch before it, where that had nodes
  */
 final case class Batch(
     query: String,
@@ -40,7 +41,8 @@ final case class Batch(
     parts: Option[AgeParts] = None,
     execution: Option[Long] = None,
     outOfOrder: Option[LatencySummary] = None,
-    markers: Option[BatchMarkers] = None
+    markers: Option[BatchMarkers] = None,
+    before: Option[Filling] = None
 ) {
 
   /** When its first task began to read. */

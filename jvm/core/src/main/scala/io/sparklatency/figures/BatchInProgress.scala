@@ -66,3 +66,9 @@ private final class BatchInProgress {
     }
   }
 }
+
+private object BatchInProgress {
+
+  /** Marks are planned that never run, to explain them say. */
+  val Kept = 1000
+}

@@ -18,7 +18,7 @@ private final class BatchQueriesInProgress {
   /** A plan may be about to run. */
   def planned(nodes: Seq[PlannedNode]): Unit = {
     progress.planned(nodes)
-    progress.keep(Kept)
+    progress.keep(BatchInProgress.Kept)
   }
 
   /** An execution runs these stages, beside those that it has run. */

@@ -14,7 +14,7 @@ import io.sparklatency.recording.LatencySummary
  * @param covers    what the window of its figures covers
  * @param times     who was at work for the last batch that had records
  * @param explained the last batch of which it is known what made its records old
- * @param usuallyMs how long it was from one commit to the next in the last ten
+ * @param usuallyMs how long it was from one commit to the next, in the middle of the last ten
  * @param atMs      the instant, of a run that goes on in this process
  * @param activity  what the run did then
  * @param soFar     who was at work for the batch in progress, up to now; none where no batch ends
@@ -45,9 +45,10 @@ final case class QuerySnapshot(
     workedMs: Option[Long] = None
 ) {
 
-  /** How long ago the last batch was committed. */
+  /** How long ago the last batch was committed; 0 where the clock has been set back behind that. */
   def sinceCommitMs: Option[Long] =
-    for (at <- atMs; committed <- lastBatch.map(_.committedMs).orElse(unmarkedMs)) yield at - committed
+    for (at <- atMs; committed <- lastBatch.map(_.committedMs).orElse(unmarkedMs))
+      yield (at - committed).max(0)
 
   /** Whether batches of the run were committed, and none of its nodes has figures: nobody knows how long they take usually. */
   def isUnmarked: Boolean = unmarkedMs.nonEmpty || batches == 0 && activity.exists(_.hasBatches)

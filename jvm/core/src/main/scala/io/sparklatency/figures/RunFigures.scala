@@ -52,6 +52,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   /** A plan is about to run: the way of its records is known before the first of them comes. */
   def planned(nodes: Seq[PlannedNode]): Unit = {
     progress.planned(nodes)
+    progress.keep(BatchInProgress.Kept)
     markers.planned(nodes)
     passedOn ++= nodes.flatMap(_.upstream)
     planned = NodeLatencies.ordered(planned, nodes.map(_.id).distinct)
@@ -110,6 +111,9 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     else batch.add(place, readings.flatMap(_.ages))
     if (granularity == Granularity.Subtask) addToTasks(mark, others, readings)
   }
+
+  /** The batch that was committed before this one, where it had marks. */
+  def before(batch: Batch): Option[Batch] = lastBatch.filter(_.batch == batch.batch - 1)
 
   /** The results of a batch are committed. None if it is not the one that ran. */
   def commit(id: Long)(complete: Batch => Batch): Option[Batch] =
@@ -278,10 +282,16 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     make.window,
     times,
     explained,
-    Option.when(commits.size > 1)((commits.last - commits.head).toDouble / (commits.size - 1)),
+    usuallyMs,
     outOfOrder = outOfOrder,
     workedMs = workedMs
   )
+
+  /** The median: one batch that took long, or a clock that was set, makes it no other. */
+  private def usuallyMs: Option[Double] = {
+    val spans = commits.zip(commits.drop(1)).map { case (one, next) => next - one }.filter(_ >= 0).sorted
+    Option.when(spans.nonEmpty)((spans((spans.size - 1) / 2) + spans(spans.size / 2)) / 2.0)
+  }
 
   /** Until the first plan is known, no node is known to have others downstream. */
   private def isShown(node: String): Boolean = granularity != Granularity.Single || !passedOn.contains(node)

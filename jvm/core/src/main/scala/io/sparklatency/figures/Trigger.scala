@@ -12,6 +12,7 @@ package io.sparklatency.figures
  * @param limitedSinceMs since when a limit has left records behind
  * @param cameMs         when the first of the files that it read had come, by the clock of their file system, of a query that reads files
  * @param isNewestFirst  whether it read those that came last before others
+ * @param waitsForMore   whether a source may not read before there are more records: see [[Admission.Fewest]]
  */
 final case class Trigger(
     startMs: Long,
@@ -21,7 +22,8 @@ final case class Trigger(
     intervalMs: Option[Long] = None,
     limitedSinceMs: Option[Long] = None,
     cameMs: Option[Long] = None,
-    isNewestFirst: Boolean = false
+    isNewestFirst: Boolean = false,
+    waitsForMore: Boolean = false
 ) {
   import Trigger._
 
@@ -40,13 +42,15 @@ final case class Trigger(
     before.fold(Admission.first(startMs, tookMs)) { before =>
       val idle = idleSince(before)
       val fixed = idle.getOrElse(before.fixedMs)
+      // A source that waits for more records says, too, that there is nothing new.
+      val few = Option.when(waitsForMore && idle.nonEmpty)(Admission.Fewest)
       Admission(
-        limitedBefore(before).getOrElse(fixed),
+        limitedBefore(before).orElse(few.map(_ => before.fixedMs)).getOrElse(fixed),
         fixed,
         idle.getOrElse(before.endedMs),
         startMs,
         tookMs,
-        before.limit.map(_.option),
+        few.orElse(before.limit.map(_.option)),
         intervalMs
       )
     }

@@ -51,11 +51,19 @@ final class LatencySummary private (
     if (count == 0) latencies.map(_ => 0L)
     else Percentiles.countsUpTo(latencies, encoded).toSeq
 
-  /** By how much records exceed this latency, on average over all records: those below it count as 0. Within 1 % of the latency. */
+  /**
+   * By how much records exceed this latency, on average over all records: those below it count as 0. Within 1 % of the latency, and never
+   * more for a higher one: where latencies lie closer together than a bucket is wide, what they can be at all tells more than the buckets.
+   */
   def meanBeyond(ms: Double): Double =
     if (count == 0 || ms >= highest) 0
-    else if (ms <= lowest) avg.fold(0.0)(_ - ms)
-    else Percentiles.sumBeyond(ms, encoded) / count
+    else avg.fold(0.0) { avg =>
+      if (ms <= lowest) avg - ms
+      else {
+        val most = (highest - ms) * (avg - lowest) / (highest - lowest).toDouble
+        (Percentiles.sumBeyond(ms, encoded) / count).min(most).max(avg - ms).max(0)
+      }
+    }
 
   /** What [[LatencySummary.fromBytes]] reads: tasks send it to the driver, and events carry it into the event log. */
   def toBytes: Array[Byte] = SummaryFormat.write(this)

@@ -44,7 +44,8 @@ final case class SparkListenerLatencyBatch(
     @JsonInclude(JsonInclude.Include.NON_NULL) parts: StoredParts = null,
     @JsonInclude(JsonInclude.Include.NON_NULL) execution: java.lang.Long = null,
     @JsonInclude(JsonInclude.Include.NON_NULL) outOfOrder: Array[Byte] = null,
-    @JsonInclude(JsonInclude.Include.NON_NULL) markers: StoredMarkers = null
+    @JsonInclude(JsonInclude.Include.NON_NULL) markers: StoredMarkers = null,
+    @JsonInclude(JsonInclude.Include.NON_NULL) before: StoredFilling = null
 ) extends SparkListenerEvent {
 
   /** The batch. A version that this sparklatency does not know is a `NewerFormatException`. Decodes each node's summaries. */
@@ -69,7 +70,8 @@ final case class SparkListenerLatencyBatch(
       Option(parts).map(_.parts),
       Option(execution).map(_.toLong),
       Option(outOfOrder).map(LatencySummary.fromBytes(_)),
-      Option(markers).map(_.markers)
+      Option(markers).map(_.markers),
+      Option(before).flatMap(_.filling)
     )
   }
 
@@ -83,7 +85,8 @@ final case class SparkListenerLatencyBatch(
       admission = null,
       parts = null,
       outOfOrder = null,
-      markers = null
+      markers = null,
+      before = null
     )
   }
 }
@@ -110,7 +113,8 @@ object SparkListenerLatencyBatch {
     record.parts.map(StoredParts(_)).orNull,
     record.execution.map(Long.box).orNull,
     record.outOfOrder.map(_.toBytes).orNull,
-    record.markers.map(StoredMarkers(_)).orNull
+    record.markers.map(StoredMarkers(_)).orNull,
+    record.before.map(StoredFilling(_)).orNull
   )
 }
 

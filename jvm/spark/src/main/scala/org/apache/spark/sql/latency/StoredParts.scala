@@ -2,6 +2,7 @@ package org.apache.spark.sql.latency
 
 import io.sparklatency.figures.Admission
 import io.sparklatency.figures.AgeParts
+import io.sparklatency.figures.Filling
 import io.sparklatency.figures.Waits
 
 /** What held back the records of a batch, in its event: an [[Admission]] in types that Jackson reads as it wrote them. Field names stand in event logs. */
@@ -63,4 +64,18 @@ object StoredParts {
       parts.commit
     )
   }
+}
+
+/** What filled the batch before, in an event: a [[Filling]], in milliseconds. Field names stand in event logs. */
+final case class StoredFilling(tookMs: Double, kind: String, nodes: Array[String], ms: Double) {
+
+  /** None of a kind that this sparklatency does not know. */
+  def filling: Option[Filling] =
+    Filling.kinds.find(_.name == kind).map(Filling(tookMs, _, nodes.toSeq, ms))
+}
+
+/** Writes it as an event has it. */
+object StoredFilling {
+  def apply(filling: Filling): StoredFilling =
+    StoredFilling(filling.tookMs, filling.kind.name, filling.nodes.toArray, filling.ms)
 }

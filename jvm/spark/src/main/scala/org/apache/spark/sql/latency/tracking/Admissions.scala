@@ -11,6 +11,7 @@ import org.apache.spark.sql.connector.read.streaming.CompositeReadLimit
 import org.apache.spark.sql.connector.read.streaming.ReadLimit
 import org.apache.spark.sql.connector.read.streaming.ReadMaxFiles
 import org.apache.spark.sql.connector.read.streaming.ReadMaxRows
+import org.apache.spark.sql.connector.read.streaming.ReadMinRows
 import org.apache.spark.sql.connector.read.streaming.SupportsAdmissionControl
 import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
@@ -72,7 +73,8 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
       limitOf(progress, known),
       known.intervalMs,
       cameMs = known.cameMs,
-      isNewestFirst = known.isNewestFirst
+      isNewestFirst = known.isNewestFirst,
+      waitsForMore = known.limits.values.exists(waitsForMore)
     ).after(known.before)
     // Of the next trigger nothing is known yet: it may find no file.
     runs(run) = known.copy(files = 0, cameMs = None, before = Some(trigger))
@@ -104,6 +106,13 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
       name <- nameOf(limit, isBehind, run.files)
     } yield Trigger.Limit(name, isBehind)
     limits.find(_.isCertain).orElse(limits.headOption)
+  }
+
+  /** Whether a source reads only when there are so many records, or when it has waited for long. */
+  private def waitsForMore(limit: ReadLimit): Boolean = limit match {
+    case _: ReadMinRows => true
+    case several: CompositeReadLimit => several.getReadLimits.exists(waitsForMore)
+    case _ => false
   }
 
   private def nameOf(limit: ReadLimit, isBehind: Boolean, files: Int): Option[String] = limit match {

@@ -10,6 +10,7 @@ import io.sparklatency.figures.Batch
 import io.sparklatency.figures.LiveRuns
 import io.sparklatency.figures.OpenBatch
 import io.sparklatency.figures.RunFigures
+import io.sparklatency.path.BatchFilling
 import org.apache.spark.Success
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerEvent
@@ -180,16 +181,19 @@ private[latency] final class LatencyTracker(
   /** A micro-batch is over: its sink has taken the results. */
   private def committed(progress: StreamingQueryProgress): Unit = {
     val admission = admissions.of(progress)
-    runs.ofRun(progress.runId.toString)(_.commit(progress.batchId) { batch =>
-      batch.copy(
-        admission = Some(admission),
-        startMs = Instant.parse(progress.timestamp).toEpochMilli,
-        inputRows = progress.numInputRows,
-        durationsMs = progress.durationMs.asScala.view.mapValues(_.toLong).toMap,
-        watermarkMs =
-          Option(progress.eventTime.get("watermark")).map(Instant.parse(_).toEpochMilli).filter(_ > 0),
-        droppedLate = progress.stateOperators.map(_.numRowsDroppedByWatermark).sum
-      )
-    }).flatten.foreach(post)
+    runs.ofRun(progress.runId.toString)(run =>
+      run.commit(progress.batchId) { batch =>
+        batch.copy(
+          admission = Some(admission),
+          before = run.before(batch).flatMap(BatchFilling.of),
+          startMs = Instant.parse(progress.timestamp).toEpochMilli,
+          inputRows = progress.numInputRows,
+          durationsMs = progress.durationMs.asScala.view.mapValues(_.toLong).toMap,
+          watermarkMs =
+            Option(progress.eventTime.get("watermark")).map(Instant.parse(_).toEpochMilli).filter(_ > 0),
+          droppedLate = progress.stateOperators.map(_.numRowsDroppedByWatermark).sum
+        )
+      }
+    ).flatten.foreach(post)
   }
 }

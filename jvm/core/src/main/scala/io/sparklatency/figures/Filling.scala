@@ -1,0 +1,31 @@
+package io.sparklatency.figures
+
+/**
+ * What a batch spent most of its time on, by the driver's clock.
+ *
+ * @param tookMs how long it took in all
+ * @param kind   what it was
+ * @param nodes  whose step it was, or behind which; none of what comes before the first read
+ * @param ms     how long that took, of all
+ */
+final case class Filling(tookMs: Double, kind: Filling.Kind, nodes: Seq[String], ms: Double)
+
+object Filling {
+
+  /** @param name in events */
+  sealed abstract class Kind(val name: String) extends Product with Serializable
+
+  /** Offsets, planning, scheduling, until the first read. */
+  case object Start extends Kind("start")
+
+  /** The operators between a node and the one before it. */
+  case object Node extends Kind("node")
+
+  /** A stage, whose nodes cannot be told apart. */
+  case object Stage extends Kind("stage")
+
+  /** What comes after the last node: the sink, and whatever stands before it without a node. */
+  case object After extends Kind("after")
+
+  val kinds: Seq[Kind] = Seq(Start, Node, Stage, After)
+}

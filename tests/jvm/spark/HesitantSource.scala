@@ -1,0 +1,99 @@
+package io.sparklatency.spark
+
+import java.util
+import java.util.concurrent.atomic.AtomicInteger
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.connector.catalog.SupportsRead
+import org.apache.spark.sql.connector.catalog.Table
+import org.apache.spark.sql.connector.catalog.TableCapability
+import org.apache.spark.sql.connector.catalog.TableProvider
+import org.apache.spark.sql.connector.expressions.Transform
+import org.apache.spark.sql.connector.read.InputPartition
+import org.apache.spark.sql.connector.read.PartitionReader
+import org.apache.spark.sql.connector.read.PartitionReaderFactory
+import org.apache.spark.sql.connector.read.Scan
+import org.apache.spark.sql.connector.read.ScanBuilder
+import org.apache.spark.sql.connector.read.streaming.MicroBatchStream
+import org.apache.spark.sql.connector.read.streaming.Offset
+import org.apache.spark.sql.connector.read.streaming.ReadLimit
+import org.apache.spark.sql.connector.read.streaming.SupportsAdmissionControl
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.TimestampType
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+/** A stream of timestamps that waits until there are two more, as Kafka's does with `minOffsetsPerTrigger`. */
+class HesitantSource extends TableProvider {
+  override def inferSchema(options: CaseInsensitiveStringMap): StructType = HesitantSource.schema
+
+  override def getTable(
+      schema: StructType,
+      partitioning: Array[Transform],
+      properties: util.Map[String, String]
+  ): Table = new HesitantSource.Timestamps
+}
+
+object HesitantSource {
+  private val schema = new StructType().add("value", TimestampType)
+  @volatile private var millis = Vector.empty[Long]
+
+  /** How often Spark has asked for more. */
+  val looks = new AtomicInteger
+
+  /** Adds one of now. */
+  def add(): Unit = synchronized(millis :+= System.currentTimeMillis)
+
+  private final class Timestamps extends Table with SupportsRead {
+    override def name(): String = "timestamps"
+    override def schema(): StructType = HesitantSource.schema
+    override def capabilities(): util.Set[TableCapability] = Set(TableCapability.MICRO_BATCH_READ).asJava
+
+    override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = () =>
+      new Scan {
+        override def readSchema(): StructType = HesitantSource.schema
+        override def toMicroBatchStream(checkpoint: String): MicroBatchStream = new Hesitant
+      }
+  }
+
+  private final case class So(many: Int) extends Offset {
+    override def json(): String = many.toString
+  }
+
+  private final case class Slice(micros: Seq[Long]) extends InputPartition
+
+  private final class Hesitant extends MicroBatchStream with SupportsAdmissionControl {
+    override def getDefaultReadLimit: ReadLimit =
+      ReadLimit.compositeLimit(Array(ReadLimit.minRows(2, 3600000), ReadLimit.maxRows(1000)))
+    override def initialOffset(): Offset = So(0)
+    override def latestOffset(): Offset = throw new UnsupportedOperationException
+    override def latestOffset(start: Offset, limit: ReadLimit): Offset = {
+      looks.incrementAndGet()
+      val all = millis.size
+      if (all - deserializeOffset(start.json).many < 2) start else So(all)
+    }
+    override def deserializeOffset(json: String): So = So(json.toInt)
+    override def commit(end: Offset): Unit = ()
+    override def stop(): Unit = ()
+
+    override def planInputPartitions(start: Offset, end: Offset): Array[InputPartition] = {
+      def many(offset: Offset) = deserializeOffset(offset.json).many
+      Array(Slice(millis.slice(many(start), many(end)).map(_ * 1000)))
+    }
+    override def createReaderFactory(): PartitionReaderFactory = {
+      case Slice(micros) => new PartitionReader[InternalRow] {
+          private val rows = micros.iterator
+          private var row = InternalRow.empty
+          override def next(): Boolean = {
+            val has = rows.hasNext
+            if (has) row = InternalRow(rows.next())
+            has
+          }
+          override def get(): InternalRow = row
+          override def close(): Unit = ()
+        }
+      case other => throw new IllegalArgumentException(other.toString)
+    }
+  }
+}
