@@ -163,6 +163,17 @@ class ActionMatrixSuite extends MatrixTest {
     assertAges(other, ages(76 to 100) ++ ages(1 to 100))
   }
 
+  test("what is cached counts once, also where it is lost and computed anew") {
+    val id = freshNode()
+    val persisted = mark(rows(100), id).persist()
+    try {
+      persisted.count()
+      spark.sparkContext.getPersistentRDDs.values.foreach(_.unpersist(blocking = true))
+      assert(persisted.filter("id >= 0").count() === 100)
+      assertAges(id, ages(1 to 100))
+    } finally persisted.unpersist()
+  }
+
   test("CACHE TABLE counts once, and reading the table counts nothing") {
     val id = freshNode()
     mark(rows(10), id).createOrReplaceTempView("actions_source")
