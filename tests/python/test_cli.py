@@ -83,3 +83,14 @@ def test_a_picture_that_has_no_place_is_refused_before_the_demo_runs() -> None:
 
 def test_importing_the_package_imports_no_pyspark() -> None:
     assert python("import sys, sparklatency.cli; print('pyspark' in sys.modules)") == "False\n"
+
+
+def test_it_starts_where_types_of_click_take_no_type() -> None:
+    """As before click 8.4."""
+    script = """
+    import click
+    click.ParamType.__class_getitem__ = None
+    from sparklatency.cli import main
+    main(["jar"])
+    """
+    assert python(script) == f"{jar_path()}\n"

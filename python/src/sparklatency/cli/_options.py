@@ -17,6 +17,10 @@ from sparklatency.words import NOTHING, cut, names
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    _Milliseconds = click.ParamType[int]
+else:
+    _Milliseconds = click.ParamType  # which takes no type before click 8.4
+
 F = TypeVar("F", bound="Callable[..., Any]")
 
 MISSED = 3
@@ -44,7 +48,7 @@ def application(command: F) -> F:
     return _URL(_APP(command))
 
 
-class Duration(click.ParamType[int]):
+class Duration(_Milliseconds):
     """A duration such as 500ms, 5s or 2m, in milliseconds."""
 
     name = "duration"
