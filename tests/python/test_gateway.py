@@ -116,6 +116,21 @@ def test_what_is_planned_when_the_session_has_stopped_shows_nowhere() -> None:
     )
     assert "LatencyMark node" in planned
     assert beans == "[]"
+def test_a_setting_that_is_not_valid_is_no_lack_of_figures() -> None:
+    """With the jar alone it shows first where figures are read."""
+    told = said(
+        f"""
+    builder.config("spark.jars", "{jar_path()}").config("spark.sparklatency.num.samples", "many")
+    spark = builder.getOrCreate()
+    say(latency)
+    say(lambda: latency("orders"))
+    query = spark.readStream.format("rate").load().writeStream.queryName("orders").format("noop").start()
+    say(lambda: latency(query))
+    spark.stop()
+    """
+    )
+    problem = "spark.sparklatency.num.samples=many is not valid: a whole number from 1 to 100 is allowed"
+    assert told == [problem] * 3
 
 
 def test_reading_without_pyspark_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

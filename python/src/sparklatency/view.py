@@ -180,8 +180,9 @@ def latency(
             has a lone surrogate).
         NoFiguresError: no query of the name or id that was given has been measured, and none is running in
             this session.
-        SparkLatencyError: no session is running, it has no jar of sparklatency, or it is Spark Connect's; or
-            nothing answers at the URL, or no application with sparklatency.
+        SparkLatencyError: no session is running, it has no jar of sparklatency or a setting of it that is not
+            valid, or it is Spark Connect's; or nothing answers at the URL, or no application with
+            sparklatency.
     """
     if url is not None:
         check_type("latency", "url", url, str)

@@ -15,6 +15,8 @@ NOTHING = (
     "No figures yet: no batch of a query with a marked node has ended. "
     "If none is marked, mark one by hand, or set spark.sparklatency.auto."
 )
+NO_FIGURES = "no figures of a query"
+"""How the JVM, and so REST, begins what it says of a query that it does not know."""
 UNKNOWN = "–"  # noqa: RUF001  an en dash, as in printed tables
 NAME_WIDTH = 48
 _ELLIPSIS = "…"

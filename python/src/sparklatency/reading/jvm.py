@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from sparklatency.binding.gateway import session_api
-from sparklatency.errors import NoFiguresError
+from sparklatency.errors import NoFiguresError, SparkLatencyError
+from sparklatency.words import NO_FIGURES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +26,7 @@ class JvmReader:
 
         Raises:
             NoFiguresError: no query of that name or id has been measured.
-            SparkLatencyError: the session is stopped, or has no jar that fits.
+            SparkLatencyError: the session is stopped, has no jar that fits, or a setting that is not valid.
         """
         return self._read("latencyJson", query)
 
@@ -39,6 +40,10 @@ class JvmReader:
         try:
             text = getattr(session_api(self._session), method)(self._session._jsparkSession, *arguments)
         except IllegalArgumentException as refused:
-            raise NoFiguresError(str(refused)) from refused
+            said = str(refused)
+            if said.startswith(NO_FIGURES):
+                raise NoFiguresError(said) from refused
+            # A setting that is not valid: without the plugin nobody has read it before.
+            raise SparkLatencyError(said) from refused
         document: dict[str, Any] = json.loads(text)
         return document

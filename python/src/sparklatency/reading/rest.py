@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import urlopen
 
 from sparklatency.errors import NoFiguresError, SparkLatencyError
-from sparklatency.words import cut, name, names, value
+from sparklatency.words import NO_FIGURES, cut, name, names, value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,8 +21,6 @@ _TIMEOUT_SECONDS = 30
 _MOST_APPLICATIONS = 20
 """A History Server may know thousands."""
 _STARTING = "Spark is starting up"
-_NO_FIGURES = "no figures of a query"
-"""How the answer begins that tells of a query; any other 404 tells of no sparklatency."""
 _NOT_IN_A_PATH = frozenset("%/;\\\x7f") | frozenset(map(chr, range(ord(" "))))
 """Spark refuses these in a path, however they are written. Dots alone lead elsewhere."""
 
@@ -82,7 +80,7 @@ class RestReader:
             if query in (run["query"], run["id"]):
                 return self._latency(f"/queries/{quote(run['run'], safe='')}")
         known = names(repr(one["query"]) for one in everything["queries"])
-        raise NoFiguresError(f"{_NO_FIGURES} {value(query)}; there are figures of {known}")
+        raise NoFiguresError(f"{NO_FIGURES} {value(query)}; there are figures of {known}")
 
     def _latency(self, path: str) -> Mapping[str, Any]:
         try:
@@ -153,7 +151,7 @@ class RestReader:
         said = refused.read().decode(errors="replace").strip()
         if refused.code != HTTPStatus.NOT_FOUND:
             return SparkLatencyError(f"{self._ui} answers {refused.code} {refused.reason}: {cut(said, 300)}")
-        if said.startswith(_NO_FIGURES):
+        if said.startswith(NO_FIGURES):  # any other 404 tells of no sparklatency
             return NoFiguresError(said)
         return SparkLatencyError(
             f"{self._ui} is a Spark UI without sparklatency. Start the application with "
