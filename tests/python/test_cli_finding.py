@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from fabricated import earlier, node, query
 from orders import ORDERS, sparklatency
-from ui import UI, application
+from ui import APP, UI, application
 
 pytestmark = pytest.mark.one_line
 
@@ -63,6 +65,48 @@ def test_something_else_than_spark_is_told_from_nothing(ui: UI) -> None:
 def test_a_driver_that_is_starting_is_told_from_something_else(ui: UI) -> None:
     ui.is_starting = True
     assert "is still starting up. Try again." in sparklatency(ui, "top", "--once").stderr
+    ui.is_starting, ui.instead = False, {"applications": (503, "Spark is starting up. Please wait.")}
+    assert "is still starting up. Try again." in sparklatency(ui, "top", "--once").stderr
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "said"),
+    [
+        (401, "", "401 Unauthorized."),
+        (403, "user eve is not authorized", "403 Forbidden: user eve is not authorized"),
+        (500, "out of\nmemory", r"500 Internal Server Error: out of\nmemory"),
+        (503, "x" * 1_000, f"503 Service Unavailable: {'x' * 299}…"),
+    ],
+)
+def test_a_ui_that_refuses_is_told_from_something_else_and_says_why(
+    ui: UI, status: int, body: str, said: str
+) -> None:
+    for path in ("applications", f"applications/{APP}/latency"):
+        ui.instead = {path: (status, body)}
+        refused = sparklatency(ui, "top", "--once")
+        assert (refused.exit_code, refused.stderr) == (1, f"Error: {ui.url} answers {said}\n")
+    ui.instead = {"version": (status, body)}
+    [found] = [
+        one for one in json.loads(sparklatency(ui, "check", "--json").stdout) if one["status"] == "wrong"
+    ]
+    assert (found["what"], found["detail"]) == ("application", f"{ui.url} answers {said}")
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["{}", "null", '"Spark"', '["app-1"]', "[{}]", '[{"id": "app-1", "name": "orders", "attempts": []}]'],
+)
+def test_json_of_something_else_is_told_from_that_of_spark(ui: UI, body: str) -> None:
+    for path, command in (
+        ("applications", "top"),
+        ("applications", "check"),
+        ("version", "check"),
+        (f"applications/{APP}/environment", "check"),
+    ):
+        ui.instead = {path: (200, body)}
+        other = sparklatency(ui, command)
+        assert isinstance(other.exception, SystemExit)
+        assert f"What answers at {ui.url} is not a Spark UI." in other.output
 
 
 @pytest.mark.parametrize("name", ["50% of a/b", "a;b", r"a\b", "a\nb", "a\x7fb", "..", ""])

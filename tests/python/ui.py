@@ -27,13 +27,18 @@ class UI:
         """None: no sparklatency."""
         self.earlier_runs: list[dict[str, Any]] = []
         self.is_starting = False
+        self.instead: dict[str, tuple[int, str]] = {}
+        """What it answers at other paths of Spark's REST than it should."""
         self.asked: list[str] = []
 
     def answer(self, url: str) -> tuple[int, str]:
         self.asked.append(url)
         if self.is_starting:
             return 200, "<h1>Spark is starting up. Please wait a while until it's ready.</h1>"
-        match urlsplit(url).path.removeprefix("/api/v1").strip("/").split("/"):
+        path = urlsplit(url).path.removeprefix("/api/v1").strip("/")
+        if path in self.instead:
+            return self.instead[path]
+        match path.split("/"):
             case ["version"]:
                 return 200, json.dumps({"spark": "4.2.0"})
             case ["applications"]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from http import HTTPStatus
 from http.client import HTTPException
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import urlopen
@@ -14,7 +15,9 @@ from sparklatency.errors import NoFiguresError, SparkLatencyError
 from sparklatency.words import NO_FIGURES, cut, name, names, value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+T = TypeVar("T")
 
 _TIMEOUT_SECONDS = 30
 """The first question makes a driver start its REST service, which takes seconds on a busy machine."""
@@ -64,11 +67,11 @@ class RestReader:
 
     def spark_version(self) -> str:
         """Returns the version of Spark that answers, such as ``4.2.0``; raises the same."""
-        return str(self._spark("/api/v1/version")["spark"])
+        return self._spark("/api/v1/version", lambda said: str(said["spark"]))
 
     def settings(self) -> Mapping[str, str]:
         """Returns the settings of the application, secrets hidden; raises the same."""
-        return dict(self._spark(f"{self._application()}/environment")["sparkProperties"])
+        return self._spark(f"{self._application()}/environment", lambda said: dict(said["sparkProperties"]))
 
     def _listed(self, query: str) -> Mapping[str, Any]:
         """Returns a query whose name cannot be in a path, from the list; an earlier run by its run id."""
@@ -94,40 +97,41 @@ class RestReader:
         return document
 
     def _application(self) -> str:
-        """Returns the path of the application, with its newest attempt where it has several."""
+        """Returns the path of the application."""
         if self._found is None:
-            [app] = self._matching(self._spark("/api/v1/applications"))
-            attempt = app["attempts"][0].get("attemptId")
-            self._found = f"/api/v1/applications/{quote(app['id'])}" + (f"/{attempt}" if attempt else "")
+            self._found = self._matching(self._spark("/api/v1/applications", _shown)).path
         return self._found
 
-    def _spark(self, path: str) -> Any:
-        """Returns what Spark's own REST says."""
+    def _spark(self, path: str, made: Callable[[Any], T]) -> T:
+        """Returns what is made of the JSON of Spark's own REST."""
         said = ""
         try:
             said = self._get(path)
-            return json.loads(said)
-        except (HTTPError, ValueError) as other:
-            if isinstance(other, HTTPError):
-                said = other.read().decode(errors="replace")
+            return made(json.loads(said))
+        except (HTTPError, AttributeError, LookupError, TypeError, ValueError) as other:
+            refused = other if isinstance(other, HTTPError) else None
+            if refused:
+                said = _body(refused)
             if _STARTING in said:
                 raise SparkLatencyError(f"{self._ui} is still starting up. Try again.") from other
+            if refused and refused.code != HTTPStatus.NOT_FOUND:
+                raise self._refusal(refused, said) from other
             raise SparkLatencyError(
                 f"What answers at {self._ui} is not a Spark UI. Give the address of a driver's UI "
                 "(spark.ui.port, 4040 by default) or of a History Server (18080)."
             ) from other
 
-    def _matching(self, applications: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        lines = [f"  {app['id']}  {name(app['name'])}" for app in applications[:_MOST_APPLICATIONS]]
+    def _matching(self, applications: list[_Shown]) -> _Shown:
+        lines = [f"  {app.id}  {name(app.name)}" for app in applications[:_MOST_APPLICATIONS]]
         more = len(applications) - len(lines)
         shown = "\n".join(lines + ([f"  and {more:,} more"] if more else [])) or "  none"
-        matching = [app for app in applications if self._app in (None, app["id"], app["name"])]
+        matching = [app for app in applications if self._app in (None, app.id, app.name)]
         if not matching:
             which = f"no application {name(self._app)}" if self._app else "no application"
             raise SparkLatencyError(f"{self._ui} shows {which}. It shows:\n{shown}")
         if len(matching) > 1:
             raise SparkLatencyError(f"{self._ui} shows several applications. Name one by its id:\n{shown}")
-        return matching
+        return matching[0]
 
     def _get(self, path: str) -> str:
         try:
@@ -148,12 +152,41 @@ class RestReader:
         return text
 
     def _explained(self, refused: HTTPError) -> SparkLatencyError:
-        said = refused.read().decode(errors="replace").strip()
+        said = _body(refused)
         if refused.code != HTTPStatus.NOT_FOUND:
-            return SparkLatencyError(f"{self._ui} answers {refused.code} {refused.reason}: {cut(said, 300)}")
+            return self._refusal(refused, said)
         if said.startswith(NO_FIGURES):  # any other 404 tells of no sparklatency
             return NoFiguresError(said)
         return SparkLatencyError(
             f"{self._ui} is a Spark UI without sparklatency. Start the application with "
             '--jars "$(sparklatency jar)". A History Server takes the jar in SPARK_DAEMON_CLASSPATH.'
         )
+
+    def _refusal(self, refused: HTTPError, said: str) -> SparkLatencyError:
+        why = f": {cut(said, 300)}" if said else "."
+        return SparkLatencyError(f"{self._ui} answers {refused.code} {refused.reason}{why}")
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """An application that a UI shows."""
+
+    id: str
+    name: str
+    path: str
+    """Where its figures are, with its newest attempt where it has several."""
+
+
+def _shown(applications: Any) -> list[_Shown]:
+    if not isinstance(applications, list):
+        raise TypeError
+    return [_Shown(str(app["id"]), str(app["name"]), _path(app)) for app in applications]
+
+
+def _path(app: Mapping[str, Any]) -> str:
+    attempt = app["attempts"][0].get("attemptId")
+    return f"/api/v1/applications/{quote(app['id'])}" + (f"/{attempt}" if attempt else "")
+
+
+def _body(refused: HTTPError) -> str:
+    return refused.read().decode(errors="replace").strip()
