@@ -8,6 +8,7 @@ import pytest
 
 from fabricated import earlier, node, query
 from orders import ORDERS, sparklatency
+from sparklatency.reading.rest import RestReader
 from ui import APP, UI, application
 
 pytestmark = pytest.mark.one_line
@@ -39,6 +40,41 @@ def test_wrong_usage_is_answered_with_right_usage(ui: UI, arguments: list[str], 
     failed = sparklatency(ui, *arguments)
     assert failed.exit_code == 2
     assert problem in failed.stderr
+
+
+@pytest.mark.parametrize("command", [["top"], ["check"]])
+@pytest.mark.parametrize(
+    "url",
+    ["http://localhost:70000", "http://localhost:abc", "http://:4040", "http://[::1:4040", "ftp://driver"],
+)
+def test_a_url_that_is_none_is_wrong_usage_of_each_command(ui: UI, command: list[str], url: str) -> None:
+    failed = sparklatency(ui, *command, "--url", url)
+    assert failed.exit_code == 2
+    assert f"'{url}' is not the URL of a Spark UI. Write it like http://driver:4040.\n" in failed.stderr
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://eve:secret@driver:4040",
+        "eve:secret@driver:4040",
+        "http://eve:sec/ret@driver",
+        "//:secret@[driver",
+    ],
+)
+def test_a_url_with_a_password_is_refused_and_the_password_is_not_shown(ui: UI, url: str) -> None:
+    for command in ("top", "check"):
+        failed = sparklatency(ui, command, "--url", url)
+        assert failed.exit_code == 2
+        assert "No user or password is sent. Write the URL without, like http://driver:4040." in failed.stderr
+        assert "sec" not in failed.output
+    assert RestReader(f"{ui.url}/@proxy")  # which is no user
+
+
+def test_check_of_the_last_port_looks_at_no_port_after_it(ui: UI) -> None:
+    checked = sparklatency(ui, "check", "--url", "http://localhost:65535")
+    assert (checked.exit_code, checked.stderr) == (3, "")
+    assert "Nothing answers at http://localhost:65535" in checked.stdout
 
 
 def test_the_newest_attempt_of_the_application_that_was_named_is_read(ui: UI) -> None:

@@ -176,8 +176,8 @@ def latency(
 
     Raises:
         TypeError: the query is of another type.
-        ValueError: the URL is none, there is an ``app`` and no URL, or a name cannot be written as UTF-8 (it
-            has a lone surrogate).
+        ValueError: the URL is none or has a password, there is an ``app`` and no URL, or a name cannot be
+            written as UTF-8 (it has a lone surrogate).
         NoFiguresError: no query of the name or id that was given has been measured, and none is running in
             this session.
         SparkLatencyError: no session is running, it has no jar of sparklatency or a setting of it that is not

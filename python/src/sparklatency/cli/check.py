@@ -131,7 +131,7 @@ def _beside(url: str) -> Iterator[Finding]:
     beside = f"{asked.scheme}://{asked.hostname}:{asked.port + 1}"
     try:
         found = RestReader(beside, None).settings().get("spark.app.name", "")
-    except SparkLatencyError:
+    except (SparkLatencyError, ValueError):  # after the last port there is none
         return
     yield Finding("warn", "application", f"There is another one, {name(found)}. Is it meant? --url {beside}")
 

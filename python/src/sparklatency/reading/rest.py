@@ -36,12 +36,15 @@ class RestReader:
         app: id or name of the application, where the UI shows several.
 
     Raises:
-        ValueError: the URL is none of HTTP.
+        ValueError: the URL is none of HTTP, or has a user or a password.
     """
 
     def __init__(self, url: str, app: str | None = None) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.netloc or not url.isascii():
+        fits = _is_http(url)
+        # A URL that cannot be read may have a password anywhere, which no message shows.
+        if "@" in (urlsplit(url).netloc if fits else url):
+            raise ValueError("No user or password is sent. Write the URL without, like http://driver:4040.")
+        if not fits:
             raise ValueError(f"{value(url)} is not the URL of a Spark UI. Write it like http://driver:4040.")
         self._ui = url.rstrip("/")
         self._app = app
@@ -175,6 +178,15 @@ class _Shown:
     name: str
     path: str
     """Where its figures are, with its newest attempt where it has several."""
+
+
+def _is_http(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018  which is read only here, and may be none
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and url.isascii()
 
 
 def _shown(applications: Any) -> list[_Shown]:
