@@ -226,6 +226,19 @@ def test_a_dashboard_asks_for_what_the_endpoint_gives(series: set[str]) -> None:
     assert len(places) == len(board["panels"])
 
 
+def test_the_axes_of_the_dashboard_begin_at_0_unless_a_figure_may_be_negative() -> None:
+    """A part of the age may be, and the lag of a watermark that is ahead of the clock."""
+    panels = [one for one in json.loads(exported("grafana"))["panels"] if one["type"] == "timeseries"]
+    axes = {one["title"]: one["fieldConfig"]["defaults"].get("min") for one in panels}
+    signed = {title for title, least in axes.items() if least is None}
+    assert signed == {
+        "Watermark behind the clock",
+        "Source's watermark behind the clock",
+        "Age at the commit, by part",
+    }
+    assert {axes[title] for title in axes.keys() - signed} == {0}
+
+
 def test_promtool_takes_the_alerts_and_the_expressions_of_the_dashboard(tmp_path: Path) -> None:
     promtool = required("promtool")
     panels = json.loads(exported("grafana"))["panels"]

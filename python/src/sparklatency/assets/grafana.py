@@ -33,15 +33,20 @@ def dashboard() -> Mapping[str, Any]:
             "Latency markers by operator, p99", "s", _MARKERS_P99, "{{query}} {{source_id}} {{operator_id}}"
         ),
         _series(
-            "Watermark behind the clock", "s", f"{metric('watermark-lag').prometheus}{_QUERY}", "{{query}}"
+            "Watermark behind the clock",
+            "s",
+            f"{metric('watermark-lag').prometheus}{_QUERY}",
+            "{{query}}",
+            signed=True,
         ),
-        _watermarks("Source's watermark behind the clock", "s", "source-watermark-lag"),
+        _watermarks("Source's watermark behind the clock", "s", "source-watermark-lag", signed=True),
         _watermarks("Source that holds the watermark back", "short", "source-watermark-holds-back"),
         _series(
             "Age at the commit, by part",
             "s",
             f"sparklatency_age_part_seconds{_QUERY}",
             "{{query}} {{part}} {{node}}",
+            signed=True,
         ),
         _series("Batch in progress", "s", f"{metric('batch-in-progress').prometheus}{_QUERY}", "{{query}}"),
         _series("Since the last commit", "s", f"{metric('commit-age').prometheus}{_QUERY}", "{{query}}"),
@@ -72,10 +77,11 @@ def _percentile(title: str, measure: str, quantile: float) -> dict[str, Any]:
     return _series(title, "s", percentile(measure, quantile, _NODE, _WINDOW), _LEGEND)
 
 
-def _watermarks(title: str, unit: str, name: str) -> dict[str, Any]:
+def _watermarks(title: str, unit: str, name: str, *, signed: bool = False) -> dict[str, Any]:
     found = metric(name)
     legend = "{{query}} {{source}} {{column}}"
-    return {**_series(title, unit, f"{found.prometheus}{_QUERY}", legend), "description": found.help}
+    panel = _series(title, unit, f"{found.prometheus}{_QUERY}", legend, signed=signed)
+    return {**panel, "description": found.help}
 
 
 def _counter(title: str, name: str) -> dict[str, Any]:
@@ -84,13 +90,15 @@ def _counter(title: str, name: str) -> dict[str, Any]:
     return {**_series(title, "cps", rate, _LEGEND), "description": found.help}
 
 
-def _series(title: str, unit: str, expression: str, legend: str) -> dict[str, Any]:
+def _series(title: str, unit: str, expression: str, legend: str, *, signed: bool = False) -> dict[str, Any]:
+    """A line for each series. The axis begins at 0, which would hide a figure that may be negative."""
+    axis: dict[str, Any] = {"unit": unit} if signed else {"unit": unit, "min": 0}
     return {
         "type": "timeseries",
         "title": title,
         "datasource": _SOURCE,
         "targets": [{"refId": "A", "datasource": _SOURCE, "expr": expression, "legendFormat": legend}],
-        "fieldConfig": {"defaults": {"unit": unit, "min": 0}, "overrides": []},
+        "fieldConfig": {"defaults": axis, "overrides": []},
     }
 
 
