@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from rich.console import Console
 
 from fabricated import TOOK_LONGEST, earlier, node, node_times, operators, query, stage, unknown
 from orders import ORDERS, sparklatency
+from sparklatency.cli import _options, reading
 
 if TYPE_CHECKING:
     from click.testing import Result
@@ -36,6 +39,26 @@ def test_top_shows_the_newest_run_of_every_query(ui: UI) -> None:
         "clicks · 1,234 batches · latency in ms over the window, records since the start",
     ]
     assert "Slowest step: sink, 4.2 s of 5.2 s (80 %)" in printed
+
+
+def test_top_goes_on_until_ctrl_c_and_says_that_it_was_interrupted(
+    ui: UI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+
+    def interrupted(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(reading, "time", SimpleNamespace(sleep=interrupted))
+    monkeypatch.setattr(_options, "console", lambda: Console(force_terminal=True, width=200))
+    ui.queries = [ORDERS]
+    printed = sparklatency(ui, "top", "--every", "5s")
+    assert (printed.exit_code, printed.stderr, waits) == (130, "", [5.0] * 3)
+    assert [path.endswith("/latency") for path in ui.asked].count(True) == 3
+    assert "Slowest step: sink" in printed.stdout
+    assert "\x1b[?25h" in printed.stdout, "the cursor is shown again"
 
 
 def test_operators_shows_own_time_share_and_percentiles(ui: UI) -> None:

@@ -36,13 +36,10 @@ def top(url: str, app: str | None, every: int, once: bool, as_json: bool) -> Non
     elif once or not out.is_terminal:
         out.print(_all(source))
     else:
-        try:
-            with Live(_all(source), console=out, auto_refresh=False) as live:
-                while True:
-                    time.sleep(every / 1000)
-                    live.update(_all(source), refresh=True)
-        except KeyboardInterrupt:
-            return
+        with Live(_all(source), console=out, auto_refresh=False) as live:
+            while True:
+                time.sleep(every / 1000)
+                live.update(_all(source), refresh=True)
 
 
 @click.command()
