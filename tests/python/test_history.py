@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import sys
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +54,17 @@ def with_batches(query: StreamingQuery, number: int) -> Latency | None:
 def full(figures: Latency) -> list[Any]:
     """The batches with records: Spark adds one without, to move the watermark."""
     return [batch for batch in figures.history() if batch.input_rows]
+
+
+def test_copies_of_figures_have_the_history_and_pickled_ones_say_why_not(orders: Latency) -> None:
+    assert full(copy.deepcopy(orders)) == full(orders)
+    assert asdict(orders)["queries"][0]["query"] == orders.query.query
+    elsewhere = pickle.loads(pickle.dumps(orders))  # noqa: S301  our own
+    assert elsewhere == orders
+    with pytest.raises(SparkLatencyError, match=r"were pickled, and lost their session\. Read them anew\."):
+        elsewhere.history()
+    history = orders.history()
+    assert pickle.loads(pickle.dumps(history)) == history  # noqa: S301  our own
 
 
 def test_a_query_tells_its_slowest_step_and_its_way(orders: Latency) -> None:

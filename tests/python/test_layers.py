@@ -27,6 +27,7 @@ ORDER = [
     "extras.frames",
     "extras.plots",
     "values",
+    "values.frozen",
     "values.answer",
     "values.statistics",
     "values.operators",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.error import HTTPError
@@ -48,6 +49,8 @@ def test_the_ui_and_the_session_show_the_same(odd: StreamingQuery, url: str) -> 
     assert here.queries[0].status == "RUNNING"
     assert here.query.run in {one.run for one in latency(url=url).queries}
     assert by_query.history() == here.history()
+    elsewhere = pickle.loads(pickle.dumps(by_query))  # noqa: S301  our own
+    assert elsewhere.history() == here.history()
     assert [batch.nodes["sink"].max for batch in by_query.history()] == [30]
 
 

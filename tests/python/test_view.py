@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import io
+import pickle
+from dataclasses import asdict
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import pytest
 from rich.console import Console
@@ -24,11 +28,18 @@ from fabricated import (
     slowest,
     unknown,
 )
+from orders import ORDERS
 from sparklatency import words
 from sparklatency.errors import NoFiguresError, SparkLatencyError
 from sparklatency.rendering.queries import line, tables
 from sparklatency.values.answer import Headline, Note, Part, Parts
+from sparklatency.values.frozen import FrozenMapping
 from sparklatency.values.markers import MarkerLatency, MarkerStatistics
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sparklatency.view import Latency
 
 pytestmark = pytest.mark.one_line
 
@@ -77,6 +88,49 @@ def test_one_query_is_had_without_counting() -> None:
         _ = figures().query
     with pytest.raises(ValueError, match=r"choose one of queries\[…\] \(orders, clicks\)"):
         _ = figures(orders, clicks).query
+
+
+def with_mappings() -> Latency:
+    """Figures that have all the mappings there are: of notes, of batches and of nodes."""
+    window = {"sameRecords": True, **dict.fromkeys(("min", "avg", "p50", "p99", "max"), 1.5)}
+    delays = {"source": {"window": window, "batch": window}}
+    said = note("ahead-of-clock", "warn", "sink: 3 records …", node="sink", records=3)
+    source, sink = ORDERS["nodes"]
+    return figures({**ORDERS, "nodes": [source, {**sink, "delays": delays}], "notes": [said]})
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [copy.copy, copy.deepcopy, lambda of: pickle.loads(pickle.dumps(of))],  # noqa: S301  our own
+    ids=["copy", "deepcopy", "pickle"],
+)
+def test_figures_can_be_copied_and_copies_are_equal(copied: Callable[[Latency], Latency]) -> None:
+    shown = with_mappings()
+    other = copied(shown)
+    assert other == shown
+    assert hash(other) == hash(shown)
+    assert str(other) == str(shown)
+    assert other.nodes["sink"].delays["source"].window.avg == 1.5
+
+
+def test_figures_can_be_members_of_a_set_and_dicts() -> None:
+    assert len({with_mappings(), with_mappings(), figures(ORDERS)}) == 2
+    [of] = asdict(with_mappings())["queries"]
+    assert of["notes"][0]["numbers"] == {"records": 3}
+    assert of["last_batch"]["durations"] == ORDERS["lastBatch"]["durations"]
+
+
+def test_a_mapping_of_figures_is_as_a_dict_that_does_not_change() -> None:
+    given = {"addBatch": 4_000, "walCommit": 80}
+    durations = FrozenMapping(given)
+    assert durations == given == durations
+    assert (repr(durations), list(durations.items())) == (repr(given), list(given.items()))
+    given["addBatch"] = 0
+    assert durations["addBatch"] == 4_000
+    assert hash(durations) == hash(FrozenMapping({"walCommit": 80, "addBatch": 4_000}))
+    assert durations != FrozenMapping(given)
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        durations["addBatch"] = 0  # type: ignore[index]
 
 
 def test_html_escapes_names_and_ids() -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import fields
 from datetime import UTC, datetime
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sparklatency._version import __version__
 from sparklatency.errors import SparkLatencyError
 from sparklatency.values.answer import Activity, Headline, Note, Part, Parts, Progress
 from sparklatency.values.batches import Batch, SourceWatermark
+from sparklatency.values.frozen import FrozenMapping
 from sparklatency.values.markers import (
     BatchMarkerLatency,
     BatchMarkers,
@@ -68,7 +68,7 @@ def queries(document: Json, reader: BatchReader | None = None) -> tuple[QueryLat
                     Progress, query["progress"], activity=_known(Activity, query["progress"]["activity"])
                 ),
                 notes=tuple(
-                    _value(Note, note, numbers=MappingProxyType(note["numbers"])) for note in query["notes"]
+                    _value(Note, note, numbers=FrozenMapping(note["numbers"])) for note in query["notes"]
                 ),
                 critical_path=tuple(query["criticalPath"]),
                 split=_split(query["split"]),
@@ -118,7 +118,7 @@ def _batch(batch: Json) -> Batch:
         Batch,
         batch,
         watermarks=tuple(_value(SourceWatermark, one) for one in batch["watermarks"]),
-        durations=MappingProxyType(batch["durations"]),
+        durations=FrozenMapping(batch["durations"]),
         critical_path=tuple(batch["criticalPath"]),
         split=_split(batch["split"]),
         operators=_operators(batch["operators"]),
@@ -138,7 +138,7 @@ def _node(node: Json) -> NodeSnapshot:
         **_measures(node),
         batch=_value(BatchLatency, node["batch"]),
         operator=OperatorLatency(node["operator"]["latency"], node["operator"]["latencyMA"]),
-        delays=MappingProxyType(delays),
+        delays=FrozenMapping(delays),
     )
 
 

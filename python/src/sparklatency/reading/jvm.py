@@ -16,17 +16,27 @@ if TYPE_CHECKING:
 
 
 class JvmReader:
-    """Reads by py4j."""
+    """Reads by py4j.
 
-    def __init__(self, session: SparkSession) -> None:
+    Copies read the same session. In another process there is none: what is pickled loses it.
+    """
+
+    def __init__(self, session: SparkSession | None) -> None:
         self._session = session
+
+    def __deepcopy__(self, _copied: object) -> JvmReader:
+        return self
+
+    def __reduce__(self) -> tuple[type, tuple[None]]:
+        return JvmReader, (None,)
 
     def queries(self, query: str | None = None) -> Mapping[str, Any]:
         """Returns the figures of queries of the session.
 
         Raises:
             NoFiguresError: no query of that name or id has been measured.
-            SparkLatencyError: the session is stopped, has no jar that fits, or a setting that is not valid.
+            SparkLatencyError: the session is stopped, has no jar that fits or a setting that is not valid, or
+                this reader was pickled.
         """
         return self._read("latencyJson", query)
 
@@ -35,6 +45,8 @@ class JvmReader:
         return self._read("historyJson", query, limit)
 
     def _read(self, method: str, *arguments: object) -> Mapping[str, Any]:
+        if self._session is None:
+            raise SparkLatencyError("These figures were pickled, and lost their session. Read them anew.")
         from pyspark.errors import IllegalArgumentException
 
         try:
