@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.console import Console
 
-from fabricated import TOOK_LONGEST, earlier, node, node_times, operators, query, stage, unknown
+from fabricated import TOOK_LONGEST, earlier, node, node_times, note, operators, query, stage, unknown
 from orders import ORDERS, sparklatency
 from sparklatency.cli import _options, reading
 
@@ -114,6 +114,14 @@ def test_path_shows_a_batch_in_progress_beside_the_last(ui: UI) -> None:
     assert both.index("orders · 1,234 batches · batch 7 ·") < both.index("· batch 8 so far ·")
     told = json.loads(sparklatency(ui, "path", "--json").stdout)
     assert (told["operators"]["batch"], told["operatorsSoFar"]["batch"]) == (7, 8)
+
+
+def test_what_headline_and_note_say_is_said_once_and_by_path_too(ui: UI) -> None:
+    said = "Batch 7 has run for 3 min, where one is committed every 2 s: Processing new data"
+    headline = {**ORDERS["headline"], "code": "stalled", "text": said}
+    ui.queries = [{**ORDERS, "headline": headline, "notes": [note("stalled", "wrong", said)]}]
+    for command in ("top", "info", "operators", "path"):
+        assert sparklatency(ui, command).stdout.count(said) == 1
 
 
 def test_path_shows_a_window_where_no_batch_ends(ui: UI) -> None:

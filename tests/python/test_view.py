@@ -66,6 +66,22 @@ def test_what_the_headline_says_is_not_said_again() -> None:
         assert shown.count(said) == 1
 
 
+def test_a_note_that_the_headline_says_is_not_said_again() -> None:
+    said = "An error ended this run: Stage 3 failed."
+    failed = query(
+        "orders",
+        unknown("source"),
+        status="FAILED",
+        headline={**UNKNOWN, "code": "failed", "text": said},
+        notes=[note("failed", "wrong", said), note("no-record", "info", "No record has come yet.")],
+    )
+    shown = figures(failed)
+    for text in (str(shown), shown._repr_html_()):
+        assert text.count(said) == 1
+        assert "No record has come yet." in text
+    assert [one.code for one in shown.notes] == ["failed", "no-record"]
+
+
 def test_where_no_record_has_an_age_it_is_said_what_markers_took() -> None:
     text = "Latency markers take 3.6 s from read to the commit, on average."
     markers: dict[str, object] = {

@@ -65,7 +65,7 @@ def path(query: QueryLatency) -> RenderableType:
     if not told:
         return Group(layout.caption(layout.heading(query)), Text(_NO_BATCH_TELLS))
     first, *others = [_path(query, work) for work in told]
-    notes = map(Text, layout.notes(query))
+    notes = (Text(note.text) for note in query.notes)  # all of them: no headline stands above
     between = [line for other in others for line in (Text(), *other)]
     return Group(*first[:-1], *notes, Text(), first[-1], *between)
 

@@ -63,8 +63,12 @@ def _of_markers(query: QueryLatency) -> list[str]:
 
 
 def notes(query: QueryLatency) -> list[str]:
-    """Returns what is said of a query last, a line each, as the JVM has written it."""
-    return [note.text for note in query.notes]
+    """Returns what is said of a query last, a line each, as the JVM has written it.
+
+    That an error ended it, or that its batch hangs, is a note also where :func:`answer` has said it.
+    """
+    said = answer(query)
+    return [note.text for note in query.notes if note.text not in said]
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> Table:
