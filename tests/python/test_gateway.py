@@ -116,6 +116,9 @@ def test_what_is_planned_when_the_session_has_stopped_shows_nowhere() -> None:
     )
     assert "LatencyMark node" in planned
     assert beans == "[]"
+
+
+@pytest.mark.one_line
 def test_a_setting_that_is_not_valid_is_no_lack_of_figures() -> None:
     """With the jar alone it shows first where figures are read."""
     told = said(
