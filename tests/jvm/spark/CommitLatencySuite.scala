@@ -8,6 +8,7 @@ import scala.jdk.CollectionConverters._
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
+import org.apache.spark.sql.latency.ListenerBus
 
 /** How old records are when the results of their batch can be seen, taken at the last nodes of a query. */
 class CommitLatencySuite extends StreamingTest {
@@ -103,6 +104,27 @@ class CommitLatencySuite extends StreamingTest {
       run(rows.withE2ELatency(below, "ts").repartition(3).withE2ELatency(end, "ts").repartition(2))
       assert(Seq(below, end).map(commit(_).flatMap(_.max)) === Seq(None, Some(5)), adaptive)
     }
+  }
+
+  test("it does not come and go with the join that Spark chooses while a query runs") {
+    val joins = Seq("10MB" -> true, "-1" -> false).map { case (threshold, isBroadcast) =>
+      withSettings(
+        "spark.sql.adaptive.enabled" -> "true",
+        "spark.sql.autoBroadcastJoinThreshold" -> "-1",
+        "spark.sql.adaptive.autoBroadcastJoinThreshold" -> threshold
+      ) {
+        val id = freshNode()
+        val rows =
+          spark.range(0, 100, 1, 2).select(col("id"), timestamp_millis(lit(clock.millis() - 5)).as("ts"))
+        val few = spark.range(0, 100, 1, 2).filter("id % 7 = 3").select(col("id"))
+        val joined = rows.join(few, "id").withE2ELatency(id, "ts").repartition(2)
+        assert(joined.collect().length === 14)
+        ListenerBus.awaitEmpty(spark.sparkContext)
+        assert(joined.queryExecution.executedPlan.toString.contains("BroadcastHashJoin") === isBroadcast)
+        commit(id).map(figures => (figures.min, figures.max))
+      }
+    }
+    assert(joins === Seq.fill(2)(Some((Some(5), Some(5)))))
   }
 
   test("a mark inside foreachBatch counts once, whatever is done with its batch") {

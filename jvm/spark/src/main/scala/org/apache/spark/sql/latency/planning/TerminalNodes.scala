@@ -1,5 +1,8 @@
 package org.apache.spark.sql.latency.planning
 
+import scala.collection.mutable.LinkedHashSet
+
+import io.sparklatency.figures.MarkOwner
 import io.sparklatency.spark.base.OurFailure
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.ColumnarRule
@@ -16,25 +19,46 @@ import org.apache.spark.sql.latency.recording.RecordE2ELatency
  *
  * The plan itself does not change: Spark would not notice a mark that was replaced by one with the same id.
  *
- * Runs in the planning thread, for every plan of the session, and never fails one. Costs one walk over the plan.
+ * Runs in the planning thread, for every plan of the session, and never fails one. Costs one walk over the plan. Of adaptive plans it
+ * keeps which marks were last, at most [[TerminalNodes.Kept]] of them: their stages may be planned anew, with other accumulators.
  */
 private[latency] final case class TerminalNodes(session: SparkSession) extends ColumnarRule {
+  private val last = new LinkedHashSet[MarkOwner]
 
   override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
 
     /**
-     * Spark passes an adaptive plan as a whole before it runs, and then stage by stage. All stages but the last are skipped,
-     * because only the whole plan shows which marks are last.
+     * Spark passes an adaptive plan as a whole before it runs, and then stage by stage. Of a stage that others follow only the
+     * whole plan has shown which marks are last.
      */
     override def apply(plan: SparkPlan): SparkPlan = {
       // Every plan of the session passes here, and none may fail because of us.
-      try if (!AdaptiveStage.is(plan) && CurrentQuery.hasCommits(session)) {
-          lastMarks(plan).foreach(_.figures.takeAges())
-          if (StatefulOperators.isStateful(plan)) firstMarks(plan).foreach(_.figures.takeAgesAtSource())
+      try if (CurrentQuery.hasCommits(session)) plan match {
+          case stage if AdaptiveStage.is(stage) =>
+            marksIn(stage).filter(wasLast).foreach(_.figures.takeAges())
+          case whole =>
+            val ends = lastMarks(whole)
+            ends.foreach(_.figures.takeAges())
+            if (whole.exists(_.isInstanceOf[AdaptiveSparkPlanExec])) remember(marksIn(whole), ends)
+            if (StatefulOperators.isStateful(whole)) firstMarks(whole).foreach(_.figures.takeAgesAtSource())
         }
       catch { case OurFailure(_) => } // no commit latency then
       plan
     }
+  }
+
+  private def wasLast(mark: RecordE2ELatency): Boolean = synchronized(last.contains(mark.figures.owner))
+
+  private def remember(all: Seq[RecordE2ELatency], ends: Seq[RecordE2ELatency]): Unit = synchronized {
+    last --= all.map(_.figures.owner)
+    last ++= ends.map(_.figures.owner)
+    while (last.size > TerminalNodes.Kept) last -= last.head
+  }
+
+  private def marksIn(plan: SparkPlan): Seq[RecordE2ELatency] = plan match {
+    case adaptive: AdaptiveSparkPlanExec => marksIn(adaptive.inputPlan)
+    case MarkOperator(mark: RecordE2ELatency, child) if mark.isOfLatency => mark +: marksIn(child)
+    case other => other.children.flatMap(marksIn)
   }
 
   private def lastMarks(plan: SparkPlan): Seq[RecordE2ELatency] = plan match {
@@ -53,4 +77,8 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends C
       }
     case other => other.children.flatMap(firstMarks)
   }
+}
+
+private[latency] object TerminalNodes {
+  val Kept = 1000
 }
