@@ -22,6 +22,7 @@ import org.apache.spark.sql.latency.planning.LeftOutStamps
 import org.apache.spark.sql.latency.planning.StampsAtSources
 import org.apache.spark.sql.latency.planning.TerminalNodes
 import org.apache.spark.sql.latency.planning.UnrecordedMarks
+import org.apache.spark.sql.latency.planning.UnrepeatableStamps
 import org.apache.spark.sql.latency.sql.LatencyTable
 import org.apache.spark.sql.latency.tracking.PlannedPath
 
@@ -72,6 +73,7 @@ final class LatencyExtensions extends SparkSessionExtensionsProvider {
     extensions.injectColumnar(session =>
       PlannedPath(session.asInstanceOf[SparkSession], LatencyApplication)
     )
+    extensions.injectColumnar(session => UnrepeatableStamps(session.asInstanceOf[SparkSession]))
     extensions.injectFunction((
       FunctionIdentifier("e2e_latency_version"),
       new ExpressionInfo(classOf[LatencyExtensions].getName, "e2e_latency_version"),
