@@ -8,6 +8,8 @@ import org.apache.spark.sql.latency.marking.LatencyMark
 
 class HintSuite extends SparkTest {
 
+  private def message(sql: String): String = intercept[IllegalArgumentException](spark.sql(sql)).getMessage
+
   override protected def beforeEach(): Unit = {
     super.beforeEach()
     spark.range(0, 10, 1, 1).select(
@@ -48,6 +50,50 @@ class HintSuite extends SparkTest {
       s"WITH late AS (SELECT * FROM events WHERE id > 6) SELECT /*+ E2E_LATENCY('$id', ts) */ * FROM late"
     ))
     assert(node(id).records === 3)
+  }
+
+  test("in a subquery the timestamp is a column of its own SELECT, and not of the query around it") {
+    def marked(timestamp: String): String =
+      s"SELECT /*+ E2E_LATENCY('n', $timestamp) */ id FROM (SELECT id FROM events)"
+    val remedy = "no column here holds a timestamp: keep one through the steps before this node, or give " +
+      "records one as they are read: with_ingestion_timestamp, withIngestionTimestamp or ingestion_time()"
+    val expected = s"node 'n': there is no column 'ts' among 'id'; the projection to id drops it; $remedy"
+    assert(message(marked("ts")) === expected)
+    assert(message(s"SELECT * FROM events WHERE id IN (${marked("ts")})") === expected)
+    assert(message(s"SELECT * FROM events o WHERE id IN (${marked("o.ts")})") === expected)
+    assert(message(s"SELECT * FROM events, LATERAL (${marked("ts")})") === expected)
+    val structs = "(SELECT id, struct(ts) AS e FROM events)"
+    assert(message(s"SELECT * FROM $structs WHERE id IN (${marked("e.ts")})") ===
+      s"node 'n': there is no column 'e.ts' among 'id'; $remedy")
+    val computed = message(s"SELECT * FROM events WHERE id IN (${marked("date_trunc('DAY', ts)")})")
+    assert(computed.startsWith("node 'n': the timestamp cannot be resolved: "), computed)
+    val id = freshNode()
+    val inside = s"SELECT /*+ E2E_LATENCY('$id', ts) */ * FROM events WHERE id > 3"
+    run(spark.sql(s"SELECT * FROM events WHERE id IN (SELECT id FROM ($inside))"))
+    assert(node(id).records === 6)
+  }
+
+  test(
+    "a SELECT that asks for columns of the query around it cannot be marked, and the error says where to put the hint"
+  ) {
+    val expected =
+      "node 'n': its SELECT reads column 'outside.id' of the query around it, where nothing can be measured; " +
+        "put the hint one SELECT deeper: FROM (SELECT /*+ E2E_LATENCY('n', …) */ * FROM …)"
+    val correlated = "(SELECT /*+ E2E_LATENCY('n', ts) */ ts FROM events e WHERE e.id = outside.id)"
+    assert(message(s"SELECT * FROM events outside WHERE EXISTS $correlated") === expected)
+    assert(message(s"SELECT * FROM events outside, LATERAL $correlated") === expected)
+
+    val (deeper, around, off) = (freshNode(), freshNode(), freshNode())
+    val within = s"(SELECT /*+ E2E_LATENCY('$deeper', ts) */ * FROM events) e"
+    val sql = s"SELECT /*+ E2E_LATENCY('$around', ts) */ * FROM events outside " +
+      s"WHERE EXISTS (SELECT 1 FROM $within WHERE e.id = outside.id)"
+    run(spark.sql(sql))
+    assert((node(deeper).records, node(around).records) === ((10, 10)))
+    // What the level leaves out is not written.
+    run(spark.sql(
+      s"SELECT * FROM events outside WHERE EXISTS ${correlated.replace("'n', ts", s"'$off', ts, 'TRACE'")}"
+    ))
+    assert(findNode(off).isEmpty)
   }
 
   test("a level can be given") {

@@ -2,9 +2,12 @@ package org.apache.spark.sql.latency.marking
 
 import io.sparklatency.answer.Readable
 import io.sparklatency.spark.base.RecordTimestamp
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.GetStructField
 import org.apache.spark.sql.catalyst.expressions.Literal
+import org.apache.spark.sql.catalyst.expressions.OuterReference
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.logical.UnresolvedHint
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -37,17 +40,36 @@ private[latency] final case class LatencyHint(session: SparkSession) extends Rul
   private def marked: PartialFunction[LogicalPlan, LogicalPlan] = {
     case UnresolvedHint(name, parameters, child) if name.equalsIgnoreCase(Name) && child.resolved =>
       parameters.map(hintParameter) match {
-        case Seq(HintText(node)) =>
-          Marking.mark(session, child, node, _.resolve(RecordTimestamp.Watermarked), "INFO")
-        case Seq(HintText(node), Timestamp(timestamp)) =>
-          Marking.mark(session, child, node, timestamp, "INFO")
-        case Seq(HintText(node), Timestamp(timestamp), HintText(level)) =>
-          Marking.mark(session, child, node, timestamp, level)
+        case Seq(HintText(node)) => mark(child, node, _.resolve(RecordTimestamp.Watermarked), "INFO")
+        case Seq(HintText(node), Timestamp(timestamp)) => mark(child, node, timestamp, "INFO")
+        case Seq(HintText(node), Timestamp(timestamp), HintText(level)) => mark(child, node, timestamp, level)
         case other => throw new IllegalArgumentException(
             s"$Name(${Readable.cut(other.take(10).map(shown).mkString(", "))}): a node id and a timestamp column are expected; $usage"
           )
       }
   }
+
+  private def mark(
+      child: LogicalPlan,
+      node: String,
+      timestamp: RecordTimestampResolution => Expression,
+      level: String
+  ): LogicalPlan = {
+    val marked = Marking.mark(session, child, node, timestamp, level)
+    if (marked ne child) refuseCorrelated(child, node)
+    marked
+  }
+
+  /** Spark makes a join of such a SELECT, and moves what asks for columns from outside past all that it knows, which a mark is not. */
+  private def refuseCorrelated(child: LogicalPlan, node: String): Unit =
+    child.collect { case step => step.expressions.flatMap(_.collect { case outer: OuterReference => outer }) }
+      .flatten.headOption.foreach { outer =>
+        val name = Readable.name(outer.qualifiedName)
+        throw new IllegalArgumentException(
+          s"node '$node': its SELECT reads column '$name' of the query around it, where nothing can be measured; " +
+            s"put the hint one SELECT deeper: FROM (SELECT /*+ $Name('$node', …) */ * FROM …)"
+        )
+      }
 
   /** Spark has dropped the hint by now. It still stands in the statement that the plan was made of. */
   private def isAskedFor(plan: LogicalPlan): Boolean =
@@ -59,15 +81,26 @@ private[latency] final case class LatencyHint(session: SparkSession) extends Rul
   }
 
   /**
-   * A parameter that names a column. The analyzer may already have resolved it, and given a struct's field a name (an Alias).
+   * A parameter that names a column. The analyzer may already have resolved it, and given a struct's field a name (an Alias). In a
+   * subquery it finds a column of the query around it where its own SELECT has none. The hint means the SELECT's.
    */
   private object Timestamp {
     def unapply(parameter: Any): Option[RecordTimestampResolution => Expression] = parameter match {
       case null | Literal(null, _) => Some(_.resolve(RecordTimestamp.Watermarked))
       case HintText(name) => Some(_.resolve(RecordTimestamp.Named(name)))
-      case Alias(field, _) => Some(_.resolve(field))
-      case expression: Expression if !expression.isInstanceOf[Literal] => Some(_.resolve(expression))
+      case Alias(field, _) => Some(_.resolve(ofThisSelect(field)))
+      case expression: Expression if !expression.isInstanceOf[Literal] =>
+        Some(_.resolve(ofThisSelect(expression)))
       case _ => None
+    }
+
+    private def ofThisSelect(expression: Expression): Expression = expression match {
+      case OuterReference(column) => UnresolvedAttribute(Seq(column.name))
+      case field: GetStructField => ofThisSelect(field.child) match {
+          case UnresolvedAttribute(struct) => UnresolvedAttribute(struct :+ field.extractFieldName)
+          case _ => field
+        }
+      case other => other.mapChildren(ofThisSelect)
     }
   }
 }

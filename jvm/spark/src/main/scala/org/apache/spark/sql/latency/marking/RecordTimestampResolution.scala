@@ -16,6 +16,7 @@ import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
+import org.apache.spark.sql.catalyst.trees.TreePattern.OUTER_REFERENCE
 import org.apache.spark.sql.catalyst.trees.TreePattern.PLAN_EXPRESSION
 import org.apache.spark.sql.catalyst.trees.TreePattern.PYTHON_UDF
 import org.apache.spark.sql.latency.compat.SparkSession
@@ -164,7 +165,7 @@ private[latency] final class RecordTimestampResolution(
 
   private def isOfTheRow(timestamp: Expression): Boolean =
     timestamp.deterministic && timestamp.references.subsetOf(plan.outputSet) &&
-      !timestamp.containsAnyPattern(PLAN_EXPRESSION, PYTHON_UDF, CURRENT_LIKE)
+      !timestamp.containsAnyPattern(PLAN_EXPRESSION, PYTHON_UDF, CURRENT_LIKE, OUTER_REFERENCE)
 
   private def asTimestamp(expression: Expression, what: String, asked: Option[String] = None): Expression =
     TimestampColumn.read(
