@@ -174,6 +174,18 @@ def test_a_server_with_sparklatency_measures_and_answers_mistakes_at_the_call(sa
 
 @asks(
     """
+    marked = with_e2e_latency(spark.range(3).withColumn("ts", F.current_timestamp()), "read twice", "ts")
+    say(lambda: marked.union(marked).count())
+    say(lambda: marked.join(marked, "id").count())
+    """
+)
+def test_a_marked_dataframe_may_be_united_and_joined_with_itself(said: list[str]) -> None:
+    """The client sends the hint twice."""
+    assert said == ["6", "3"]
+
+
+@asks(
+    """
     spark.conf.set("spark.sql.optimizer.disableHints", True)
     df = spark.range(3)
     stamped = with_ingestion_timestamp(df, "read at")

@@ -96,6 +96,40 @@ class HintSuite extends SparkTest {
     assert(findNode(off).isEmpty)
   }
 
+  test(
+    "a view with the hint may be read more than once in a query, and counts as a mark that is read twice"
+  ) {
+    val shapes = Seq[(String, String)](
+      "SELECT * FROM v UNION ALL SELECT * FROM v" -> "a union",
+      "SELECT a.id FROM v a JOIN v b ON a.id = b.id" -> "a join",
+      "SELECT id FROM v WHERE id <= (SELECT max(id) FROM v) AND id >= (SELECT min(id) FROM v)" -> "subqueries"
+    )
+    for ((sql, what) <- shapes) {
+      val (called, hinted) = (freshNode(), freshNode())
+      spark.table("events").withE2ELatency(called, "ts").createOrReplaceTempView("v")
+      run(spark.sql(sql))
+      spark.sql(
+        s"CREATE OR REPLACE TEMPORARY VIEW v AS SELECT /*+ E2E_LATENCY('$hinted', ts) */ * FROM events"
+      )
+      run(spark.sql(sql))
+      info(s"$what: ${node(called).figures}")
+      assert(node(hinted).figures === node(called).figures, what)
+    }
+  }
+
+  test("two hints of one node over different records are refused") {
+    def marked(condition: String): String =
+      s"SELECT /*+ E2E_LATENCY('n', ts) */ * FROM events WHERE id > $condition"
+    val taken = "node 'n' is in this plan already; every node of a query needs an id of its own"
+
+    assert(message(s"${marked("3")} UNION ALL ${marked("4")}") === taken)
+    assert(
+      message(s"SELECT * FROM (${marked("3")}) WHERE id IN (SELECT id FROM (${marked("id - 1")}))") === taken
+    )
+    spark.table("events").withE2ELatency("n", "ts").createOrReplaceTempView("v")
+    assert(message("SELECT * FROM v UNION ALL SELECT /*+ E2E_LATENCY('n', ts) */ * FROM events") === taken)
+  }
+
   test("a level can be given") {
     val id = freshNode()
     run(spark.sql(s"SELECT /*+ E2E_LATENCY('$id', ts, 'TRACE') */ * FROM events"))

@@ -55,7 +55,7 @@ private[latency] final case class LatencyHint(session: SparkSession) extends Rul
       timestamp: RecordTimestampResolution => Expression,
       level: String
   ): LogicalPlan = {
-    val marked = Marking.mark(session, child, node, timestamp, level)
+    val marked = Marking.mark(session, child, node, timestamp, level, isCalled = false)
     if (marked ne child) refuseCorrelated(child, node)
     marked
   }

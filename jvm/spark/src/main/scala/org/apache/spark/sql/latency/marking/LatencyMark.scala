@@ -15,15 +15,15 @@ import org.apache.spark.sql.catalyst.plans.logical.UnaryNode
  * filter above a mark no longer reaches the source; what a record costs, see `RecordE2ELatency`.
  *
  * @param timestamp  deterministic, of TIMESTAMP type. (Spark would move a nondeterministic expression into a Project below.)
- * @param markId     the same for one mark in two branches of a plan (a self-join), different for two marks with one name (a
- *                   mistake)
+ * @param markId     of a call: the same for one mark in two branches of a plan (a self-join), different for two marks with one name
+ *                   (a mistake). A hint has none: the text of a view that is read twice, or a plan that a client sends twice, is one mark
  * @param level      of the node
  * @param isRecorded whether the node is recorded in a query that has no level of its own, as the settings were at the call
  */
 case class LatencyMark(
     node: String,
     timestamp: Expression,
-    markId: ExprId,
+    markId: Option[ExprId],
     level: RecordingLevel,
     isRecorded: Boolean,
     child: LogicalPlan
@@ -32,10 +32,13 @@ case class LatencyMark(
   override def maxRows: Option[Long] = child.maxRows
   override def maxRowsPerPartition: Option[Long] = child.maxRowsPerPartition
 
+  /** Equal for what is one mark. Without an id it is one where it says the same of the same records. */
+  def identity: Any = markId.getOrElse(canonicalized)
+
   override protected def stringArgs: Iterator[Any] = Iterator(node, timestamp)
 
   override protected def withNewChildInternal(newChild: LogicalPlan): LatencyMark = copy(child = newChild)
 
   override protected def doCanonicalize(): LogicalPlan =
-    super.doCanonicalize().asInstanceOf[LatencyMark].copy(markId = ExprId(0))
+    super.doCanonicalize().asInstanceOf[LatencyMark].copy(markId = None)
 }

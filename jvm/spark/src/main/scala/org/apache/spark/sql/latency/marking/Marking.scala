@@ -14,13 +14,18 @@ import org.apache.spark.sql.latency.compat.SparkSession
  */
 private[latency] object Marking {
 
-  /** `child` with the mark on top, or `child` itself if every level that is set excludes the node. */
+  /**
+   * `child` with the mark on top, or `child` itself if every level that is set excludes the node.
+   *
+   * @param isCalled whether a call makes the mark. A hint is read anew wherever its text stands.
+   */
   def mark(
       session: SparkSession,
       child: LogicalPlan,
       node: String,
       timestamp: RecordTimestampResolution => Expression,
-      level: String
+      level: String,
+      isCalled: Boolean = true
   ): LogicalPlan = {
     NodeIds.check(node, child)
     val resolved = timestamp(new RecordTimestampResolution(session, child, node))
@@ -29,7 +34,14 @@ private[latency] object Marking {
     val levels = settings.levelsOfQueries // read in any case: a bad one fails here
     val isRecorded = settings.recordingLevel.records(nodeLevel)
     if (isRecorded || levels.exists(_.records(nodeLevel)) || settings.forceTimestampSupport)
-      LatencyMark(node, resolved, NamedExpression.newExprId, nodeLevel, isRecorded, child)
+      LatencyMark(
+        node,
+        resolved,
+        Option.when(isCalled)(NamedExpression.newExprId),
+        nodeLevel,
+        isRecorded,
+        child
+      )
     else child
   }
 
