@@ -187,7 +187,10 @@ final class LiveRuns(
   private def hide(query: RunFigures): Unit =
     shown.removed(query.name, query.figures.map { case (node, measures) => node -> measures.keySet }.toMap)
 
-  /** All windows of a query share their samples: its nodes forget together. A run that is not kept, as one that another has replaced, shows nothing new. */
+  /**
+   * All windows of a query share their samples: its nodes forget together. A run that is not kept, as one that another has replaced, shows
+   * nothing new.
+   */
   private final class Maker(owner: MarkOwner) extends FiguresMaker {
     private def query = owner.key.query
     private def shown =

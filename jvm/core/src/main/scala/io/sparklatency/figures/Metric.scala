@@ -157,7 +157,7 @@ object Metric {
   /** Those of a query as a whole. */
   val ofQueries: Seq[QueryMetric] = Seq(
     QueryMetric("commit-age", "sinceCommit", "how long ago the last batch was committed")(_.sinceCommitMs),
-    QueryMetric("commit-interval", "usually", "from one commit to the next, the mean of the last ten")(
+    QueryMetric("commit-interval", "usually", "from one commit to the next, the median of the last ten")(
       _.usuallyMs.map(math.round)
     ),
     QueryMetric(
