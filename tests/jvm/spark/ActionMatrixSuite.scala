@@ -149,20 +149,6 @@ class ActionMatrixSuite extends MatrixTest {
     } finally persisted.unpersist()
   }
 
-  test("an action counts what it reads, also where another one of the same DataFrame has read it before") {
-    val id = freshNode()
-    val marked = mark(rows(100), id)
-    for (times <- 1 to 3) {
-      marked.collect()
-      assertAges(id, Seq.fill(times)(ages(1 to 100)).flatten)
-    }
-    val other = freshNode()
-    val read = mark(rows(100), other)
-    read.tail(10)
-    read.collect()
-    assertAges(other, ages(76 to 100) ++ ages(1 to 100))
-  }
-
   test("what is cached counts once, also where it is lost and computed anew") {
     val id = freshNode()
     val persisted = mark(rows(100), id).persist()

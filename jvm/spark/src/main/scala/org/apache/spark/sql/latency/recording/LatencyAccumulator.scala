@@ -210,13 +210,9 @@ final class LatencyAccumulator private (@transient private var settings: Latency
     }
   }
 
-  /**
-   * Gives out the readings, and keeps only the partitions' numbers.
-   *
-   * @param onlyNew whether a partition counts once, however many executions read it: what is cached may be computed anew
-   */
-  def take(onlyNew: Boolean): Map[ReadingPlace, Reading] = synchronized {
-    val fresh = if (onlyNew) readings -- taken else readings
+  /** Gives out the readings of partitions that were not given out before, and keeps only the partitions' numbers. */
+  def take(): Map[ReadingPlace, Reading] = synchronized {
+    val fresh = readings -- taken
     taken ++= fresh.keySet
     readings = Map.empty
     fresh.map { case (partition, reading) => ReadingPlace(settings.intake, partition) -> reading }

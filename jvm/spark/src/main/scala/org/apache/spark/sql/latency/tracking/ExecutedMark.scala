@@ -15,14 +15,12 @@ import org.apache.spark.sql.latency.recording.RecordExpression
  * @param subtopology the stretch of plan in which it stands, without a shuffle inside; numbered from the sources
  * @param upstream    ids of the nodes from which records come here directly
  * @param timestamp   the column that says when a record happened
- * @param isCached    whether it stands in a plan that is cached
  */
 private[latency] final case class ExecutedMark(
     figures: LatencyAccumulator,
     subtopology: Int,
     upstream: Set[String],
-    timestamp: Option[String],
-    isCached: Boolean
+    timestamp: Option[String]
 ) {
   def node: String = figures.owner.key.node
   def measure: Measure = figures.owner.measure
@@ -37,23 +35,18 @@ private[latency] final case class ExecutedMark(
       measure,
       subtopology,
       upstream,
-      figures.take(onlyNew = isCached),
+      figures.take(),
       figures.comesIn,
       timestamp = timestamp
     )
 }
 
 private[tracking] object ExecutedMark {
-  def of(
-      mark: RecordExpression,
-      subtopology: Int,
-      upstream: Set[String],
-      isCached: Boolean
-  ): ExecutedMark = {
+  def of(mark: RecordExpression, subtopology: Int, upstream: Set[String]): ExecutedMark = {
     val timestamp = Some(mark).collect {
       case ages: RecordE2ELatency if !NoTimestamp.is(ages.timestamp) =>
         TimestampColumn.nameOf(ages.timestamp)
     }
-    ExecutedMark(mark.figures, subtopology, upstream, timestamp, isCached)
+    ExecutedMark(mark.figures, subtopology, upstream, timestamp)
   }
 }

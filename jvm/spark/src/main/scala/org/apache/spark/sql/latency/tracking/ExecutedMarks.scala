@@ -33,16 +33,13 @@ private[latency] object ExecutedMarks {
     val found = mutable.ArrayBuffer.empty[ExecutedMark]
     private val upstreamOf = new IdentityHashMap[SparkPlan, Set[String]]
     private var stretches = 0
-    private var isCached = false
 
     /** The nodes whose records leave a stretch. It gets its number after the stretches that it reads from. */
     def stretch(root: SparkPlan): Set[String] = {
       if (!upstreamOf.containsKey(root)) {
         val marks = mutable.ArrayBuffer.empty[(RecordExpression, Set[String])]
         upstreamOf.put(root, walk(root, marks))
-        marks.foreach { case (mark, upstream) =>
-          found += ExecutedMark.of(mark, stretches, upstream, isCached)
-        }
+        marks.foreach { case (mark, upstream) => found += ExecutedMark.of(mark, stretches, upstream) }
         stretches += 1
       }
       upstreamOf.get(root)
@@ -62,12 +59,7 @@ private[latency] object ExecutedMarks {
         case stage: QueryStageExec => walk(stage.plan, marks)
         case reused: ReusedExchangeExec => walk(reused.child, marks)
         case exchange: Exchange => stretch(exchange.child)
-        case cached: InMemoryTableScanExec =>
-          val outside = isCached
-          isCached = true
-          val upstream = stretch(cached.relation.cachedPlan)
-          isCached = outside
-          upstream
+        case cached: InMemoryTableScanExec => stretch(cached.relation.cachedPlan)
         case other =>
           val upstream = (other.subqueries.map(stretch) ++ other.children.map(walk(_, marks))).flatten.toSet
           other match {
