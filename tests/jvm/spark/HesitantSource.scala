@@ -1,41 +1,26 @@
 package io.sparklatency.spark
 
-import java.util
 import java.util.concurrent.atomic.AtomicInteger
 
-import scala.jdk.CollectionConverters._
-
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.connector.catalog.SupportsRead
-import org.apache.spark.sql.connector.catalog.Table
-import org.apache.spark.sql.connector.catalog.TableCapability
-import org.apache.spark.sql.connector.catalog.TableProvider
-import org.apache.spark.sql.connector.expressions.Transform
 import org.apache.spark.sql.connector.read.InputPartition
 import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.connector.read.PartitionReaderFactory
-import org.apache.spark.sql.connector.read.Scan
-import org.apache.spark.sql.connector.read.ScanBuilder
 import org.apache.spark.sql.connector.read.streaming.MicroBatchStream
 import org.apache.spark.sql.connector.read.streaming.Offset
 import org.apache.spark.sql.connector.read.streaming.ReadLimit
 import org.apache.spark.sql.connector.read.streaming.SupportsAdmissionControl
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.types.TimestampType
-import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 /** A stream of timestamps that waits until there are two more, as Kafka's does with `minOffsetsPerTrigger`. */
-class HesitantSource extends TableProvider {
-  override def inferSchema(options: CaseInsensitiveStringMap): StructType = HesitantSource.schema
-
-  override def getTable(
-      schema: StructType,
-      partitioning: Array[Transform],
-      properties: util.Map[String, String]
-  ): Table = new HesitantSource.Timestamps
+class HesitantSource extends StreamedSource("timestamps", HesitantSource.schema) {
+  override protected def stream(): MicroBatchStream = new HesitantSource.Hesitant
 }
 
 object HesitantSource {
+  import StreamedSource.So
+
   private val schema = new StructType().add("value", TimestampType)
   @volatile private var millis = Vector.empty[Long]
 
@@ -44,22 +29,6 @@ object HesitantSource {
 
   /** Adds one of now. */
   def add(): Unit = synchronized(millis :+= System.currentTimeMillis)
-
-  private final class Timestamps extends Table with SupportsRead {
-    override def name(): String = "timestamps"
-    override def schema(): StructType = HesitantSource.schema
-    override def capabilities(): util.Set[TableCapability] = Set(TableCapability.MICRO_BATCH_READ).asJava
-
-    override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = () =>
-      new Scan {
-        override def readSchema(): StructType = HesitantSource.schema
-        override def toMicroBatchStream(checkpoint: String): MicroBatchStream = new Hesitant
-      }
-  }
-
-  private final case class So(many: Int) extends Offset {
-    override def json(): String = many.toString
-  }
 
   private final case class Slice(micros: Seq[Long]) extends InputPartition
 
