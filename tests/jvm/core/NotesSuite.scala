@@ -62,6 +62,10 @@ class NotesSuite extends AnyFunSuite {
     }
     assert(ago(20000, 20000) === Seq("each node shows its last batch, 3 min ago."))
     assert(ago(80000, 20000) === Seq("each node shows its last batch, 2 min to 3 min ago."))
+    assert(
+      ago(900000, 900000) === Seq("each node shows its last batch, 0 ms ago."),
+      "the clock was set back behind it"
+    )
   }
 
   test("of a node that is quiet for longer than the window it is said, and since when") {

@@ -108,6 +108,12 @@ class LatencyStoreSuite extends StreamingTest with ArchivedBatches {
       Seq(("memory", "value", 10000, Some(Start - 50 - 10000), true)))
     assert(second.droppedLate === 1)
     assert(second.durationsMs.contains("addBatch"))
+    assert(
+      history.map(_.before.nonEmpty) === false +: history.tail.map(_ => true),
+      "what filled the batch before"
+    )
+    val took = history.map(_.admission.map(_.tookMs.toDouble))
+    assert(history.tail.map(_.before.map(_.tookMs)) === took.init)
     assert(second.nodes.map(node => node.id -> node(Measure.E2ELatency).records) === Seq(
       "source" -> 2,
       "sink" -> 1

@@ -2,6 +2,7 @@ package org.apache.spark.sql.latency
 
 import java.util.UUID
 
+import io.sparklatency.figures.Filling
 import io.sparklatency.recording.LatencyRecorder
 import io.sparklatency.recording.LatencySummary
 import io.sparklatency.time.ManualClock
@@ -12,6 +13,7 @@ import org.apache.spark.sql.latency.history.BatchArchive
 import org.apache.spark.sql.latency.ui.LatencyHistory
 import org.apache.spark.status.AppStatusStore
 import org.apache.spark.ui.SparkUI
+import org.apache.spark.util.JsonProtocol
 import org.apache.spark.util.kvstore.InMemoryStore
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -45,6 +47,19 @@ class StoredAnswersSuite extends AnyFunSuite with ArchivedBatches {
       assert(explaining(kept)((explained(0) +: silent(1 to 30)) :+ explained(31): _*) === Some(31L -> true))
       assert(explaining(kept)(silent(0 to 30): _*) === None)
     }
+  }
+
+  test("an event tells what filled the batch before, and nothing of a kind that nobody knows yet") {
+    val record = batch("run", 1).record
+    def read(event: SparkListenerLatencyBatch): Option[Filling] =
+      JsonProtocol.sparkEventFromJson(JsonProtocol.sparkEventToJsonString(event))
+        .asInstanceOf[SparkListenerLatencyBatch].record.before
+    for (kind <- Filling.kinds) {
+      val before = Some(Filling(20487.5, kind, Seq("source", "sink"), 19000))
+      assert(read(SparkListenerLatencyBatch(record.copy(before = before))) === before)
+    }
+    assert(read(SparkListenerLatencyBatch(record)) === None)
+    assert(read(batch("run", 1).copy(before = StoredFilling(2, "newer", Array.empty, 1))) === None)
   }
 
   test("how far records came out of order is that of all since the query started") {

@@ -40,7 +40,6 @@ object Cause {
   ): Option[Cause] = for {
     age <- batch.parts
     admission <- batch.admission
-    filling <- BatchFilling.of(batch)
     leading <- parts.of.filter(_.ms > 0).maxByOption(_.ms)
     // What is negative takes no time, and has no share.
     whole = parts.of.map(_.ms.max(0)).sum
@@ -51,6 +50,7 @@ object Cause {
       batch.nodes.find(_.id == age.end).flatMap(_.timestamp).fold("")(column =>
         s", by ${Readable.name(column)}"
       )
+    lazy val filling = BatchFilling.of(batch, admission)
     def because(nodes: Seq[String], before: String, after: String): Cause =
       Cause(
         leading,

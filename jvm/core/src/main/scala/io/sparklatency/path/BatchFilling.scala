@@ -1,13 +1,14 @@
 package io.sparklatency.path
 
+import io.sparklatency.figures.Admission
 import io.sparklatency.figures.Batch
 import io.sparklatency.figures.Filling
 
 /** Tells what fills a batch: its start, the steps of its work, and what comes after: the longest. */
 object BatchFilling {
 
-  /** None where nobody knows when the batch could have begun. */
-  def of(batch: Batch): Option[Filling] = batch.admission.map { admission =>
+  /** @param admission the batch's */
+  def of(batch: Batch, admission: Admission): Filling = {
     val took = admission.tookMs.toDouble
     val path = batch.times.map(new OperatorPath(_))
     val start = batch.firstReadMs.getOrElse(admission.startMs.toDouble) - admission.startMs

@@ -11,7 +11,6 @@ import org.apache.spark.sql.execution.TakeOrderedAndProjectExec
 import org.apache.spark.sql.execution.datasources.LogicalRelation
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
-import org.apache.spark.sql.execution.exchange.Exchange
 
 /**
  * The sources of a batch query that have a record timestamp. Those are Kafka's. A source that is read twice counts as one.
@@ -40,7 +39,7 @@ private[latency] final class BatchQuerySources(execution: QueryExecution) extend
    */
   override def endWith(plan: SparkPlan): Boolean = plan match {
     case _: CollectLimitExec | _: CollectTailExec | _: TakeOrderedAndProjectExec => false
-    case _: Exchange if plan.conf.adaptiveExecutionEnabled => false
+    case stage if AdaptiveStage.is(stage) => false
     case _ => columns(plan) == columns(execution.sparkPlan)
   }
 

@@ -8,7 +8,6 @@ import org.apache.spark.sql.execution.ColumnarRule
 import org.apache.spark.sql.execution.LimitExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.TakeOrderedAndProjectExec
-import org.apache.spark.sql.execution.exchange.Exchange
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
 import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.recording.UnrepeatableExec
@@ -69,7 +68,7 @@ private[latency] final case class UnrepeatableStamps(session: SparkSession) exte
   /** The ends of a plan above which nothing may come: a stage's, and those which Spark asks for a few rows in a way of their own. */
   private object Last {
     def unapply(plan: SparkPlan): Boolean = plan match {
-      case _: Exchange => session.sessionState.conf.adaptiveExecutionEnabled
+      case stage if AdaptiveStage.is(stage) => true
       case _: LimitExec | _: TakeOrderedAndProjectExec => true
       case _ => false
     }

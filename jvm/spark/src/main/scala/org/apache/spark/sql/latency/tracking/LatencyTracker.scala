@@ -185,7 +185,8 @@ private[latency] final class LatencyTracker(
       run.commit(progress.batchId) { batch =>
         batch.copy(
           admission = Some(admission),
-          before = run.before(batch).flatMap(BatchFilling.of),
+          before = for (earlier <- run.before(batch); admission <- earlier.admission)
+            yield BatchFilling.of(earlier, admission),
           startMs = Instant.parse(progress.timestamp).toEpochMilli,
           inputRows = progress.numInputRows,
           durationsMs = progress.durationMs.asScala.view.mapValues(_.toLong).toMap,
