@@ -1,7 +1,5 @@
 package io.sparklatency.spark
 
-import java.nio.file.Files
-
 import scala.jdk.CollectionConverters._
 
 import io.sparklatency.spark.syntax._
@@ -14,6 +12,7 @@ import org.apache.spark.sql.execution.joins.ShuffledHashJoinExec
 import org.apache.spark.sql.execution.joins.SortMergeJoinExec
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.Plans
+import org.apache.spark.sql.latency.TemporaryFolder
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.streaming.Trigger
 
@@ -129,7 +128,7 @@ class AcrossShufflesSuite extends StreamingTest with Sampled {
       test(s"files of $format hold what they held, $how") {
         def files(name: String, settings: (String, String)*): Seq[String] =
           withSettings((settings :+ planned): _*) {
-            val folder = Files.createTempDirectory(name).toString
+            val folder = TemporaryFolder(name).toString
             val input = stream
             val rows =
               watermarked(input).select(explode(array(

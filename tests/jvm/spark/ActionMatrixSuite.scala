@@ -1,12 +1,11 @@
 package io.sparklatency.spark
 
-import java.nio.file.Files
-
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.Dataset
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.SaveMode.Overwrite
 import org.apache.spark.sql.latency.ListenerBus
+import org.apache.spark.sql.latency.TemporaryFolder
 import org.apache.spark.storage.StorageLevel
 
 /** One marked DataFrame under each action that Spark has. */
@@ -25,7 +24,7 @@ class ActionMatrixSuite extends MatrixTest {
     super.afterAll()
   }
 
-  private def folder(): String = Files.createTempDirectory("actions").toString
+  private def folder(): String = TemporaryFolder("actions").toString
 
   private def sql(statement: String)(df: DataFrame): Any = {
     df.createOrReplaceTempView("actions_marked")

@@ -1,7 +1,5 @@
 package io.sparklatency.spark
 
-import java.nio.file.Files
-
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.JsonNode
@@ -10,6 +8,7 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.ListenerBus
 import org.apache.spark.sql.latency.Plans
+import org.apache.spark.sql.latency.TemporaryFolder
 
 /** Batch queries that nobody marked. */
 class AutomaticBatchSuite extends StreamingTest with Sampled {
@@ -56,7 +55,7 @@ class AutomaticBatchSuite extends StreamingTest with Sampled {
   }
 
   test("the end is that of a collect, a write of files and a write of a table") {
-    val folder = Files.createTempDirectory("written").toString
+    val folder = TemporaryFolder("written").toString
     withSettings(inBatch: _*) {
       val ends = Seq[(String, DataFrame => Any)](
         "collect" -> (_.collect()),
@@ -103,7 +102,7 @@ class AutomaticBatchSuite extends StreamingTest with Sampled {
   }
 
   test("a source without timestamps is left out, the log says so once, and a mark by hand counts there") {
-    val folder = Files.createTempDirectory("parquet").toString
+    val folder = TemporaryFolder("parquet").toString
     write(spark.range(5).select(col("id"), timestamp_millis(lit(Start) - col("id")).as("at")), folder)
     withSettings(inBatch: _*) {
       val (files, byHand) = (spark.read.parquet(folder), freshNode())

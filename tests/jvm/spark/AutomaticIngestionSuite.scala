@@ -10,11 +10,12 @@ import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.Plans
+import org.apache.spark.sql.latency.TemporaryFolder
 
 /** Nodes that nobody wrote, over sources that do not say when a record happened. */
 class AutomaticIngestionSuite extends StreamingTest with Patient {
   private lazy val texts: String = {
-    val folder = Files.createTempDirectory("texts").toString
+    val folder = TemporaryFolder("texts").toString
     spark.range(0, 20, 1, 1).select((col("id") % 10).cast("string")).write.mode("overwrite").text(folder)
     folder
   }
@@ -190,9 +191,9 @@ class AutomaticIngestionSuite extends StreamingTest with Patient {
     )
     for ((format, shape) <- shapes) {
       def written(): Seq[Seq[Byte]] = {
-        val out = Files.createTempDirectory("written")
+        val out = TemporaryFolder("written")
         val query = shape(files).writeStream.format(format).outputMode("append")
-          .option("checkpointLocation", Files.createTempDirectory("checkpoint").toString).start(out.toString)
+          .option("checkpointLocation", TemporaryFolder("checkpoint").toString).start(out.toString)
         try processAll(query)
         finally query.stop()
         Files.list(out).iterator.asScala.filter(_.getFileName.toString.startsWith("part-"))

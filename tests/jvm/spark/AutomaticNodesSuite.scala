@@ -1,7 +1,5 @@
 package io.sparklatency.spark
 
-import java.nio.file.Files
-
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.Row
@@ -10,6 +8,7 @@ import org.apache.spark.sql.execution.UnionExec
 import org.apache.spark.sql.execution.WholeStageCodegenExec
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.Plans
+import org.apache.spark.sql.latency.TemporaryFolder
 
 /** Nodes that nobody wrote. */
 class AutomaticNodesSuite extends StreamingTest {
@@ -230,7 +229,7 @@ class AutomaticNodesSuite extends StreamingTest {
   }
 
   test("nodes go by the same names after a restart, with another level too") {
-    val checkpoint = Files.createTempDirectory("checkpoint").toString
+    val checkpoint = TemporaryFolder("checkpoint").toString
     val input = stream
     def run(at: Long, level: String): Seq[String] = {
       var nodes = Seq.empty[String]

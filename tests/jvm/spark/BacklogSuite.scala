@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode
 import io.sparklatency.answer.Parts
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.latency.TemporaryFolder
 import org.scalactic.Tolerance._
 
 /** Which records a limit left behind, of a query that reads a file a batch. By the clock on the wall, as Spark's progress is. */
@@ -20,7 +21,7 @@ class BacklogSuite extends StreamingTest with Patient {
   private def parts(name: String, options: (String, String)*)(
       changedMs: Long*
   )(come: Long*): Seq[JsonNode] = {
-    val (folder, now) = (Files.createTempDirectory(name), System.currentTimeMillis)
+    val (folder, now) = (TemporaryFolder(name), System.currentTimeMillis)
     def write(changed: Seq[Long]): Unit = changed.foreach { ms =>
       val file = folder.resolve(s"$ms.json")
       Files.writeString(file, s"""{"at": ${now - 60000}}""")

@@ -9,6 +9,7 @@ import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.ListenerBus
+import org.apache.spark.sql.latency.TemporaryFolder
 
 /** How old records are when the results of their batch can be seen, taken at the last nodes of a query. */
 class CommitLatencySuite extends StreamingTest {
@@ -217,7 +218,7 @@ class CommitLatencySuite extends StreamingTest {
         batch.withE2ELatency("inside", "value").collect()
         if (attempts.incrementAndGet() == 1) throw new IllegalStateException("on purpose")
       }.start()
-    val checkpoint = java.nio.file.Files.createTempDirectory("checkpoint").toString
+    val checkpoint = TemporaryFolder("checkpoint").toString
     input.addData(ago(1, 2))
     intercept[Exception](processAll(start(checkpoint)))
     val again = start(checkpoint)

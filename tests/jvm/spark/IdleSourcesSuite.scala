@@ -3,6 +3,7 @@ package io.sparklatency.spark
 import java.nio.file.Files
 
 import org.apache.spark.sql.functions._
+import org.apache.spark.sql.latency.TemporaryFolder
 
 /** Sources that fall silent under an idle timeout of a minute. Delays and windows have 10 s. */
 class IdleSourcesSuite extends IdleSourcesTest {
@@ -86,7 +87,7 @@ class IdleSourcesSuite extends IdleSourcesTest {
 
   test("while a source has more than is admitted it is not idle") {
     val a = stream
-    val folder = Files.createTempDirectory("limited")
+    val folder = TemporaryFolder("limited")
     for (second <- Seq(1, 2, 3)) Files.writeString(folder.resolve(s"$second.json"), s"""{"s": $second}""")
     val limited = spark.readStream.schema("s LONG").option("maxFilesPerTrigger", 1).json(folder.toString)
       .where("s = 3").selectExpr(s"timestamp_millis($Start + s * 1000) as value")

@@ -1,18 +1,17 @@
 package io.sparklatency.spark
 
-import java.nio.file.Files
-
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.Plans
+import org.apache.spark.sql.latency.TemporaryFolder
 
 /** What an ingestion stamp leaves of the plan: of batches that read files. */
 class IngestionPlansSuite extends StreamingTest {
   private lazy val parquet: String = {
-    val folder = Files.createTempDirectory("events").toString
+    val folder = TemporaryFolder("events").toString
     spark.range(100).select(
       col("id"),
       timestamp_millis(lit(Start) - col("id")).as("ts"),

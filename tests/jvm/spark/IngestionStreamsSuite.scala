@@ -13,6 +13,7 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.ForeachWriter
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions._
+import org.apache.spark.sql.latency.TemporaryFolder
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.streaming.Trigger
 
@@ -24,7 +25,7 @@ class IngestionStreamsSuite extends StreamingTest with Patient {
   private def writing(df: DataFrame, checkpoint: String, out: String): StreamingQuery =
     df.writeStream.format("parquet").outputMode("append").option("checkpointLocation", checkpoint).start(out)
 
-  private def folder(): String = Files.createTempDirectory("ingestion").toString
+  private def folder(): String = TemporaryFolder("ingestion").toString
 
   /** Milliseconds since the start, of what is in a window, in the order in which windows begin. */
   private def windowsIn(out: String): Seq[(Long, Long, Long)] =

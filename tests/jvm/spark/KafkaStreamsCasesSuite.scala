@@ -1,6 +1,5 @@
 package io.sparklatency.spark
 
-import java.nio.file.Files
 import java.sql.Timestamp
 
 import io.sparklatency.spark.syntax._
@@ -9,6 +8,7 @@ import org.apache.spark.sql.ForeachWriter
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.ListenerBus
+import org.apache.spark.sql.latency.TemporaryFolder
 import org.apache.spark.sql.streaming.StreamingQueryException
 
 /** The cases of Kafka Streams' own tests of its record-e2e-latency, with their numbers. Those of one recorder are in the core. */
@@ -193,7 +193,7 @@ class KafkaStreamsCasesSuite extends MatrixTest {
   }
 
   test("metrics go when a query is stopped and when it fails, and are there once after a restart") {
-    val checkpoint = Files.createTempDirectory("checkpoint").toString
+    val checkpoint = TemporaryFolder("checkpoint").toString
     val input = events
     val failing = udf { (key: String) =>
       if (key == "bad" && KafkaStreamsCasesSuite.fails) throw new IllegalStateException("on purpose") else key

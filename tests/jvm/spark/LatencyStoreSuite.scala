@@ -1,6 +1,5 @@
 package org.apache.spark.sql.latency
 
-import java.nio.file.Files
 import java.sql.Timestamp
 import java.util.UUID
 
@@ -300,7 +299,7 @@ class LatencyStoreSuite extends StreamingTest with ArchivedBatches {
 
   test("a disk store gives back what it was given") {
     val disk = KVUtils.createKVStore(
-      Some(Files.createTempDirectory("store").toFile),
+      Some(TemporaryFolder("store").toFile),
       live = false,
       spark.sparkContext.conf
     )

@@ -1,6 +1,5 @@
 package io.sparklatency.spark
 
-import java.nio.file.Files
 import java.util.concurrent.ConcurrentLinkedQueue
 
 import io.sparklatency.spark.syntax._
@@ -11,6 +10,7 @@ import org.apache.spark.sql.execution.WholeStageCodegenExec
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.Plans
 import org.apache.spark.sql.latency.Repeatable
+import org.apache.spark.sql.latency.TemporaryFolder
 import org.apache.spark.sql.latency.recording.UnrepeatableExec
 
 /**
@@ -25,7 +25,7 @@ class LostShufflesSuite extends StreamingTest {
   )
 
   private lazy val folder: String = {
-    val folder = Files.createTempDirectory("rows").toString
+    val folder = TemporaryFolder("rows").toString
     spark.range(0, 100, 1, 2).write.mode("overwrite").parquet(folder)
     folder
   }

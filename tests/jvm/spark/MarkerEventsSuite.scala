@@ -1,6 +1,5 @@
 package org.apache.spark.sql.latency
 
-import java.nio.file.Files
 import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.jdk.CollectionConverters._
@@ -45,7 +44,7 @@ class MarkerEventsSuite extends MarkersTest {
     } finally from.close()
 
   private def disk: KVStore = KVUtils.createKVStore(
-    Some(Files.createTempDirectory("store").toFile),
+    Some(TemporaryFolder("store").toFile),
     live = false,
     spark.sparkContext.conf
   )

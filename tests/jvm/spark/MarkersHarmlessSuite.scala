@@ -1,12 +1,12 @@
 package io.sparklatency.spark
 
 import java.lang.ref.WeakReference
-import java.nio.file.Files
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.latency.JobsOf
 import org.apache.spark.sql.latency.Plans
+import org.apache.spark.sql.latency.TemporaryFolder
 import org.apache.spark.sql.streaming.StreamingQueryException
 import org.apache.spark.sql.streaming.Trigger
 
@@ -17,7 +17,7 @@ class MarkersHarmlessSuite extends MarkersTest {
     "a query that failed within a batch has gauges that move again when it goes on, and counts that are exact"
   ) {
     withSettings(on: _*) {
-      val checkpoint = Files.createTempDirectory("checkpoint").toString
+      val checkpoint = TemporaryFolder("checkpoint").toString
       val input = stream
       var fails = false
       def begun() =

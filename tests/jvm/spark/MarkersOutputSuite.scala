@@ -12,6 +12,7 @@ import org.apache.spark.sql.execution.SortExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.latency.Plans
+import org.apache.spark.sql.latency.TemporaryFolder
 import org.apache.spark.sql.streaming.Trigger
 
 /** What queries of every shape write with latency markers and without: the same, byte for byte. */
@@ -25,14 +26,14 @@ class MarkersOutputSuite extends AutomaticPlans with Sampled {
 
   private def run(df: DataFrame, mode: String): Written = {
     latencyOf(null) // without a mark nobody else makes the application, which is to know of the query
-    val out = Files.createTempDirectory("written")
+    val out = TemporaryFolder("written")
     val name = s"output_${freshNode()}"
     val writer = df.writeStream.queryName(name).outputMode(mode).trigger(Trigger.AvailableNow())
     // A file takes appended rows only. What else a batch gives out is written into a folder of the batch.
     val sink =
       if (mode == "append")
         writer.format("json").option("path", out.toString)
-          .option("checkpointLocation", Files.createTempDirectory("checkpoint").toString)
+          .option("checkpointLocation", TemporaryFolder("checkpoint").toString)
       else writer.foreachBatch((batch: DataFrame, id: Long) =>
         batch.write.json(out.resolve(s"batch-$id").toString)
       )

@@ -2,7 +2,6 @@ package io.sparklatency.spark
 
 import java.net.URI
 import java.nio.charset.StandardCharsets
-import java.nio.file.Files
 import java.nio.file.Path
 
 import scala.jdk.CollectionConverters._
@@ -12,6 +11,7 @@ import com.fasterxml.jackson.databind.JsonNode
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.functions._
+import org.apache.spark.sql.latency.TemporaryFolder
 import org.scalatest.time.Millis
 import org.scalatest.time.Span
 
@@ -21,7 +21,7 @@ trait MarkersTest extends StreamingTest with Patient {
     super.patienceConfig.copy(interval = Span(100, Millis))
 
   protected def written(lines: Int, files: Int): String = {
-    val folder = Files.createTempDirectory("lines").toString
+    val folder = TemporaryFolder("lines").toString
     spark.range(
       0,
       lines.toLong,

@@ -4,6 +4,7 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.functions._
+import org.apache.spark.sql.latency.TemporaryFolder
 
 /** Marks in batch plans of every shape, in every way in which Spark runs them. */
 class PlanMatrixSuite extends MatrixTest with AdaptiveSparkPlanHelper {
@@ -163,7 +164,7 @@ class PlanMatrixSuite extends MatrixTest with AdaptiveSparkPlanHelper {
   )
 
   private lazy val parquet: String = {
-    val folder = java.nio.file.Files.createTempDirectory("rows").toString
+    val folder = TemporaryFolder("rows").toString
     rows(20).write.mode("overwrite").parquet(folder)
     folder
   }

@@ -1,7 +1,5 @@
 package io.sparklatency.spark
 
-import java.nio.file.Files
-
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.JsonNode
@@ -16,6 +14,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.functions.udf
 import org.apache.spark.sql.latency.LateEvents
 import org.apache.spark.sql.latency.ListenerBus
+import org.apache.spark.sql.latency.TemporaryFolder
 import org.apache.spark.sql.latency.application.LatencyApplication
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.BeforeAndAfterEach
@@ -127,7 +126,7 @@ object SparkTest {
       .config("spark.ui.port", "0")
       .config("spark.sql.shuffle.partitions", "2")
       // Not in the working folder: the suites of another line run in it at the same time.
-      .config("spark.sql.warehouse.dir", Files.createTempDirectory("warehouse").toString)
+      .config("spark.sql.warehouse.dir", TemporaryFolder("warehouse").toString)
       // Where Hadoop has no native library the usual ones start processes for each file, a third of what a batch takes here.
       .config("spark.hadoop.fs.file.impl", classOf[PlainFiles].getName)
       .config("spark.sql.streaming.checkpointFileManagerClass", classOf[PlainCheckpoints].getName)

@@ -1,12 +1,11 @@
 package io.sparklatency.spark
 
-import java.nio.file.Files
-
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.ForeachWriter
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions._
+import org.apache.spark.sql.latency.TemporaryFolder
 import org.apache.spark.sql.streaming.DataStreamWriter
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.streaming.Trigger
@@ -135,7 +134,7 @@ class StreamMatrixSuite extends MatrixTest {
     override def close(error: Throwable): Unit = ()
   }
 
-  private def folder(): String = Files.createTempDirectory("stream").toString
+  private def folder(): String = TemporaryFolder("stream").toString
 
   /** How a query is written, with a name of its own. */
   private val sinks = Seq[(String, DataStreamWriter[Row] => StreamingQuery)](

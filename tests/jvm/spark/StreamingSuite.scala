@@ -1,6 +1,5 @@
 package io.sparklatency.spark
 
-import java.nio.file.Files
 import java.sql.Timestamp
 
 import io.sparklatency.spark.Lines.MemoryStream
@@ -8,6 +7,7 @@ import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.ListenerBus
+import org.apache.spark.sql.latency.TemporaryFolder
 
 class StreamingSuite extends StreamingTest {
 
@@ -79,7 +79,7 @@ class StreamingSuite extends StreamingTest {
   }
 
   test("a query without a name goes by its id, which a restart keeps") {
-    val checkpoint = Files.createTempDirectory("checkpoint").toString
+    val checkpoint = TemporaryFolder("checkpoint").toString
     val input = stream
     val first = start(marked(input), "", checkpoint = Some(checkpoint))
     input.addData(ago(1, 2))
@@ -116,7 +116,7 @@ class StreamingSuite extends StreamingTest {
   }
 
   test("marks are added and removed between restarts of one checkpoint, around a stateful operator") {
-    val checkpoint = Files.createTempDirectory("checkpoint").toString
+    val checkpoint = TemporaryFolder("checkpoint").toString
     val input = stream
     def run(mark: Boolean, at: Long): Unit = {
       val source = if (mark) marked(input) else watermarked(input)

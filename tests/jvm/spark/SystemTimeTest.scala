@@ -13,6 +13,7 @@ import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions._
+import org.apache.spark.sql.latency.TemporaryFolder
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.streaming.Trigger
 
@@ -50,7 +51,7 @@ trait SystemTimeTest extends StreamingTest {
   protected def windows(df: DataFrame): DataFrame =
     df.groupBy(window(col("value"), "10 seconds")).count().select(seconds("window.end"), col("count"))
 
-  protected def checkpoint(): Option[String] = Some(Files.createTempDirectory("system-time").toString)
+  protected def checkpoint(): Option[String] = Some(TemporaryFolder("system-time").toString)
 
   /** Makes it seem that the query died before it noted that its last batch was done. Gives back the batch. */
   protected def uncommitLast(checkpoint: Option[String]): Long = {

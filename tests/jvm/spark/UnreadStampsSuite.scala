@@ -1,6 +1,5 @@
 package io.sparklatency.spark
 
-import java.nio.file.Files
 import java.sql.Timestamp
 
 import scala.jdk.CollectionConverters._
@@ -12,6 +11,7 @@ import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.Plans
+import org.apache.spark.sql.latency.TemporaryFolder
 import org.apache.spark.sql.streaming.GroupStateTimeout
 import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.streaming.StreamingQueryException
@@ -84,7 +84,7 @@ class UnreadStampsSuite extends StampCosts {
   }
 
   test("what is written is the same, and filters reach the source as before, where stamps are kept") {
-    val folder = Files.createTempDirectory("events").toString
+    val folder = TemporaryFolder("events").toString
     spark.range(100).toDF("id").write.mode("overwrite").parquet(folder)
     def shape(df: DataFrame): DataFrame =
       df.select("id").filter("id > 90").groupBy("id").count().orderBy("id")
@@ -104,7 +104,7 @@ class UnreadStampsSuite extends StampCosts {
 
   /** Runs a join of two streams, and on from its checkpoint with a node behind the join that goes by the stamp. */
   private def nodeAddedLater(query: String): Unit = {
-    val checkpoint = Files.createTempDirectory("checkpoint").toString
+    val checkpoint = TemporaryFolder("checkpoint").toString
     val input = stream
     def joined: DataFrame =
       watermarked(input).withIngestionTimestamp("at")
