@@ -141,12 +141,12 @@ final class LiveRuns(
     all.foreach(_.ended(plannings))
   }
 
-  /** In the order in which the queries were first seen. */
-  def snapshot(): Seq[QuerySnapshot] = {
+  /** In the order in which the queries were first seen; of those that are not wanted nothing is read. */
+  def snapshot(isWanted: RunFigures => Boolean = _ => true): Seq[QuerySnapshot] = {
     val now = clock.millis()
     val ofBatchQuery = synchronized(batchQueries.asked(work))()
     ofBatchQuery.foreach { case (owner, _) => update(owner)(_ => ()) } // the first of them shows, too
-    val (shown, stopped, soFar) = synchronized(queries.values.toList.map { query =>
+    val (shown, stopped, soFar) = synchronized(queries.values.filter(isWanted).toList.map { query =>
       (query.snapshot(now, query.runId.flatMap(uncommitted)), query.stopped, query.soFar(work))
     }).unzip3
     // Asked outside the lock: Spark's own answers may take a while.

@@ -118,13 +118,13 @@ final class LatencyStore private[spark] (
     (known.map(_.name) ++ begunBeside(known, stored).map(_.name) ++ stored.map(_.name)).distinct
   }
 
-  /** Finds a run by its own id. A query's name or id finds the query's newest run. */
+  /** Finds a run by its own id. A query's name or id finds the query's newest run. Takes no snapshot of any other. */
   def query(key: String): Option[QuerySnapshot] = {
-    val known = running
-    val stored = storedBeside(known)
-    val begun = begunBeside(known, stored)
+    val known = live.toSeq.flatMap(_.snapshot(run => run.name == key || (run.id ++ run.runId).exists(_ == key)))
+    lazy val stored = storedBeside(known)
+    lazy val begun = begunBeside(known, stored)
     def isOf(query: QuerySnapshot) = query.name == key || query.id.contains(key)
-    (known ++ begun).find(_.runId.contains(key))
+    known.find(_.runId.contains(key)).orElse(begun.find(_.runId.contains(key)))
       .orElse(stored.find(_.runId == key).map(snapshot))
       .orElse(known.findLast(query => isOf(query) && isRunning(query)))
       .orElse(begun.findLast(isOf))
