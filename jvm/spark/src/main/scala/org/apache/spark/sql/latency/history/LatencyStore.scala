@@ -78,24 +78,29 @@ final class LatencyStore private[spark] (
   private def isRunning(query: QuerySnapshot): Boolean =
     query.runId.exists(run => live.exists(_.isRunning(run)))
 
-  /** Runs of which no batch with figures was told yet, the newest of each query: they are listed from their start. */
+  /**
+   * Runs of which no batch with figures was told yet: they are listed from their start. Of those of one name the newest, and others
+   * that go on in another session.
+   */
   private def begunBeside(known: Seq[QuerySnapshot], stored: Seq[StoredRun]): Seq[QuerySnapshot] = {
     val told = known.map(_.key).toSet ++ stored.map(_.key)
-    KVUtils.viewToSeq(store.view(classOf[StoredStart])).filterNot(start => told(start.run)).sortBy(-_.told)
-      .distinctBy(_.name).reverse.map { start =>
-        val begun = QuerySnapshot(
-          start.name,
-          Some(start.queryId),
-          Some(start.run),
-          start.batches,
-          Nil,
-          0,
-          None,
-          unmarkedMs = Option.when(start.batches > 0)(start.committedMs)
-        )
-        if (hasEnded(start.run)) begun
-        else activity(start.run).fold(begun)(now => begun.doing(Some(now), WallClock.millis()))
-      }
+    val newestFirst = KVUtils.viewToSeq(store.view(classOf[StoredStart]))
+      .filterNot(start => told(start.run)).sortBy(-_.told)
+    val newest = newestFirst.distinctBy(_.name).map(_.run).toSet
+    newestFirst.filter(start => newest(start.run) || !hasEnded(start.run)).reverse.map { start =>
+      val begun = QuerySnapshot(
+        start.name,
+        Some(start.queryId),
+        Some(start.run),
+        start.batches,
+        Nil,
+        0,
+        None,
+        unmarkedMs = Option.when(start.batches > 0)(start.committedMs)
+      )
+      if (hasEnded(start.run)) begun
+      else activity(start.run).fold(begun)(now => begun.doing(Some(now), WallClock.millis()))
+    }
   }
 
   /** All that is to be said of a run. */
