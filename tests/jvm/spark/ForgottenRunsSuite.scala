@@ -22,8 +22,13 @@ class ForgottenRunsSuite extends AnyFunSuite with ArchivedBatches {
   private val store = new InMemoryStore
   private val archive = new BatchArchive(store, kept = 3)
 
-  private def add(run: Int, number: Long): Unit =
-    archive.onOtherEvent(batch(s"run-$run", number).copy(query = s"query-$run"))
+  private def run(name: String): UUID = UUID.nameUUIDFromBytes(name.getBytes)
+
+  /** A run that has so many batches, and ends. */
+  private def wholeRun(archive: BatchArchive, name: String, numbers: Iterable[Long]): Unit = {
+    for (n <- numbers) archive.onOtherEvent(batch(run(name).toString, n).copy(query = name))
+    archive.onOtherEvent(end(run(name)))
+  }
 
   /** Whatever Spark's store holds: by the class of what is stored and the name of its field, how many there are. */
   private def held: Map[(Class[_], String), Int] = {
@@ -38,12 +43,13 @@ class ForgottenRunsSuite extends AnyFunSuite with ArchivedBatches {
   }
 
   test("of runs beyond the limit the store of a driver keeps nothing, not even that they were") {
-    for (run <- 1 to 300; number <- 0L to 4L) add(run, number)
+    for (run <- 1 to 300) wholeRun(archive, s"query-$run", 0L to 4L)
     val batch = classOf[StoredBatch]: Class[_]
     // Ten times as many batches as each run may have are kept, of the newest runs.
     assert(held((classOf[StoredRun], "data")) === held((batch, "parentToChildrenMap")))
     assert(held((batch, "data")) <= 3 * held((batch, "parentToChildrenMap")))
     assert(held((batch, "parentToChildrenMap")) <= 11)
+    assert(held((classOf[StoredEnd], "data")) <= 11)
   }
 
   test("of a run so many batches are kept, and the counts of all") {
@@ -59,29 +65,63 @@ class ForgottenRunsSuite extends AnyFunSuite with ArchivedBatches {
   test("of so many runs the oldest go, with their batches") {
     val kv = new InMemoryStore
     val stored = new BatchArchive(kv, kept = 50)
-    val runs = BatchArchive.RunsKept + 2
-    for (run <- 0 until runs; n <- 0 until 5) stored.onOtherEvent(batch(s"run-$run", run * 5L + n))
+    val names = (0 to BatchArchive.RunsKept + 1).map(n => s"run-$n")
+    for ((name, n) <- names.zipWithIndex) wholeRun(stored, name, n * 5L until n * 5L + 5)
+    wholeRun(stored, "last", Seq(1000L))
     val all = shown(kv)
-    assert(all.queries.map(_.runId) === Seq(Some(s"run-${runs - 1}")))
-    assert(all.all.earlier.size === BatchArchive.RunsKept - 1)
-    assert(kv.count(classOf[StoredBatch]) === BatchArchive.RunsKept * 5)
+    assert(all.queries.flatMap(_.runId) === ("last" +: names.drop(2).reverse).map(run(_).toString))
+    assert(kv.count(classOf[StoredBatch]) === BatchArchive.RunsKept * 5 + 1)
   }
 
   test("a run that begins after the clock was set back is no oldest run") {
     val kv = new InMemoryStore
     val stored = new BatchArchive(kv, kept = 50)
-    for (run <- 1 to BatchArchive.RunsKept) stored.onOtherEvent(batch(s"run-$run", 1000L + run))
-    stored.onOtherEvent(batch("set-back", 1))
+    for (n <- 1 to BatchArchive.RunsKept + 1) wholeRun(stored, s"run-$n", Seq(1000L + n))
+    wholeRun(stored, "set-back", Seq(1L))
+    wholeRun(stored, "last", Seq(1100L))
     val all = shown(kv)
-    assert(all.query("set-back").exists(all.history(_).size === 1) && all.query("run-1") === None)
+    assert(all.query("set-back").exists(all.history(_).size === 1))
+    assert(all.query("run-3").nonEmpty && all.query("run-2") === None)
   }
 
   test("of all runs no more than ten times the batches of one are kept, beside the newest") {
     val kv = new InMemoryStore
     val stored = new BatchArchive(kv, kept = 3)
-    for (run <- 0 until 20; n <- 0 until 5) stored.onOtherEvent(batch(s"run-$run", run * 5L + n))
+    for (n <- 0 until 20) wholeRun(stored, s"run-$n", n * 5L until n * 5L + 5)
     assert(kv.count(classOf[StoredBatch]) <= 33 && kv.count(classOf[StoredRun]) <= 11)
     assert(shown(kv).query("run-19").map(shown(kv).history(_).size) === Some(3))
+  }
+
+  test("a run that goes on counts all its batches and keeps the last, however many others go on or end") {
+    val kv = new InMemoryStore
+    val stored = new BatchArchive(kv, kept = 20)
+    val names = (1 to BatchArchive.RunsKept + 20).map(n => s"run-$n")
+    for (n <- 0L until 30; name <- names) stored.onOtherEvent(batch(run(name).toString, n).copy(query = name))
+    for (n <- 1 to BatchArchive.RunsKept + 20) wholeRun(stored, s"ends-$n", Seq(100L))
+    val all = shown(kv)
+    val going = all.queries.filter(query => names.contains(query.name))
+    assert(going.size === names.size && going.forall(_.batches == 30))
+    assert(going.forall(_.nodes.head.measures(Measure.E2ELatency).total.records == 30))
+    assert(going.forall(all.history(_).map(_.batch) == Seq(29)), "120 runs have 200 batches together")
+    for (name <- names.drop(10)) stored.onOtherEvent(end(run(name)))
+    for (n <- 30L until 60) stored.onOtherEvent(batch(run("run-1").toString, n).copy(query = "run-1"))
+    assert(shown(kv).query("run-1").map(shown(kv).history(_).map(_.batch)) === Some(40L until 60L))
+  }
+
+  test("a query without a batch is listed as long as it goes on, however many others do") {
+    val kv = new InMemoryStore
+    val stored = new BatchArchive(kv, kept = 50, used = true)
+    val names = (1 to BatchArchive.RunsKept + 20).map(n => s"query-$n")
+    def starts(name: String) = stored.onOtherEvent(QueryEvents.started(run(s"id of $name"), run(name), name))
+    names.foreach(starts)
+    for (n <- 1 to BatchArchive.RunsKept + 1) {
+      starts(s"failed-$n")
+      stored.onOtherEvent(end(run(s"failed-$n")))
+    }
+    val listed = shown(kv).queries.map(_.name).toSet
+    assert(names.filterNot(listed) === Nil)
+    assert((listed -- names).size === BatchArchive.RunsKept)
+    assert(kv.count(classOf[StoredStart]) === names.size + BatchArchive.RunsKept)
   }
 
   test("a query that fails again and again does not drive out how another one ended") {
@@ -161,6 +201,7 @@ class ForgottenRunsSuite extends AnyFunSuite with ArchivedBatches {
     for (_ <- 1 to 5) stored.onOtherEvent(end(UUID.randomUUID))
     assert(status === Some(RunStatus.Failed) && kv.count(classOf[StoredEnd]) === BatchArchive.RunsKept + 1)
     for (run <- runs.tail) stored.onOtherEvent(batch(run.toString, 2))
-    assert(status === None && kv.count(classOf[StoredEnd]) === BatchArchive.RunsKept)
+    for (n <- 1 to 6) wholeRun(stored, s"later-$n", Seq(3L))
+    assert(status === None && kv.count(classOf[StoredEnd]) === BatchArchive.RunsKept + 6)
   }
 }

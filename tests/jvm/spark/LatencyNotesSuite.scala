@@ -83,7 +83,12 @@ class LatencyNotesSuite extends StreamingTest with ArchivedBatches {
     archive.onOtherEvent(end(begun))
     archive.onOtherEvent(QueryEvents.started(begun, UUID.randomUUID, "begun"))
     assert(kv.count(classOf[StoredNotes]) === 101)
-    for (run <- 1 to BatchArchive.RunsKept) archive.onOtherEvent(batch(s"run-$run", 1L + run))
+    archive.onOtherEvent(end(UUID.fromString(ran)))
+    for (number <- 1 to BatchArchive.RunsKept + 1) {
+      val run = UUID.randomUUID
+      archive.onOtherEvent(batch(run.toString, 1L + number))
+      archive.onOtherEvent(end(run))
+    }
     assert(kv.count(classOf[StoredNotes]) === 100 && of(ran) === None)
   }
 

@@ -209,7 +209,8 @@ object LatencyConf extends Logging {
     s"${Prefix}history.batches",
     "1000",
     "a whole number from 1 to 100000",
-    "How many batches of each run of a query the driver and the History Server keep. Read once."
+    "How many batches of each run of a query the driver and the History Server keep. Of more than ten that go on each has fewer: all " +
+      "together ten times as many. Read once."
   )(whole(1, 100000))
 
   val NumSamples: Key[Int] = new Key(

@@ -29,12 +29,13 @@ import org.apache.spark.util.kvstore.KVStore
  * application.
  *
  * A batch costs a merge of each node's figures and two writes: the batch's event, and the run with three summaries for each
- * node and measure. The first batch of a run also costs a look at all runs. Batches and runs beyond the limits are deleted,
- * so a driver's memory does not grow with time.
+ * node and measure. The first batch of a run also costs a look at all runs. Batches beyond the limits are deleted, and runs that have
+ * ended, so a driver's memory does not grow with time. A run that goes on is kept: what its next batch adds to must not begin anew.
  *
  * One thread calls it: on a driver that of the listener queue, in a History Server the one that reads the event log.
  *
- * @param kept    how many batches of each run are kept, the newest. All runs together keep ten times as many
+ * @param kept    how many batches of each run are kept, the newest. All runs that have ended keep ten times as many together, and so
+ *                do those that go on, but each of them at least one
  * @param default what the figures of a run cover, where no event tells
  * @param used    whether the application uses us, so that its queries show from their start. A History Server learns it from the
  *                application's settings, or from the first event of ours
@@ -48,7 +49,11 @@ private[spark] final class BatchArchive(
   private var isOurs = used
   private val runs = new RunsOfEvents
   private val byLastBatch =
-    mutable.LinkedHashSet.empty[String] // the keys of stored runs, the one heard of last at the end
+    mutable.LinkedHashMap.empty[
+      String,
+      Long
+    ] // stored runs and their oldest batches; the one heard of last at the end
+  private val goingOn = mutable.Set.empty[String] // those of them whose end was not told
   private var told = 0L // how many batches
   private var window = default
   private val endedWithoutBatch = mutable.LinkedHashSet.empty[String]
@@ -56,7 +61,7 @@ private[spark] final class BatchArchive(
   private var starts = 0L
   private var begun =
     Vector.empty[QueryStartedEvent] // while nothing has told yet that the application uses us
-  private val notes = new NotesOfRuns(store, run => byLastBatch(run) || withoutBatch.contains(run))
+  private val notes = new NotesOfRuns(store, run => byLastBatch.contains(run) || withoutBatch.contains(run))
   private var hasSkipped = false
 
   /** The application's own settings, which a History Server does not share. They come before its first batch. */
@@ -108,14 +113,21 @@ private[spark] final class BatchArchive(
     store.write(new StoredBatch(StoredBatch.key(key, number), batch))
     store.write(run)
     told += 1
-    if (number >= kept) store.delete(classOf[StoredBatch], StoredBatch.key(key, number - kept))
-    byLastBatch -= key
-    byLastBatch += key
     if (before.isEmpty) {
       forgetStart(key)
-      endedWithoutBatch -= key
-      forgetOldest()
+      if (!endedWithoutBatch.remove(key)) goingOn += key
     }
+    keepLast(key, number)
+    if (before.isEmpty) forgetOldest()
+  }
+
+  /** Of so many runs that go on each has fewer. */
+  private def keepLast(key: String, number: Long): Unit = {
+    val most = (10L * kept / goingOn.size.max(1)).min(kept).max(1)
+    val oldest = byLastBatch.remove(key).getOrElse(0L)
+    val next = oldest.max(number + 1 - most)
+    (oldest until next).foreach(gone => store.delete(classOf[StoredBatch], StoredBatch.key(key, gone)))
+    byLastBatch(key) = next
   }
 
   /** Windows give out records once in many batches, so the batch that tells its parts may have been dropped long since. */
@@ -129,21 +141,23 @@ private[spark] final class BatchArchive(
 
   /**
    * An end is kept as long as its run. A run without a batch may still get one, because its last batch can come after its
-   * end. Of the runs that never do, the oldest ends go.
+   * end. Of the runs that never do, the oldest go.
    */
   private def addEnd(run: String, error: Option[String]): Unit = {
     store.write(new StoredEnd(run, error.nonEmpty, error.map(FailureText.of).orNull))
+    goingOn -= run
     if (known(run).isEmpty) endedWithoutBatch += run
     if (endedWithoutBatch.size > BatchArchive.RunsKept) {
       val oldest = endedWithoutBatch.head
       endedWithoutBatch -= oldest
+      forgetStart(oldest)
       store.delete(classOf[StoredEnd], oldest)
     }
   }
 
   /**
-   * Of the runs that never get a batch with figures, the oldest starts go, and those that the query's next run follows. Without a
-   * checkpoint that has another id, and only its name is the same; but two sessions may run queries of one name at the same time.
+   * Of the runs that have ended without a batch with figures, those go that the query's next run follows. Without a checkpoint that
+   * has another id, and only its name is the same; but two sessions may run queries of one name at the same time.
    */
   private def addStart(event: QueryStartedEvent): Unit = {
     val id = event.id.toString
@@ -159,7 +173,6 @@ private[spark] final class BatchArchive(
     }
     store.write(start)
     withoutBatch(start.run) = start
-    if (withoutBatch.size > BatchArchive.RunsKept) forgetStart(withoutBatch.head._1)
   }
 
   /**
@@ -184,8 +197,9 @@ private[spark] final class BatchArchive(
 
   /** Goes by the order of events. By the clock, which may be set back, the run that has just begun could be the oldest. */
   private def forgetOldest(): Unit = {
-    val newestFirst = byLastBatch.toSeq.reverse.flatMap(known)
-    val batchesTo = newestFirst.scanLeft(0L)((sum, query) => sum + math.min(query.batches, kept.toLong)).tail
+    val newestFirst = byLastBatch.keys.toList.reverse.filterNot(goingOn).flatMap(known)
+    val batchesTo =
+      newestFirst.scanLeft(0L)((sum, query) => sum + query.batches - byLastBatch(query.key)).tail
     newestFirst.zip(batchesTo).zipWithIndex
       .collect { case ((query, sum), i) if i >= BatchArchive.RunsKept || sum > 10L * kept => query }
       .foreach { query =>
