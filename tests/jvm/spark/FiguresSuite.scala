@@ -2,11 +2,16 @@ package io.sparklatency.spark
 
 import java.time.LocalDateTime
 
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.JsonNode
+import com.fasterxml.jackson.databind.ObjectMapper
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.Metric
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
+import org.apache.spark.sql.latency.ListenerBus
 
 /** What a batch query's marks count, with exact figures. */
 class FiguresSuite extends SparkTest {
@@ -106,6 +111,19 @@ class FiguresSuite extends SparkTest {
     marked.collect()
     marked.collect()
     assert(node(id).records === 100)
+  }
+
+  test("an action begins when it is run, though its DataFrame was made before, and has run before") {
+    byTheWall {
+      val marked = rows(10).withE2ELatency(freshNode(), "ts")
+      (1 to 2).foreach(_ => marked.collect())
+      ListenerBus.awaitEmpty(spark.sparkContext)
+      val batches = new ObjectMapper().readTree(PythonApi.historyJson(spark, "__batch__", 2)).get("batches")
+      val Seq(first, second) = batches.elements.asScala.toSeq: @unchecked
+      def at(batch: JsonNode, field: String) = batch.get(field).asLong
+      assert(at(first, "start") <= at(first, "committed"))
+      assert(at(first, "committed") <= at(second, "start") && at(second, "start") <= at(second, "committed"))
+    }
   }
 
   test("an action of several jobs counts what each of them read") {

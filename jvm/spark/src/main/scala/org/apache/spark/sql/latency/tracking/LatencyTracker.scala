@@ -11,6 +11,7 @@ import io.sparklatency.figures.LiveRuns
 import io.sparklatency.figures.OpenBatch
 import io.sparklatency.figures.RunFigures
 import io.sparklatency.path.BatchFilling
+import io.sparklatency.time.WallClock
 import org.apache.spark.Success
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerEvent
@@ -18,6 +19,7 @@ import org.apache.spark.scheduler.SparkListenerJobStart
 import org.apache.spark.scheduler.SparkListenerTaskEnd
 import org.apache.spark.sql.execution.SQLExecution
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd
+import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart
 import org.apache.spark.sql.latency.compat.IncrementalExecution
 import org.apache.spark.sql.latency.planning.CurrentQuery
 import org.apache.spark.sql.latency.planning.StatefulOperators
@@ -46,6 +48,7 @@ private[latency] final class LatencyTracker(
 ) extends SparkListener {
   private val admissions = new Admissions
   private val foreachBatch = mutable.Map.empty[String, ForeachBatchMarks]
+  private val startedMs = mutable.LongMap.empty[Long] // of executions that go on
 
   /** On another Spark line a class may be missing. Without the catch its LinkageError would end the application. */
   override def onOtherEvent(event: SparkListenerEvent): Unit =
@@ -55,8 +58,10 @@ private[latency] final class LatencyTracker(
     }
 
   private def take(event: SparkListenerEvent): Unit = event match {
+    case start: SparkListenerSQLExecutionStart => startedMs(start.executionId) = WallClock.at(start.time)
     case end: SparkListenerSQLExecutionEnd =>
       if (end.qe != null) executionEnded(end)
+      startedMs -= end.executionId
       runs.batchQueryEnded(end.executionId)
     case end: QueryProgressEvent => committed(end.progress)
     case end: QueryTerminatedEvent =>
@@ -172,8 +177,9 @@ private[latency] final class LatencyTracker(
         add(query, marks, batch)
         batch.committed(CommitTime.of(end))
         batch.ran(end.executionId)
-        val startMs = end.qe.tracker.phases.values.map(_.startTimeMs).minOption
-        query.commit(end.executionId)(batch => batch.copy(startMs = startMs.getOrElse(batch.startMs)))
+        query.commit(end.executionId)(batch =>
+          batch.copy(startMs = startedMs.getOrElse(end.executionId, batch.startMs))
+        )
       }
       committed.foreach(post)
     }
