@@ -121,6 +121,23 @@ class RunFiguresSuite extends AnyFunSuite {
     assert(tasks.records === Map("2_5 only" -> 2, "2_5 null" -> 2))
   }
 
+  test("what a task has published and its end overtook is in the window all the same") {
+    val runs = new LiveRuns(clock, FiguresSettings(), FiguresListener.Nowhere)(_.stopped)
+    val (part, whole) = running(7, "only", TaskPlace(TaskId(0, 0), isLast = true))
+    def late = part.copy(summary = mark("only", 0)(90).readings.values.head.summary)
+    val all = whole.copy(readings = whole.readings.view.mapValues { reading =>
+      reading.copy(summary = reading.summary + late.summary)
+    }.toMap)
+    runs.publish(part)
+    runs.taskEnded(7, hasFailed = false)
+    runs.publish(late)
+    runs.update(owner("any"))(query => query.add(Seq(all), query.batch(0), _ => None))
+    def shown = runs.snapshot().head.nodes.head.measures(Measure.E2ELatency)
+    assert((shown.total.records, shown.window.count, shown.window.max) === ((3, 3, Some(90))))
+    runs.executionEnded(Set(0))
+    assert((shown.total.records, shown.window.count, shown.window.max) === ((3, 3, Some(90))))
+  }
+
   test("what a task has published leaves its bean when it fails, and when another stands in its place") {
     val tasks = new Tasks
     val runs = new LiveRuns(clock, FiguresSettings(granularity = Granularity.Subtask), tasks)(_.stopped)

@@ -18,16 +18,30 @@ final class LiveFigures(clock: Clock, samples: WindowSamples) {
   /** What tasks that have ended recorded. */
   def add(summary: LatencySummary): Unit = add(summary, summary, Nil)
 
-  /** The same, all of which but `rest` the `readings` among them have published: that stands where it is in the window. */
-  def add(summary: LatencySummary, rest: LatencySummary, readings: Iterable[ReadingId]): Unit = synchronized {
+  /**
+   * The same, all of which but `rest` the `readings` among them have published: that stands where it is in the window. What came of
+   * `others` does not.
+   */
+  def add(
+      summary: LatencySummary,
+      rest: LatencySummary,
+      readings: Iterable[ReadingId],
+      others: Iterable[ReadingId] = Nil
+  ): Unit = synchronized {
     total += summary
-    readings.flatMap(running.get).foreach(published => window.absorb(published.window))
-    running --= readings
+    if (running.nonEmpty) {
+      readings.flatMap(running.get).foreach(published => window.absorb(published.window))
+      running = running -- readings -- others
+    }
     if (!rest.isEmpty) window.record(rest)
     changed()
   }
 
-  def hasPublished(reading: ReadingId): Boolean = synchronized(running.contains(reading))
+  /** Whether all but the rest of it came while its task ran. The end of a task may overtake what it has published. */
+  def hasPublished(reading: Reading): Boolean = synchronized {
+    running.get(reading.id)
+      .exists(_.total.records + reading.rest.records == reading.summary.records)
+  }
 
   /**
    * What a task has published of a reading since it last did. It shows as long as the task does not fail, and its planning has

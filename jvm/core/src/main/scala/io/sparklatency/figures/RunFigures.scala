@@ -196,11 +196,11 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   }
 
   private def add(figures: LiveFigures, readings: Iterable[Reading]): LatencySummary = {
-    val (published, others) = readings.partition(reading => figures.hasPublished(reading.id))
+    val (published, others) = readings.partition(figures.hasPublished)
     val total = LatencySummary.merge(readings.map(_.summary))
     val rest =
       if (published.isEmpty) total else LatencySummary.merge(published.map(_.rest) ++ others.map(_.summary))
-    figures.add(total, rest, published.map(_.id))
+    figures.add(total, rest, published.map(_.id), others.view.map(_.id))
     total
   }
 
