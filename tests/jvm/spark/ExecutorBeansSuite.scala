@@ -10,6 +10,7 @@ import io.sparklatency.figures.FiguresSettings
 import io.sparklatency.figures.Granularity
 import io.sparklatency.figures.LiveRuns
 import io.sparklatency.figures.MarkOwner
+import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeKey
 import io.sparklatency.figures.PublishedPart
 import io.sparklatency.figures.ReadingId
@@ -50,10 +51,10 @@ class ExecutorBeansSuite extends StreamingTest {
 
   test("an executor has a bean for each task, whose figures come while it runs; all go with the query") {
     val figures = runs(Granularity.Subtask)
-    ExecutorFigures.add(figures, owner, Some(place), summary(5, 9))
+    ExecutorFigures.add(figures, owner, 1, Some(place), summary(5, 9))
     val (node, task) = ("stream-processor-node-metrics" -> "1_3", "stream-task-metrics" -> "1_3")
     assert(beans === Map(node -> ((2L, 9.0)), task -> ((2L, 9.0))))
-    ExecutorFigures.add(figures, owner, Some(place), summary(30))
+    ExecutorFigures.add(figures, owner, 1, Some(place), summary(30))
     assert(beans === Map(node -> ((3L, 30.0)), task -> ((3L, 30.0))))
     assert(figures.running === Seq("run"))
     figures.stopped("run")
@@ -62,14 +63,30 @@ class ExecutorBeansSuite extends StreamingTest {
 
   test("a task that ends after its query brings no bean back") {
     val figures = runs(Granularity.Subtask)
-    ExecutorFigures.add(figures, owner, Some(place), summary(5))
+    ExecutorFigures.add(figures, owner, 1, Some(place), summary(5))
     figures.stopped("run")
-    ExecutorFigures.add(figures, owner, Some(place.copy(id = TaskId(1, 4))), summary(5))
+    ExecutorFigures.add(figures, owner, 1, Some(place.copy(id = TaskId(1, 4))), summary(5))
     assert(beans.isEmpty)
   }
 
+  test("a task that ends after the next run of its query has begun leaves the figures of that alone") {
+    val figures = runs(Granularity.Operator)
+    val next = owner.copy(runId = Some("next"))
+    def add(owner: MarkOwner, planning: Long, ages: Long*) =
+      ExecutorFigures.add(figures, owner, planning, None, summary(ages: _*))
+    def shown = figures.snapshot().map(run =>
+      run.runId -> run.nodes.map(_.measures(Measure.E2ELatency).total.records)
+    )
+    add(owner, 1, 5)
+    add(next, 2, 6, 7)
+    add(owner, 1, 8)
+    assert(shown === Seq(Some("next") -> Seq(2)))
+    add(next, 3, 9)
+    assert(shown === Seq(Some("next") -> Seq(3)))
+  }
+
   test("an executor has no beans of tasks unless they are asked for") {
-    ExecutorFigures.add(runs(Granularity.Operator), owner, Some(place), summary(5))
+    ExecutorFigures.add(runs(Granularity.Operator), owner, 1, Some(place), summary(5))
     assert(beans.isEmpty)
   }
 

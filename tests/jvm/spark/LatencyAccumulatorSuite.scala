@@ -79,6 +79,11 @@ class LatencyAccumulatorSuite extends SparkTest with Eventually {
 /** Counts what is published in this process. */
 object Published extends TaskFigures {
   @volatile var records = 0L
-  override def add(owner: MarkOwner, task: Option[TaskPlace], summary: LatencySummary): Unit =
+  override def add(
+      owner: MarkOwner,
+      planning: Long,
+      task: Option[TaskPlace],
+      summary: LatencySummary
+  ): Unit =
     records += summary.records
 }

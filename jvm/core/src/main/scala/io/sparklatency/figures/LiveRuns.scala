@@ -40,6 +40,18 @@ final class LiveRuns(
     change(owner.runId.flatMap(replaced.get).getOrElse(newest(owner)))
   }
 
+  /**
+   * The same of a task, which may outlive its run for a moment: figures of a run that has ended would come back and stay, and those of
+   * one that another has followed would take the place of the next. Of several runs of a query, the next has the higher plannings.
+   */
+  def ofTask(owner: MarkOwner, planning: Long)(change: RunFigures => Unit): Unit = synchronized {
+    val next = queries.get(owner.key.query).filter(run => run.runId != owner.runId && run.planning > planning)
+    if (next.isEmpty && !owner.runId.exists(hasEnded)) update(owner) { run =>
+      run.planning = run.planning.max(planning)
+      change(run)
+    }
+  }
+
   private def newest(owner: MarkOwner): RunFigures =
     if (isClosed) new RunFigures(owner, settings.granularity, new Maker(owner)) else kept(owner)
 

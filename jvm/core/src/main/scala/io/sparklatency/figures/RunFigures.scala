@@ -37,6 +37,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private var outOfOrder = LatencySummary.empty
   private var commits = Vector.empty[Long]
   var stopped = false
+  var planning = 0L // the newest of which a task has told, where nobody tells of plans
 
   def name: String = owner.key.query
   def id: Option[String] = owner.queryId

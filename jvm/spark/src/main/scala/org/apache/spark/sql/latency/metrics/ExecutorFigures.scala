@@ -44,20 +44,23 @@ object ExecutorFigures extends TaskFigures with Logging {
   }
 
   /** In local mode the executor is the driver's process, and the driver's own source says all there is to say. */
-  override def add(owner: MarkOwner, task: Option[TaskPlace], summary: LatencySummary): Unit =
-    if (!isDriver) runs.foreach(add(_, owner, task, summary))
+  override def add(
+      owner: MarkOwner,
+      planning: Long,
+      task: Option[TaskPlace],
+      summary: LatencySummary
+  ): Unit =
+    if (!isDriver) runs.foreach(add(_, owner, planning, task, summary))
 
   private def isDriver: Boolean = SparkEnv.get.executorId == SparkContext.DRIVER_IDENTIFIER
 
   private[latency] def add(
       runs: LiveRuns,
       owner: MarkOwner,
+      planning: Long,
       task: Option[TaskPlace],
       summary: LatencySummary
-  ): Unit =
-    // A task may outlive its query for a moment. Its figures would come back, and stay.
-    if (!owner.runId.exists(runs.hasEnded))
-      runs.update(owner)(_.add(owner.key.node, owner.measure, summary, task))
+  ): Unit = runs.ofTask(owner, planning)(_.add(owner.key.node, owner.measure, summary, task))
 
   /** The runs that this executor shows. */
   private[latency] def running: Seq[String] = known.toSeq.flatMap(_.running)

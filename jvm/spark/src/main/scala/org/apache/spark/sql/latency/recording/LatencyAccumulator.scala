@@ -247,7 +247,7 @@ final class LatencyAccumulator private (@transient private var settings: Latency
         val slice = node.filter(_ => hasBatches).fold(TaskSlice.Unwatched)(WatchedTask.slice)
         val made = attempt.getOrElse(RunningTasks.attempt(task))
         add(Reading(partition, made, id, number, summary, rest, recorder.agesOfAll, slice))
-        settings.figures.add(owner, placeIn(task), rest)
+        settings.figures.add(owner, id, placeIn(task), rest)
       } catch {
         case NonFatal(e) =>
           logWarning(s"latencies of node '${owner.key.node}' in task ${task.taskAttemptId()} are lost", e)

@@ -100,7 +100,7 @@ object RunningTasks extends Logging {
    */
   def publish(part: PublishedPart, task: TaskContext, figures: TaskFigures): Unit =
     try {
-      figures.add(part.owner, part.task, part.summary)
+      figures.add(part.owner, part.reading.planning, part.task, part.summary)
       if (isInExecution(task)) driver match {
         case Some(receiver) => receiver.parts(part)
         case None => channel.foreach(_.apply(PublishedMessage(part)))

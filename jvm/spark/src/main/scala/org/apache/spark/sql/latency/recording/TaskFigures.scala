@@ -13,8 +13,11 @@ import io.sparklatency.recording.LatencySummary
  */
 trait TaskFigures extends Serializable {
 
-  /** @param task none where tasks are not shown one by one */
-  def add(owner: MarkOwner, task: Option[TaskPlace], summary: LatencySummary): Unit
+  /**
+   * @param planning the id of the accumulator that brings it
+   * @param task     none where tasks are not shown one by one
+   */
+  def add(owner: MarkOwner, planning: Long, task: Option[TaskPlace], summary: LatencySummary): Unit
 }
 
 /** What stands where nobody asks for the figures of this process. */
@@ -22,6 +25,11 @@ object TaskFigures {
 
   /** Shows nothing, and costs nothing. */
   object Nowhere extends TaskFigures {
-    override def add(owner: MarkOwner, task: Option[TaskPlace], summary: LatencySummary): Unit = ()
+    override def add(
+        owner: MarkOwner,
+        planning: Long,
+        task: Option[TaskPlace],
+        summary: LatencySummary
+    ): Unit = ()
   }
 }
