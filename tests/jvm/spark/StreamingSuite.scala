@@ -7,6 +7,7 @@ import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.ListenerBus
+import org.apache.spark.sql.latency.Sessions
 import org.apache.spark.sql.latency.TemporaryFolder
 
 class StreamingSuite extends StreamingTest {
@@ -212,6 +213,24 @@ class StreamingSuite extends StreamingTest {
       processAll(first)
       assert(node("source", "twin").records === 2)
       assert(node("source", second.id.toString).records === 2)
+    } finally Seq(first, second).foreach(_.stop())
+  }
+
+  test("two sessions that share no state may run queries of one name, too, and both tell what they do") {
+    val (input, other) = (stream, MemoryStream[Timestamp](Sessions.apart(spark)))
+    val first = start(marked(input), "twin_apart")
+    val second = start(marked(other), "twin_apart")
+    try {
+      input.addData(ago(1))
+      processAll(first)
+      other.addData(ago(2, 3))
+      processAll(second)
+      input.addData(ago(4))
+      processAll(first)
+      for (name <- Seq("twin_apart", second.id.toString)) {
+        assert(node("source", name).records === 2, name)
+        assert(!latencyOf(name).at("/queries/0/progress/activity").isNull, name)
+      }
     } finally Seq(first, second).foreach(_.stop())
   }
 

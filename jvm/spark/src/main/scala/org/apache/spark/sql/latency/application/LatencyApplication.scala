@@ -1,6 +1,5 @@
 package org.apache.spark.sql.latency.application
 
-import java.util.UUID
 import java.util.concurrent.TimeoutException
 
 import io.sparklatency.answer.LeftOut
@@ -56,7 +55,8 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
   settings.validate() // before anything of ours is registered
 
   private val uncommitted = new UncommittedRecords
-  private val activity = new QueryActivity(context)
+  private val names = new QueryNames
+  private val activity = new QueryActivity(context, () => names.queries)
   private val source = new DropwizardSource
   private val runs =
     new LiveRuns(
@@ -68,7 +68,6 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
       activity.known,
       new ReadingsOnDriver(executor => clocks.recorded(executor))
     )(_.stopped)
-  private val names = new QueryNames
   private val problems = new Problems
   private val told = new RunNotes(() => activity.active)
   private val said = new KeptAnswers
@@ -116,9 +115,7 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
     store
   }
 
-  override def nameOf(query: StreamExecution, isRunning: UUID => Boolean): String =
-    names.of(query, isRunning)
-
+  override def nameOf(query: StreamExecution): String = names.of(query)
   override def taskFigures: TaskFigures = ExecutorFigures
   override def planned(figures: LatencyAccumulator): Unit = uncommitted.opened(figures)
   override def planned(nodes: Seq[PlannedNode]): Unit = runs.planned(nodes)

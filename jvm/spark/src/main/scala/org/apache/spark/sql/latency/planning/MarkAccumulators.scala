@@ -1,7 +1,5 @@
 package org.apache.spark.sql.latency.planning
 
-import scala.jdk.CollectionConverters._
-
 import io.sparklatency.figures.MarkOwner
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeKey
@@ -60,10 +58,7 @@ private[latency] final class MarkAccumulators(session: SparkSession, application
     case None => MarkOwner(NodeKey(BatchQueries, node), None, None)
     case Some(id) =>
       val query = CurrentQuery.running(session)
-      val active = session.sharedState.activeStreamingQueries.values
-      val name =
-        query.fold(id)(application.nameOf(_, run => active.asScala.exists(_.runId == run)))
-      MarkOwner(NodeKey(name, node), Some(id), query.map(_.runId.toString))
+      MarkOwner(NodeKey(query.fold(id)(application.nameOf), node), Some(id), query.map(_.runId.toString))
   }
 }
 

@@ -1,7 +1,5 @@
 package org.apache.spark.sql.latency.planning
 
-import java.util.UUID
-
 import io.sparklatency.figures.PlannedNode
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.latency.compat.StreamExecution
@@ -15,7 +13,7 @@ import org.apache.spark.sql.latency.recording.TaskFigures
 trait MarkedApplication {
 
   /** The name under which this run of a query is shown, as long as it lasts. */
-  def nameOf(query: StreamExecution, isRunning: UUID => Boolean): String
+  def nameOf(query: StreamExecution): String
 
   /** Shows, in each process, what its tasks record. */
   def taskFigures: TaskFigures
@@ -45,8 +43,7 @@ object MarkedApplication {
 
   /** That of a context that has been stopped. A query may go on for a moment, and plan another batch. Shows nothing of it. */
   object Ended extends MarkedApplication {
-    override def nameOf(query: StreamExecution, isRunning: UUID => Boolean): String =
-      Option(query.name).getOrElse(query.id.toString)
+    override def nameOf(query: StreamExecution): String = CurrentQuery.nameOf(query)
     override def taskFigures: TaskFigures = TaskFigures.Nowhere
     override def planned(figures: LatencyAccumulator): Unit = ()
     override def planned(nodes: Seq[PlannedNode]): Unit = ()

@@ -20,8 +20,10 @@ import org.apache.spark.sql.latency.compat.TriggerStart
  * What queries do right now: Spark's own status of each, since when its trigger runs, and how far its tasks are.
  *
  * Keeps nothing. A call costs a look at the running queries, and one at the jobs. Thread-safe: whoever reads figures calls it.
+ *
+ * @param marked queries that Spark's own list may lack: each session that shares no state with others has a list of its own
  */
-private[latency] final class QueryActivity(context: SparkContext) {
+private[latency] final class QueryActivity(context: SparkContext, marked: () => Seq[StreamExecution]) {
   import QueryActivity._
 
   /** None of a run that is not active, and where Spark does not tell. */
@@ -45,7 +47,7 @@ private[latency] final class QueryActivity(context: SparkContext) {
 
   private def queries: Seq[StreamExecution] =
     SparkSession.getDefaultSession.orElse(SparkSession.getActiveSession).toSeq
-      .flatMap(_.sharedState.activeStreamingQueries.values.asScala)
+      .flatMap(_.sharedState.activeStreamingQueries.values.asScala) ++ marked().filter(_.isActive)
 
   private def activity(query: StreamExecution): Activity = {
     val (status, noEnd) = (query.status, hasNoEnd(query))
