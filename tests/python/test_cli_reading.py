@@ -8,11 +8,13 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 
 from fabricated import TOOK_LONGEST, earlier, node, node_times, note, operators, query, stage, unknown
 from orders import ORDERS, sparklatency
-from sparklatency.cli import _options, reading
+from sparklatency.cli import main, reading
+from sparklatency.rendering import terminal
 
 if TYPE_CHECKING:
     from click.testing import Result
@@ -52,13 +54,49 @@ def test_top_goes_on_until_ctrl_c_and_says_that_it_was_interrupted(
             raise KeyboardInterrupt
 
     monkeypatch.setattr(reading, "time", SimpleNamespace(sleep=interrupted))
-    monkeypatch.setattr(_options, "console", lambda: Console(force_terminal=True, width=200))
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(terminal, "console", lambda: Console(force_terminal=True, width=200))
     ui.queries = [ORDERS]
     printed = sparklatency(ui, "top", "--every", "5s")
     assert (printed.exit_code, printed.stderr, waits) == (130, "", [5.0] * 3)
     assert [path.endswith("/latency") for path in ui.asked].count(True) == 3
     assert "Slowest step: sink" in printed.stdout
     assert "\x1b[?25h" in printed.stdout, "the cursor is shown again"
+
+
+@pytest.mark.parametrize("environment", [{"FORCE_COLOR": "1"}, {"TTY_COMPATIBLE": "1"}])
+def test_top_looks_once_where_the_output_is_no_terminal(
+    ui: UI, monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]
+) -> None:
+    """Whatever a build server says of colours."""
+    monkeypatch.setattr(reading, "time", None)
+    ui.queries = [query("orders", node("n" * 48))]
+    printed = CliRunner().invoke(main, ["top"], env={"SPARKLATENCY_URL": ui.url, **environment})
+    assert printed.exit_code == 0, printed.output
+    assert "n" * 48 in printed.stdout
+    assert "\x1b" not in printed.stdout
+
+
+def test_top_looks_once_where_a_terminal_cannot_be_drawn_on(ui: UI, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setattr(reading, "time", None)
+    monkeypatch.setattr(terminal, "console", lambda: Console(force_terminal=True, width=200))
+    ui.queries = [ORDERS]
+    printed = sparklatency(ui, "top")
+    assert printed.exit_code == 0, printed.exception
+    assert "Slowest step: sink" in printed.stdout
+
+
+@pytest.mark.parametrize("charset", ["ascii", "iso-8859-1", "cp1252"])
+def test_what_the_locale_has_no_character_for_is_a_question_mark(ui: UI, charset: str) -> None:
+    ui.queries = [query("宽", unknown("sink"))]
+    runner = CliRunner(charset=charset, env={"SPARKLATENCY_URL": ui.url})
+    for command in ("top", "operators", "info", "path", "watermarks", "check"):
+        printed = runner.invoke(main, [command])
+        assert printed.exit_code == 0, printed.exception
+        assert "?" in printed.stdout
+    printed = runner.invoke(main, ["info", "--json"])
+    assert json.loads(printed.stdout)["query"] == "宽"
 
 
 def test_operators_shows_own_time_share_and_percentiles(ui: UI) -> None:

@@ -37,6 +37,7 @@ ORDER = [
     "values.history",
     "values.queries",
     "rendering",
+    "rendering.terminal",
     "rendering.layout",
     "rendering.queries",
     "rendering.commands",

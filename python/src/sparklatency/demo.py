@@ -30,6 +30,7 @@ from sparklatency.binding.marking import with_e2e_latency
 from sparklatency.binding.session import configure
 from sparklatency.errors import SparkLatencyError
 from sparklatency.rendering import queries as rendering
+from sparklatency.rendering import terminal
 from sparklatency.view import Latency, latency
 from sparklatency.words import NOTHING
 
@@ -78,7 +79,7 @@ def run(seconds: int, rate: int, svg: Path | None = None, console: Console | Non
     Raises:
         SparkLatencyError: pyspark is missing, no jar fits it, or the query failed.
     """
-    console = console or Console(highlight=False, soft_wrap=True)
+    console = console or terminal.console(soft_wrap=True)
     jar_path()
     console.print("Starting Spark …")
     with TemporaryDirectory(prefix="sparklatency-demo-", ignore_cleanup_errors=True) as scratch:
@@ -93,7 +94,7 @@ def run(seconds: int, rate: int, svg: Path | None = None, console: Console | Non
             query = start(spark, folder)
             console.print(_where_to_look(spark))
             readings = _readings(query, seconds, _Bursts(folder, rate), interrupted)
-            show = show_live if console.is_terminal else show_lines
+            show = show_live if console.is_interactive else show_lines
             figures = show(readings, seconds, console)
             spark.sparkContext.setLogLevel("OFF")  # what breaks off with the last batch is no error
             query.stop()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from rich.console import Console
 
 from sparklatency.arguments import is_text
 from sparklatency.errors import SparkLatencyError
@@ -89,11 +89,10 @@ def one_query(source: RestReader, name: str | None) -> Mapping[str, Any]:
 
 
 def print_json(document: Any) -> None:
-    """Prints JSON that is meant for programs and can be read by people."""
-    click.echo(json.dumps(document, indent=2, ensure_ascii=False))
-
-
-def console() -> Console:
-    """Returns where tables go: as wide as they need to be where nobody looks."""
-    out = Console(highlight=False, soft_wrap=False)
-    return out if out.is_terminal else Console(highlight=False, width=10_000)
+    """Prints JSON that is meant for programs and can be read by people, as far as the locale lets them."""
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    try:
+        text.encode(sys.stdout.encoding)
+    except UnicodeEncodeError:
+        text = json.dumps(document, indent=2)
+    click.echo(text)

@@ -17,6 +17,7 @@ from sparklatency.cli import _options
 from sparklatency.errors import SparkLatencyError
 from sparklatency.reading.application import Application
 from sparklatency.reading.rest import RestReader
+from sparklatency.rendering import terminal
 from sparklatency.rendering.layout import table
 from sparklatency.words import NOTHING, counted, name, names
 
@@ -57,7 +58,7 @@ def check(url: str | None, app: str | None, as_json: bool) -> None:
         _options.print_json([asdict(finding) for finding in findings])
     else:
         rows = [[one.status, one.what, one.detail] for one in findings]
-        _options.console().print(table(("", "", ""), rows, left=3))
+        terminal.console().print(table(("", "", ""), rows, left=3))
     if any(finding.status == "wrong" for finding in findings):
         raise SystemExit(_options.MISSED)
 

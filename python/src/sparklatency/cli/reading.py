@@ -11,7 +11,7 @@ from rich.live import Live
 from sparklatency.cli import _options
 from sparklatency.reading import documents
 from sparklatency.reading.application import Application
-from sparklatency.rendering import commands
+from sparklatency.rendering import commands, terminal
 from sparklatency.rendering.queries import tables
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 @_options.as_json
 def top(url: str, app: str | None, every: int, once: bool, as_json: bool) -> None:
     """Show all queries and nodes, again and again until Ctrl-C."""
-    source, out = _options.reader(url, app), _options.console()
+    source, out = _options.reader(url, app), terminal.console()
     if as_json:
         _options.print_json(source.queries())
-    elif once or not out.is_terminal:
+    elif once or not out.is_interactive:
         out.print(_all(source))
     else:
         with Live(_all(source), console=out, auto_refresh=False) as live:
@@ -106,7 +106,7 @@ def watermarks(url: str, app: str | None, query: str | None, as_json: bool) -> N
 
 def _print(command: Callable[[QueryLatency], RenderableType], document: Mapping[str, Any]) -> None:
     [query] = documents.queries({"queries": [document]})
-    _options.console().print(command(query))
+    terminal.console().print(command(query))
 
 
 def _all(source: RestReader) -> RenderableType:

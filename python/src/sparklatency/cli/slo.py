@@ -8,6 +8,7 @@ import click
 
 from sparklatency.cli import _options
 from sparklatency.errors import NoFiguresError
+from sparklatency.rendering import terminal
 from sparklatency.rendering.layout import table
 from sparklatency.words import milliseconds, names, value
 
@@ -73,7 +74,7 @@ def slo(url: str, app: str | None, query: str, node: str, as_json: bool, **limit
             [one["figure"], one["status"], milliseconds(one["value"]), milliseconds(one["limit"])]
             for one in judged
         ]
-        _options.console().print(table(("figure", "", "ms", "limit"), rows, left=2))
+        terminal.console().print(table(("figure", "", "ms", "limit"), rows, left=2))
     if problem:
         click.echo(problem, err=True)
     raise SystemExit(_EXIT[status])
