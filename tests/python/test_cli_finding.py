@@ -8,6 +8,7 @@ import pytest
 
 from fabricated import earlier, node, query
 from orders import ORDERS, sparklatency
+from sparklatency.errors import SparkLatencyError
 from sparklatency.reading.rest import RestReader
 from ui import APP, UI, application
 
@@ -143,6 +144,34 @@ def test_json_of_something_else_is_told_from_that_of_spark(ui: UI, body: str) ->
         other = sparklatency(ui, command)
         assert isinstance(other.exception, SystemExit)
         assert f"What answers at {ui.url} is not a Spark UI." in other.output
+
+
+@pytest.mark.parametrize(
+    "body", ["{}", "null", '"Spark"', "[1]", '{"queries": null}', '{"queries": [1], "earlierRuns": []}']
+)
+def test_json_of_something_else_is_told_from_that_of_ours(ui: UI, body: str) -> None:
+    ui.instead = {f"applications/{APP}/latency": (200, body)}
+    for command in (["top"], ["info"], ["check"], ["operators", "--query", "a/b"]):
+        other = sparklatency(ui, *command)
+        assert isinstance(other.exception, SystemExit)
+        assert f"{ui.url} answers, but with no figures of sparklatency." in other.output
+
+
+def test_an_application_that_took_the_place_of_another_is_read_in_its_place(ui: UI) -> None:
+    ui.queries = [ORDERS]
+    reader = RestReader(ui.url)
+    assert reader.queries()["queries"] == [ORDERS]
+    ui.applications, ui.queries = [application("app-2", "orders")], [query("clicks", node("source"))]
+    assert [one["query"] for one in reader.queries()["queries"]] == ["clicks"]
+    ui.queries = None
+    with pytest.raises(SparkLatencyError, match="is a Spark UI without sparklatency"):
+        reader.queries()
+    named = RestReader(ui.url, "app-2")
+    ui.queries = []
+    assert named.queries()["queries"] == []
+    ui.applications = [application("app-3", "orders")]
+    with pytest.raises(SparkLatencyError, match=r"shows no application app-2\. It shows:\n  app-3"):
+        named.queries()
 
 
 @pytest.mark.parametrize("name", ["50% of a/b", "a;b", r"a\b", "a\nb", "a\x7fb", "..", ""])

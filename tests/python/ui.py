@@ -38,6 +38,8 @@ class UI:
         path = urlsplit(url).path.removeprefix("/api/v1").strip("/")
         if path in self.instead:
             return self.instead[path]
+        if (gone := self._no_application(path)) is not None:
+            return 404, f"no such app: {gone}"
         match path.split("/"):
             case ["version"]:
                 return 200, json.dumps({"spark": "4.2.0"})
@@ -54,6 +56,10 @@ class UI:
                 return (200, json.dumps(document)) if found else (404, missing)
             case _:
                 return 404, "<html>Not Found</html>"
+
+    def _no_application(self, path: str) -> str | None:
+        asked = path.split("/")[1] if path.startswith("applications/") else None
+        return None if asked is None or any(asked == one["id"] for one in self.applications) else asked
 
 
 def application(id_: str, name: str, *attempts: str) -> dict[str, Any]:

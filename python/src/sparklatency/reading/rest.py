@@ -24,6 +24,8 @@ _TIMEOUT_SECONDS = 30
 _MOST_APPLICATIONS = 20
 """A History Server may know thousands."""
 _STARTING = "Spark is starting up"
+_NO_APPLICATION = "no such app"
+"""How Spark begins what it says of an application that is not there, or no more."""
 _NOT_IN_A_PATH = frozenset("%/;\\\x7f") | frozenset(map(chr, range(ord(" "))))
 """Spark refuses these in a path, however they are written. Dots alone lead elsewhere."""
 
@@ -59,14 +61,15 @@ class RestReader:
                 several; the application has no sparklatency.
         """
         if query is None:
-            return self._latency("")
+            return self._queries("")
         if query.strip(".") and _NOT_IN_A_PATH.isdisjoint(query):
-            return self._latency(f"/queries/{quote(query, safe='')}")
+            return self._queries(f"/queries/{quote(query, safe='')}")
         return self._listed(query)
 
     def history(self, query: str, limit: int) -> Mapping[str, Any]:
         """Returns batches; raises the same."""
-        return self._latency(f"/queries/{quote(query, safe='')}/batches?{urlencode({'limit': limit})}")
+        path = f"/queries/{quote(query, safe='')}/batches?{urlencode({'limit': limit})}"
+        return self._latency(path, "batches")
 
     def spark_version(self) -> str:
         """Returns the version of Spark that answers, such as ``4.2.0``; raises the same."""
@@ -78,22 +81,33 @@ class RestReader:
 
     def _listed(self, query: str) -> Mapping[str, Any]:
         """Returns a query whose name cannot be in a path, from the list; an earlier run by its run id."""
-        everything = self._latency("")
+        everything = self._queries("")
         for one in everything["queries"]:
             if query in (one["query"], one["id"], one["run"]):
                 return {"queries": [one], "earlierRuns": []}
         for run in everything["earlierRuns"]:
             if query in (run["query"], run["id"]):
-                return self._latency(f"/queries/{quote(run['run'], safe='')}")
+                return self._queries(f"/queries/{quote(run['run'], safe='')}")
         known = names(repr(one["query"]) for one in everything["queries"])
         raise NoFiguresError(f"{NO_FIGURES} {value(query)}; there are figures of {known}")
 
-    def _latency(self, path: str) -> Mapping[str, Any]:
+    def _queries(self, path: str) -> Mapping[str, Any]:
+        return self._latency(path, "queries", "earlierRuns")
+
+    def _latency(self, path: str, *lists: str) -> Mapping[str, Any]:
+        """Returns a document of ours, which has these lists of objects."""
+        is_known = self._found is not None
         try:
             document: Mapping[str, Any] = json.loads(self._get(f"{self._application()}/latency{path}"))
+            if not all(isinstance(one, dict) for of in lists for one in document[of]):
+                raise TypeError
         except HTTPError as refused:
-            raise self._explained(refused) from refused
-        except ValueError as unreadable:
+            said = _body(refused)
+            if is_known and said.startswith(_NO_APPLICATION):
+                self._found = None  # another application has its address by now
+                return self._latency(path, *lists)
+            raise self._explained(refused, said) from refused
+        except (LookupError, TypeError, ValueError) as unreadable:
             raise SparkLatencyError(
                 f"{self._ui} answers, but with no figures of sparklatency."
             ) from unreadable
@@ -154,8 +168,7 @@ class RestReader:
             ) from failed
         return text
 
-    def _explained(self, refused: HTTPError) -> SparkLatencyError:
-        said = _body(refused)
+    def _explained(self, refused: HTTPError, said: str) -> SparkLatencyError:
         if refused.code != HTTPStatus.NOT_FOUND:
             return self._refusal(refused, said)
         if said.startswith(NO_FIGURES):  # any other 404 tells of no sparklatency
