@@ -75,6 +75,11 @@ def test_what_is_in_spark_defaults_stays(tmp_path: Path) -> None:
     assert configured(SPARK_CONF_DIR=str(tmp_path)) == expected
 
 
+def test_a_comment_of_spark_defaults_in_another_encoding_is_no_hindrance(tmp_path: Path) -> None:
+    Path(tmp_path, "spark-defaults.conf").write_bytes(b"# f\xfcr alle\nspark.jars /site.jar\n")
+    assert configured(SPARK_CONF_DIR=str(tmp_path)) == (f"/site.jar,{JAR}", PLUGIN)
+
+
 def test_what_is_in_a_properties_file_stays(tmp_path: Path) -> None:
     own = tmp_path / "own.conf"
     own.write_text("spark.jars: /own.jar\n")

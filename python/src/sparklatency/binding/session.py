@@ -141,7 +141,7 @@ def _file_setting(key: str, properties_file: str | None) -> str:
     if not path.is_file():
         return ""
     line = re.compile(rf"^\s*{re.escape(key)}(?:\s*[=:]\s*|\s+)(.*?)\s*$", re.MULTILINE)
-    found = line.findall(path.read_text(encoding="utf-8"))
+    found = line.findall(path.read_text(encoding="utf-8", errors="replace"))  # as Spark reads it
     return found[-1] if found else ""
 
 
