@@ -54,7 +54,7 @@ def rules() -> Mapping[str, Any]:
         for metric in of
     ]
     return {
-        "includeObjectNames": ["metrics:name=*.sparklatency.*,type=gauges", "sparklatency:thread-id=*,*"],
+        "includeObjectNames": ["metrics:name=*.sparklatency.*,*", "sparklatency:thread-id=*,*"],
         "rules": nodes + tasks + others,
     }
 
@@ -75,9 +75,12 @@ _TASK = {"thread": "$1", "task": "$2", "node": "$4"}
 
 
 def _gauge(place: str, metric: Metric) -> str:
-    """Spark's JmxSink has a bean for each gauge. The application id or namespace in it may have dots."""
-    name = rf"([^>]+)\.([^.>]+)\.sparklatency\.{place}\.{metric.name}"
-    return rf"^metrics<name={name}, type=gauges><>Value:"
+    """Spark's JmxSink has a bean for each gauge. The application id or namespace in it may have dots.
+
+    Of a namespace with a comma, a colon or the like the name is quoted, and stands alone.
+    """
+    name = rf'"?([^>]+)\.([^.>]+)\.sparklatency\.{place}\.{metric.name}"?'
+    return rf"^metrics<name={name}(?:, type=gauges)?><>Value:"
 
 
 def _of_task(metric: Metric) -> str:

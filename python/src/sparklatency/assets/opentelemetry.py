@@ -63,8 +63,10 @@ _UNITS = {
 
 
 def _gauge(metric: Metric, of: str) -> dict[str, Any]:
+    name = f"*.sparklatency.{of}.{metric.name}"
     return {
-        "bean": f"metrics:name=*.sparklatency.{of}.{metric.name},type=gauges",
+        # Of a namespace with a comma, a colon or the like JmxSink quotes the name, and it stands alone.
+        "beans": [f"metrics:name={name},type=gauges", f'metrics:name="{name}"'],
         "metricAttribute": {"sparklatency.name": "param(name)"},
         "mapping": {"Value": _mapped(metric, "sparklatency")},
     }
