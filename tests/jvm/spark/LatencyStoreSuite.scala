@@ -19,11 +19,13 @@ import io.sparklatency.spark.StreamingTest
 import io.sparklatency.spark.syntax._
 import org.apache.spark.SparkConf
 import org.apache.spark.scheduler.SparkListenerEnvironmentUpdate
+import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.application.LatencyApplication
 import org.apache.spark.sql.latency.history.BatchArchive
 import org.apache.spark.sql.latency.history.LatencyStore
 import org.apache.spark.sql.latency.ui.LatencyHistory
+import org.apache.spark.sql.streaming.StreamingQueryException
 import org.apache.spark.status.KVUtils
 import org.apache.spark.util.JsonProtocol
 import org.apache.spark.util.kvstore.InMemoryStore
@@ -187,6 +189,24 @@ class LatencyStoreSuite extends StreamingTest with ArchivedBatches {
     val nodes = shown(kv).query("run").get.nodes
     assert(nodes.map(node => node.id -> node.upstream) ===
       Seq("source" -> Nil, "checked" -> Seq("source"), "sink" -> Seq("checked")))
+  }
+
+  test("a run that has committed nothing is no earlier run") {
+    val input = stream
+    val failing = marked(input).writeStream.queryName("nothing_committed").foreachBatch {
+      (batch: DataFrame, _: Long) =>
+        batch.collect()
+        throw new IllegalStateException("on purpose")
+    }.start()
+    input.addData(ago(1))
+    intercept[StreamingQueryException](failing.processAllAvailable())
+    assert(live.queries.exists(_.runId.contains(failing.runId.toString)))
+    val next = start(marked(stream), "nothing_committed")
+    try {
+      val all = live.all
+      assert(all.queries.filter(_.name == "nothing_committed").flatMap(_.runId) === Seq(next.runId.toString))
+      assert(all.earlier.filter(_.query == "nothing_committed") === Nil)
+    } finally next.stop()
   }
 
   test("all queries are the newest run of each, and the others are its earlier runs, newest first") {

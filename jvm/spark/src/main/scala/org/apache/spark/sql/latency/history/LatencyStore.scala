@@ -58,16 +58,10 @@ final class LatencyStore private[spark] (
     val (replaced, shownAsLive) = known.partition(query => names(query.name) && !isRunning(query))
     val newest = newestBeside(shownAsLive ++ begun, stored)
     val shown = newest.map(_.key).toSet
-    val earlier = replaced.map { query =>
+    // Of one that has committed nothing no event tells either, and its end is forgotten with its start.
+    val earlier = replaced.flatMap(query => query.lastBatch.map(query -> _)).map { case (query, last) =>
       val status = query.runId.flatMap(this.status)
-      EarlierRun(
-        query.name,
-        query.id,
-        query.runId,
-        status,
-        query.batches,
-        query.lastBatch.fold(0L)(_.committedMs)
-      )
+      EarlierRun(query.name, query.id, query.runId, status, query.batches, last.committedMs)
     } ++ stored.filterNot(run => shown(run.key)).map { run =>
       val (id, runId) = (Option(run.queryId), Option(run.runId))
       EarlierRun(run.name, id, runId, runId.flatMap(status), run.batches, run.committedMs)
