@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from typing import TYPE_CHECKING
 
 import pytest
 
 from fabricated import earlier, node, query
 from orders import ORDERS, sparklatency
+from scraping import required
 from sparklatency.errors import SparkLatencyError
 from sparklatency.reading.rest import RestReader
-from ui import APP, UI, application
+from ui import APP, UI, application, serving
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.one_line
 
@@ -97,6 +103,23 @@ def test_something_else_than_spark_is_told_from_nothing(ui: UI) -> None:
     nothing = sparklatency(ui, "top", "--url", "http://127.0.0.1:1")
     assert nothing.exit_code == 1
     assert "Nothing answers at http://127.0.0.1:1: [Errno 111] Connection refused." in nothing.stderr
+
+
+def test_a_certificate_that_nobody_trusts_is_told_from_nothing_until_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, key = tmp_path / "own.pem", tmp_path / "key.pem"
+    signed = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-days", "2"]
+    made = [required("openssl", "openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes", *signed]
+    subprocess.run([*made, "-keyout", key, "-out", own], check=True, capture_output=True)
+    with serving(certificate=(own, key)) as secure:
+        secure.queries = [ORDERS]
+        refused = sparklatency(secure, "top")
+        assert refused.exit_code == 1
+        problem = f"The certificate of {secure.url} is not trusted here: self-signed certificate."
+        assert f"{problem} Name a file that has it" in refused.stderr
+        monkeypatch.setenv("SSL_CERT_FILE", str(own))
+        assert "Slowest step: sink" in sparklatency(secure, "top").stdout
 
 
 def test_a_driver_that_is_starting_is_told_from_something_else(ui: UI) -> None:

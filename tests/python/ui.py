@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -11,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 APP = "app-20231114221320-0001"
 
@@ -69,7 +71,8 @@ def application(id_: str, name: str, *attempts: str) -> dict[str, Any]:
 
 
 @contextmanager
-def serving(port: int = 0) -> Iterator[UI]:
+def serving(port: int = 0, certificate: tuple[Path, Path] | None = None) -> Iterator[UI]:
+    """With a certificate and its key it speaks HTTPS, as a UI does with ``spark.ssl.ui.enabled``."""
     known = UI()
 
     class Handler(BaseHTTPRequestHandler):
@@ -84,6 +87,11 @@ def serving(port: int = 0) -> Iterator[UI]:
 
     server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     known.url = f"http://127.0.0.1:{server.server_port}"
+    if certificate is not None:
+        secure = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        secure.load_cert_chain(*certificate)
+        server.socket = secure.wrap_socket(server.socket, server_side=True)
+        known.url = f"https://localhost:{server.server_port}"
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield known
     server.shutdown()

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.client import HTTPException
+from ssl import SSLCertVerificationError
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode, urlsplit
@@ -161,6 +162,11 @@ class RestReader:
             if isinstance(reason, TimeoutError):
                 raise SparkLatencyError(
                     f"{self._ui} has not answered within {_TIMEOUT_SECONDS} s."
+                ) from failed
+            if isinstance(reason, SSLCertVerificationError):
+                raise SparkLatencyError(
+                    f"The certificate of {self._ui} is not trusted here: {reason.verify_message}. "
+                    "Name a file that has it, or the one of its authority, in SSL_CERT_FILE."
                 ) from failed
             raise SparkLatencyError(
                 f"Nothing answers at {self._ui}: {reason}. Does the application run? "
