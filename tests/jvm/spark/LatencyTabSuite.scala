@@ -1,5 +1,7 @@
 package io.sparklatency.spark
 
+import java.net.URLEncoder
+import java.nio.charset.StandardCharsets.UTF_8
 import java.sql.Timestamp
 
 import com.fasterxml.jackson.databind.ObjectMapper
@@ -26,6 +28,18 @@ class LatencyTabSuite extends LatencyTabTest {
       val partitions = json.get("stages").get(0)
       assert((partitions.get("count").asInt, partitions.get("of").get(0).get("records").asInt) === ((1, 1)))
       assert(get(s"$of/none/partitions") === ((404, "the query has no node 'none'")))
+    }
+  }
+
+  test("the partitions of a node whose id no path takes are asked for by a parameter") {
+    val id = "a/b;c\\d 50%"
+    withShop("odd_partitions", id) { (run, _) =>
+      val of = s"/api/v1/latency/queries/$run/operators/partitions"
+      val (status, body) = get(s"$of?node=${URLEncoder.encode(id, UTF_8)}")
+      assert(status === 200, body)
+      assert(new ObjectMapper().readTree(body).get("node").asText === id)
+      assert(get(s"$of?node=none") === ((404, "the query has no node 'none'")))
+      assert(get(of) === ((400, "the parameter node is missing: the id of a node")))
     }
   }
 

@@ -68,12 +68,20 @@ private[v1] abstract class LatencyResource extends BaseAppResource {
   /** What a node did in each partition of the last batch that had records: the slowest, and how many there are. */
   @GET
   @Path("queries/{query}/operators/{node}/partitions")
-  def partitions(@PathParam("query") key: String, @PathParam("node") node: String): JsonNode = withUI { ui =>
-    val store = LatencyApplication.storeOf(ui)
-    val answer = store.answer(find(store, key))
-    if (!answer.query.nodes.exists(_.id == node))
-      throw new NotFoundException(s"the query has no node '${Readable.name(node)}'")
-    LatencyJson.partitions(answer, node)
+  def partitions(@PathParam("query") key: String, @PathParam("node") node: String): JsonNode =
+    partitionsOf(key, node)
+
+  /** The same of any node: a path takes no id with a slash, a backslash, a semicolon or a percent sign. */
+  @GET
+  @Path("queries/{query}/operators/partitions")
+  def partitionsOf(@PathParam("query") key: String, @QueryParam("node") node: String): JsonNode = withUI {
+    ui =>
+      val store = LatencyApplication.storeOf(ui)
+      if (node == null) throw new BadParameterException("the parameter node is missing: the id of a node")
+      val answer = store.answer(find(store, key))
+      if (!answer.query.nodes.exists(_.id == node))
+        throw new NotFoundException(s"the query has no node '${Readable.name(node)}'")
+      LatencyJson.partitions(answer, node)
   }
 
   /** The same for Prometheus to scrape. */
