@@ -136,6 +136,33 @@ def test_a_setting_that_is_not_valid_is_no_lack_of_figures() -> None:
     assert told == [problem] * 3
 
 
+@pytest.mark.one_line
+@pytest.mark.skipif(
+    spark_line(pyspark_version()) in ("4.0", "4.1"), reason="its REST knows us only when we are used"
+)
+def test_check_names_a_setting_that_is_not_valid_where_only_the_log_has_told() -> None:
+    [checked] = said(
+        f"""
+    from click.testing import CliRunner
+    from sparklatency.cli import main
+
+    builder.config("spark.ui.enabled", "true").config("spark.ui.port", "0")
+    builder.config("spark.jars", "{jar_path()}")
+    builder.config("spark.sparklatency.auto", "source").config("spark.sparklatency.num.samples", "many")
+    spark = builder.getOrCreate()
+    rate = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 1).load()
+    rate.writeStream.format("noop").trigger(availableNow=True).start().awaitTermination()
+    checked = CliRunner().invoke(main, ["check", "--url", spark.sparkContext.uiWebUrl])
+    print(checked.exit_code, checked.stdout, "\\n--")
+    spark.stop()
+    """
+    )
+    problem = "spark.sparklatency.num.samples=many is not valid: a whole number from 1 to 100 is allowed"
+    assert checked.startswith("3 ")
+    assert f"answers 503 Service Unavailable: {problem}" in checked
+    assert "No figures yet" not in checked
+
+
 def test_reading_without_pyspark_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark", None)
     for query in (None, "orders"):

@@ -165,9 +165,16 @@ object LatencyApplication extends MarkedApplication.Finder {
     }
   }
 
-  /** What a UI reads. The running figures are in it where this process is the driver of the application that the UI shows. */
-  private[spark] def storeOf(ui: SparkUI): LatencyStore =
-    ui.sc.flatMap(existing).fold(LatencyHistory.store(ui))(_.store)
+  /**
+   * What a UI reads. The running figures are in it where this process is the driver of the application that the UI shows.
+   *
+   * @throws IllegalArgumentException when a setting of that driver is not valid, so that it has no figures
+   */
+  private[spark] def storeOf(ui: SparkUI): LatencyStore = {
+    val running = ui.sc.flatMap(existing)
+    if (running.isEmpty) ui.sc.foreach(context => LatencyConf(context.getConf).validate())
+    running.fold(LatencyHistory.store(ui))(_.store)
+  }
 
   /**
    * Takes what an executor's plugin has sent: figures of a task that still runs. Answers what it has asked: which queries have

@@ -20,6 +20,7 @@ import org.apache.spark.sql.latency.history.LatencyStore
 import org.apache.spark.status.api.v1.BadParameterException
 import org.apache.spark.status.api.v1.BaseAppResource
 import org.apache.spark.status.api.v1.NotFoundException
+import org.apache.spark.status.api.v1.ServiceUnavailable
 import org.apache.spark.ui.SparkUI
 
 /**
@@ -34,15 +35,13 @@ private[v1] abstract class LatencyResource extends BaseAppResource {
 
   /** All queries, the newest run of each, and a list of the earlier runs. */
   @GET
-  def queries(): JsonNode = withUI(ui => LatencyJson.all(LatencyApplication.storeOf(ui)))
+  def queries(): JsonNode = withStore((_, store) => LatencyJson.all(store))
 
   /** One query, by its name or id (its newest run) or the id of a run. */
   @GET
   @Path("queries/{query}")
-  def query(@PathParam("query") key: String): JsonNode = withUI { ui =>
-    val store = LatencyApplication.storeOf(ui)
-    LatencyJson.one(store.answer(find(store, key)))
-  }
+  def query(@PathParam("query") key: String): JsonNode =
+    withStore((_, store) => LatencyJson.one(store.answer(find(store, key))))
 
   /**
    * The last batches of that run, oldest first.
@@ -55,13 +54,12 @@ private[v1] abstract class LatencyResource extends BaseAppResource {
   def batches(
       @PathParam("query") key: String,
       @QueryParam("limit") @DefaultValue("100") limit: String
-  ): JsonNode = withUI { ui =>
+  ): JsonNode = withStore { (_, store) =>
     // No history is as long as an Int can tell.
     val asked = Option.when(limit.matches("[0-9]+"))(BigInt(limit)).filter(_ > 0)
     val batches = asked.map(_.min(Int.MaxValue).toInt).getOrElse(
       throw new BadParameterException(s"limit=$limit is not valid: a whole number from 1 is allowed")
     )
-    val store = LatencyApplication.storeOf(ui)
     LatencyJson.history(store.history(find(store, key), batches))
   }
 
@@ -74,9 +72,8 @@ private[v1] abstract class LatencyResource extends BaseAppResource {
   /** The same of any node: a path takes no id with a slash, a backslash, a semicolon or a percent sign. */
   @GET
   @Path("queries/{query}/operators/partitions")
-  def partitionsOf(@PathParam("query") key: String, @QueryParam("node") node: String): JsonNode = withUI {
-    ui =>
-      val store = LatencyApplication.storeOf(ui)
+  def partitionsOf(@PathParam("query") key: String, @QueryParam("node") node: String): JsonNode = withStore {
+    (_, store) =>
       if (node == null) throw new BadParameterException("the parameter node is missing: the id of a node")
       val answer = store.answer(find(store, key))
       if (!answer.query.nodes.exists(_.id == node))
@@ -88,10 +85,17 @@ private[v1] abstract class LatencyResource extends BaseAppResource {
   @GET
   @Path("prometheus")
   @Produces(Array("*/*"))
-  def prometheus(@HeaderParam("Accept") accept: String): Response = withUI { ui =>
-    val store = LatencyApplication.storeOf(ui)
+  def prometheus(@HeaderParam("Accept") accept: String): Response = withStore { (ui, store) =>
     val answer = PrometheusText(ui.appName, store.queries, Option(accept), store.clocks)
     rest.ok(answer.text, answer.contentType)
+  }
+
+  /** A bad setting, of which a driver without the plugin may have told in its log alone, is the answer to all questions. */
+  private def withStore[T](read: (SparkUI, LatencyStore) => T): T = withUI { ui =>
+    val store =
+      try LatencyApplication.storeOf(ui)
+      catch { case bad: IllegalArgumentException => throw new ServiceUnavailable(bad.getMessage) }
+    read(ui, store)
   }
 
   private def find(store: LatencyStore, key: String): QuerySnapshot =
