@@ -48,11 +48,10 @@ private[spark] final class BatchArchive(
 ) extends SparkListener with Logging {
   private var isOurs = used
   private val runs = new RunsOfEvents
-  private val byLastBatch =
-    mutable.LinkedHashMap.empty[
-      String,
-      Long
-    ] // stored runs and their oldest batches; the one heard of last at the end
+
+  /** Stored runs, and the oldest batch that is kept of each. The one heard of last comes last. */
+  private val byLastBatch = mutable.LinkedHashMap.empty[String, Long]
+
   private val goingOn = mutable.Set.empty[String] // those of them whose end was not told
   private var told = 0L // how many batches
   private var window = default
