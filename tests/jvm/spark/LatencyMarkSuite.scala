@@ -99,4 +99,13 @@ class LatencyMarkSuite extends SparkTest with AdaptiveSparkPlanHelper {
     val numbers = spark.range(3).withColumn("ts", timestamp_millis(col("id"))).as[(Long, java.sql.Timestamp)]
     assert(numbers.withE2ELatency(freshNode(), "ts").map(_._1).collect().sorted === Array(0L, 1L, 2L))
   }
+
+  test("a hint in a view that has a collation of its own") {
+    val id = freshNode()
+    rows.createOrReplaceTempView("collated")
+    spark.sql("CREATE OR REPLACE TEMPORARY VIEW collated_view DEFAULT COLLATION UNICODE_CI AS " +
+      s"SELECT /*+ E2E_LATENCY('$id', ts, 'INFO') */ * FROM collated")
+    run(spark.table("collated_view"))
+    assert(node(id).records === 10)
+  }
 }
