@@ -186,7 +186,23 @@ class AutomaticBatchSuite extends StreamingTest with Sampled {
     }
   }
 
+  private lazy val parts: String = {
+    val folder = Files.createTempDirectory("parts").toString
+    spark.range(20).withColumn(
+      "part",
+      col("id") % 10
+    ).write.partitionBy("part").mode("overwrite").parquet(folder)
+    folder
+  }
+
   private val shapes = Seq[(String, () => DataFrame)](
+    "dynamic pruning by the side that is given out" -> { () =>
+      val pruning = topic("shape").filter("value > 3 AND value < 6")
+      spark.read.parquet(parts).join(
+        broadcast(pruning),
+        col("part") === col("value")
+      ).select("value", "timestamp")
+    },
     "read" -> (() => topic("shape")),
     "filter and projection" -> (() => topic("shape").filter("value > 3").select(col("value") + 1)),
     "aggregation" -> (() => topic("shape").groupBy("value").agg(max("timestamp"))),

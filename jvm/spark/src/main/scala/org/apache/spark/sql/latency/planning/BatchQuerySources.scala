@@ -40,8 +40,16 @@ private[latency] final class BatchQuerySources(execution: QueryExecution) extend
   override def endWith(plan: SparkPlan): Boolean = plan match {
     case _: CollectLimitExec | _: CollectTailExec | _: TakeOrderedAndProjectExec => false
     case stage if AdaptiveStage.is(stage) => false
-    case _ => columns(plan) == columns(execution.sparkPlan)
+    case _ => columns(plan) == columns(execution.sparkPlan) && isWhole(plan)
   }
+
+  /**
+   * Where Spark does not plan adaptively, dynamic pruning has one side of a join planned by itself. Its columns may be all that the query
+   * gives out.
+   */
+  private def isWhole(plan: SparkPlan): Boolean =
+    plan.conf.adaptiveExecutionEnabled ||
+      plan.collectLeaves().size == execution.sparkPlan.collectLeaves().size
 
   /** The sources in `plan` that have no record timestamp. */
   def withoutTimestamp(plan: SparkPlan): Seq[String] = plan.collectLeaves().collect {
