@@ -186,6 +186,27 @@ def test_a_marked_dataframe_may_be_united_and_joined_with_itself(said: list[str]
 
 @asks(
     """
+    rate = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 5).load()
+    pair = F.expr("a.value = b.value AND a.timestamp = b.timestamp")
+
+    def joined(source, node):
+        marked = with_e2e_latency(source, node)
+        both = marked.alias("a").join(marked.alias("b"), pair)
+        query = both.writeStream.format("noop").trigger(availableNow=True).start()
+        query.awaitTermination()
+        return query.exception()
+
+    say(lambda: joined(rate.withWatermark("timestamp", "10 seconds"), "joined by event time"))
+    say(lambda: joined(with_system_time_watermark(rate, "timestamp", "10 days"), "joined by the clock"))
+    """
+)
+def test_a_marked_stream_may_be_joined_with_itself(said: list[str]) -> None:
+    """In its batches each side is a stream of its own."""
+    assert said == ["None", "None"]
+
+
+@asks(
+    """
     spark.conf.set("spark.sql.optimizer.disableHints", True)
     df = spark.range(3)
     stamped = with_ingestion_timestamp(df, "read at")

@@ -5,6 +5,7 @@ import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.functions.timestamp_millis
 import org.apache.spark.sql.latency.marking.LatencyMark
+import org.apache.spark.sql.streaming.Trigger
 
 class HintSuite extends SparkTest {
 
@@ -114,6 +115,22 @@ class HintSuite extends SparkTest {
       run(spark.sql(sql))
       for (id <- Seq(called, hinted)) assert(node(id).figures === ((10, Some(3), Some(3))), what)
     }
+  }
+
+  test("a stream of a view with the hint is joined with itself") {
+    val (id, query) = (freshNode(), freshNode())
+    spark.readStream.format("rate-micro-batch").option(
+      "rowsPerBatch",
+      "5"
+    ).option("numPartitions", "1").load()
+      .withWatermark("timestamp", "10 seconds").createOrReplaceTempView("ticks")
+    spark.sql(s"CREATE OR REPLACE TEMPORARY VIEW v AS SELECT /*+ E2E_LATENCY('$id') */ * FROM ticks")
+    val joined =
+      spark.sql("SELECT a.value FROM v a JOIN v b ON a.value = b.value AND a.timestamp = b.timestamp")
+    joined.writeStream.queryName(
+      query
+    ).format("noop").trigger(Trigger.AvailableNow).start().awaitTermination()
+    assert(node(id, query).records === 5)
   }
 
   test("two hints of one node over different records are refused") {

@@ -32,4 +32,13 @@ class SystemTimeHintSuite extends SystemTimeTest {
     assert(refusal.getMessage ===
       "system-time watermark: the column 'value' is not there; the columns are 'records'")
   }
+
+  test("a view with a mark above it may be read twice, though each reading makes another watermark") {
+    stream.toDF().createOrReplaceTempView("whole")
+    val marked = s"SELECT /*+ E2E_LATENCY('${freshNode()}') */ * FROM $watermarked"
+    spark.sql(s"CREATE OR REPLACE TEMPORARY VIEW read_twice AS $marked")
+    assert(
+      spark.sql("SELECT * FROM read_twice UNION ALL SELECT * FROM read_twice").columns === Array("value")
+    )
+  }
 }

@@ -2,7 +2,6 @@ package org.apache.spark.sql.latency.marking
 
 import io.sparklatency.recording.RecordingLevel
 import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.expressions.ExprId
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.logical.UnaryNode
@@ -16,14 +15,15 @@ import org.apache.spark.sql.catalyst.plans.logical.UnaryNode
  *
  * @param timestamp  deterministic, of TIMESTAMP type. (Spark would move a nondeterministic expression into a Project below.)
  * @param markId     of a call: the same for one mark in two branches of a plan (a self-join), different for two marks with one name
- *                   (a mistake). A hint has none: the text of a view that is read twice, or a plan that a client sends twice, is one mark
+ *                   (a mistake). Of a hint: the text of a view that is read twice, or a plan that a client sends twice, is one mark. None
+ *                   where plans are compared
  * @param level      of the node
  * @param isRecorded whether the node is recorded in a query that has no level of its own, as the settings were at the call
  */
 case class LatencyMark(
     node: String,
     timestamp: Expression,
-    markId: Option[ExprId],
+    markId: Option[MarkId],
     level: RecordingLevel,
     isRecorded: Boolean,
     child: LogicalPlan
@@ -31,9 +31,6 @@ case class LatencyMark(
   override def output: Seq[Attribute] = child.output
   override def maxRows: Option[Long] = child.maxRows
   override def maxRowsPerPartition: Option[Long] = child.maxRowsPerPartition
-
-  /** Equal for what is one mark. Without an id it is one where it says the same of the same records. */
-  def identity: Any = markId.getOrElse(canonicalized)
 
   override protected def stringArgs: Iterator[Any] = Iterator(node, timestamp)
 

@@ -4,7 +4,6 @@ import io.sparklatency.answer.Readable
 import io.sparklatency.recording.RecordingLevel
 import io.sparklatency.spark.base.LatencyConf
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.expressions.NamedExpression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.latency.compat.SparkSession
 
@@ -33,16 +32,10 @@ private[latency] object Marking {
     val settings = LatencyConf(session)
     val levels = settings.levelsOfQueries // read in any case: a bad one fails here
     val isRecorded = settings.recordingLevel.records(nodeLevel)
-    if (isRecorded || levels.exists(_.records(nodeLevel)) || settings.forceTimestampSupport)
-      LatencyMark(
-        node,
-        resolved,
-        Option.when(isCalled)(NamedExpression.newExprId),
-        nodeLevel,
-        isRecorded,
-        child
-      )
-    else child
+    if (isRecorded || levels.exists(_.records(nodeLevel)) || settings.forceTimestampSupport) {
+      val mark = LatencyMark(node, resolved, markId = None, nodeLevel, isRecorded, child)
+      mark.copy(markId = Some(if (isCalled) MarkId.ofCall else MarkId.ofHint(mark)))
+    } else child
   }
 
   private def levelOf(node: String, level: String): RecordingLevel =

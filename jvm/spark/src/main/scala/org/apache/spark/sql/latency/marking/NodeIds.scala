@@ -32,14 +32,13 @@ private[latency] object NodeIds {
 
   /**
    * Checks a whole plan: two marks of one id would write into one figure. The same mark twice, as in a self-join, is no
-   * mistake. Spark runs it for each plan of the session that it analyzes, in the thread that analyzes. Costs one walk, and where hints
-   * of one node are many another over what each marks.
+   * mistake. Spark runs it for each plan of the session that it analyzes, in the thread that analyzes. Costs one walk.
    */
   object Unique extends (LogicalPlan => Unit) {
     override def apply(plan: LogicalPlan): Unit = {
       val marks = plan.collectWithSubqueries { case mark: LatencyMark => mark }.groupBy(_.node)
       marks.collectFirst {
-        case (node, several) if several.size > 1 && several.map(_.identity).distinct.size > 1 => node
+        case (node, several) if several.size > 1 && several.map(_.markId).distinct.size > 1 => node
       }.foreach(node => throw duplicate(node))
     }
   }

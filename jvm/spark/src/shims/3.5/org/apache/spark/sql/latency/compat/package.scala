@@ -95,5 +95,7 @@ package object compat {
   def watermarkId(watermark: EventTimeWatermark): UUID =
     new UUID(watermark.eventTime.exprId.id, EventTimeWatermark.getDelayMs(watermark.delay))
 
+  def withoutId(watermark: EventTimeWatermark): EventTimeWatermark = watermark
+
   type HttpServletRequest = javax.servlet.http.HttpServletRequest
 }

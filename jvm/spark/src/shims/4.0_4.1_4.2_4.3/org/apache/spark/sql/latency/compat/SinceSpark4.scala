@@ -1,5 +1,7 @@
 package org.apache.spark.sql.latency.compat
 
+import java.util.UUID
+
 import scala.annotation.unused
 
 import org.apache.spark.sql.AnalysisException
@@ -33,6 +35,12 @@ trait SinceSpark4 {
 
   /** Whether a scan of files in the plan of this batch reads a stream. */
   def isOfStream(scan: FileSourceScanExec, @unused batch: QueryExecution): Boolean = scan.getStream.nonEmpty
+
+  /** Of a watermark whose own does not matter. */
+  val NoId: UUID = new UUID(0, 0)
+
+  def withoutId(watermark: logical.EventTimeWatermark): logical.EventTimeWatermark =
+    watermark.copy(nodeId = NoId)
 
   /** What kind of mistake Spark has found. */
   def conditionOf(mistake: AnalysisException): Option[String] = Option(mistake.getCondition)

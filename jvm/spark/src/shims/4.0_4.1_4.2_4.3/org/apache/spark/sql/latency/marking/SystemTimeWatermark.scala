@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.logical.UnaryNode
+import org.apache.spark.sql.latency.compat.NoId
 
 /**
  * Says that a watermark below goes by the clock and not by the events. The watermark itself is Spark's own node, so Spark
@@ -25,6 +26,9 @@ case class SystemTimeWatermark(watermark: UUID, child: LogicalPlan) extends Unar
 
   override protected def withNewChildInternal(newChild: LogicalPlan): SystemTimeWatermark =
     copy(child = newChild)
+
+  override protected def doCanonicalize(): LogicalPlan =
+    super.doCanonicalize().asInstanceOf[SystemTimeWatermark].copy(watermark = NoId)
 }
 
 private[latency] object SystemTimeWatermark {
