@@ -207,6 +207,41 @@ def test_a_marked_stream_may_be_joined_with_itself(said: list[str]) -> None:
 
 @asks(
     """
+    df = spark.range(3).withColumn("ts", F.current_timestamp())
+    rate = spark.readStream.format("rate").load().withWatermark("timestamp", "10 seconds")
+
+    def own_columns(given):
+        return given.select(*[given[name] for name in given.columns]).columns
+
+    for level in "INFO", "TRACE":
+        marked = with_e2e_latency(df, "of " + level, df["ts"], level)
+        say(lambda: own_columns(marked))
+        say(lambda: marked.join(df, marked["id"] == df["id"]).select(marked["ts"]).count())
+    say(lambda: own_columns(with_system_time_watermark(df, "ts", "1 second")))
+    say(lambda: own_columns(with_idle_timeout(rate, "1 minute")))
+    say(lambda: with_idle_timeout(rate, "1 minute").select(rate["value"]).columns)
+    """
+)
+def test_a_client_asks_for_columns_of_what_has_a_hint(said: list[str]) -> None:
+    """Also where nothing is left of the hint: its level leaves the node out, or a batch has no watermark."""
+    of_batch, of_stream = "['id', 'ts']", "['timestamp', 'value']"
+    assert said == [of_batch, "3", of_batch, "3", of_batch, of_stream, "['value']"]
+
+
+@asks(
+    """
+    df = spark.range(4).withColumn("ts", F.current_timestamp())
+    few = spark.range(3).select("id", F.timestamp_seconds("id").alias("ts"))
+    joined = df.join(few, df["id"] == few["id"])
+    say(lambda: with_e2e_latency(joined, "by few", few["ts"]).count())
+    """
+)
+def test_of_two_columns_of_one_name_a_client_gives_the_one_of_a_dataframe(said: list[str]) -> None:
+    assert said == ["3"]
+
+
+@asks(
+    """
     spark.conf.set("spark.sql.optimizer.disableHints", True)
     df = spark.range(3)
     stamped = with_ingestion_timestamp(df, "read at")

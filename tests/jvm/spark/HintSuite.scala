@@ -2,8 +2,12 @@ package io.sparklatency.spark
 
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.functions.timestamp_millis
+import org.apache.spark.sql.latency.NumberedPlans.column
+import org.apache.spark.sql.latency.NumberedPlans.numbered
+import org.apache.spark.sql.latency.NumberedPlans.ofHinted
 import org.apache.spark.sql.latency.marking.LatencyMark
 import org.apache.spark.sql.streaming.Trigger
 
@@ -131,6 +135,25 @@ class HintSuite extends SparkTest {
       query
     ).format("noop").trigger(Trigger.AvailableNow).start().awaitTermination()
     assert(node(id, query).records === 5)
+  }
+
+  test("a client's column of what has a hint is found, also where the level leaves the node out") {
+    for (level <- Seq("INFO", "TRACE")) {
+      val events = numbered(spark.table("events").selectExpr("abs(id) AS id", "ts"), 1)
+      assert(ofHinted(events, "E2E_LATENCY", freshNode(), "ts", level)("id").count() === 10, level)
+    }
+    val off = numbered(spark.table("events").selectExpr("abs(id) AS id", "ts"), 1)
+    val left = ofHinted(off, "E2E_LATENCY", freshNode(), "ts", "TRACE")("id").queryExecution.optimizedPlan
+    assert(left.sameResult(off.select("id").queryExecution.optimizedPlan))
+  }
+
+  test("of two columns of one name a client's timestamp is that of its DataFrame") {
+    val id = freshNode()
+    val events = spark.table("events")
+    val older = numbered(spark.range(5).select(col("id"), timestamp_millis(lit(Start - 7)).as("ts")), 2)
+    val joined = events.join(older, events("id") === older("id")).withColumn("one", expr("abs(1)"))
+    run(ofHinted(joined, "E2E_LATENCY", id, column("ts", 2))("one"))
+    assert(node(id).figures === ((5, Some(7), Some(7))))
   }
 
   test("two hints of one node over different records are refused") {

@@ -1,5 +1,8 @@
 package io.sparklatency.spark
 
+import org.apache.spark.sql.latency.NumberedPlans.numbered
+import org.apache.spark.sql.latency.NumberedPlans.ofHinted
+
 /** The hint, in statements that are analyzed as a whole, as they are in SQL and under Spark Connect. */
 class SystemTimeHintSuite extends SystemTimeTest {
   private val watermarked = "(SELECT /*+ SYSTEM_TIME_WATERMARK('value', '10 seconds') */ * FROM whole)"
@@ -31,6 +34,13 @@ class SystemTimeHintSuite extends SystemTimeTest {
     ))
     assert(refusal.getMessage ===
       "system-time watermark: the column 'value' is not there; the columns are 'records'")
+  }
+
+  test("a client's column of what has a hint is found, though nothing is left of the hint") {
+    val batch = numbered(spark.range(3).selectExpr("id", "timestamp_seconds(id) AS at"), 1)
+    assert(ofHinted(batch, "SYSTEM_TIME_WATERMARK", "at", "1 second")("id").count() === 3)
+    val waiting = numbered(stream.toDF().withWatermark("value", "1 second"), 2)
+    assert(ofHinted(waiting, "IDLE_TIMEOUT", "1 minute")("value").columns === Array("value"))
   }
 
   test("a view with a mark above it may be read twice, though each reading makes another watermark") {

@@ -38,8 +38,8 @@ private[latency] final case class LatencyHint(session: SparkSession) extends Rul
   }
 
   private def marked: PartialFunction[LogicalPlan, LogicalPlan] = {
-    case UnresolvedHint(name, parameters, child) if name.equalsIgnoreCase(Name) && child.resolved =>
-      parameters.map(hintParameter) match {
+    case hint @ UnresolvedHint(name, parameters, child) if name.equalsIgnoreCase(Name) && child.resolved =>
+      val made = parameters.map(hintParameter) match {
         case Seq(HintText(node)) => mark(child, node, _.resolve(RecordTimestamp.Watermarked), "INFO")
         case Seq(HintText(node), Timestamp(timestamp)) => mark(child, node, timestamp, "INFO")
         case Seq(HintText(node), Timestamp(timestamp), HintText(level)) => mark(child, node, timestamp, level)
@@ -47,6 +47,7 @@ private[latency] final case class LatencyHint(session: SparkSession) extends Rul
             s"$Name(${Readable.cut(other.take(10).map(shown).mkString(", "))}): a node id and a timestamp column are expected; $usage"
           )
       }
+      if (made eq child) GoneHint.over(child, hint) else made
   }
 
   private def mark(

@@ -45,7 +45,7 @@ private[latency] final class RecordTimestampResolution(
   }
 
   def resolve(expression: Expression): Expression = expression match {
-    case column: UnresolvedAttribute =>
+    case column: UnresolvedAttribute if column.getTagValue(LogicalPlan.PLAN_ID_TAG).isEmpty =>
       asTimestamp(named(column), s"column '${Readable.name(column.name)}'", Some(column.name))
     case other => asTimestamp(analyzed(other), s"timestamp '${Readable.cut(other.sql)}'")
   }

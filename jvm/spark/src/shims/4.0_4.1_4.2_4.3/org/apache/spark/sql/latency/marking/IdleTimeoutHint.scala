@@ -15,11 +15,11 @@ private[latency] final case class IdleTimeoutHint(onUse: () => Unit) extends Rul
   private val Name = "IDLE_TIMEOUT"
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
-    case UnresolvedHint(name, parameters, child) if name.equalsIgnoreCase(Name) && child.resolved =>
+    case hint @ UnresolvedHint(name, parameters, child) if name.equalsIgnoreCase(Name) && child.resolved =>
       parameters match {
         case Seq(HintText(timeout)) =>
           onUse()
-          WatermarkIdleTimeout.on(child, timeout)
+          GoneHint.over(WatermarkIdleTimeout.on(child, timeout), hint)
         case other => throw new IllegalArgumentException(
             s"$Name(${Readable.cut(other.take(10).mkString(", "))}): a timeout is expected; use $Name('5 minutes')"
           )

@@ -51,9 +51,10 @@ private[marking] case class UnresolvedSystemTimeWatermark(column: String, lag: S
  */
 private[latency] final case class ResolveSystemTimeWatermark(onUse: () => Unit) extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
-    case UnresolvedSystemTimeWatermark(column, lag, child) if child.resolved =>
+    case hint @ UnresolvedSystemTimeWatermark(column, lag, child) if child.resolved =>
       onUse()
       val read = WatermarkLag.of(lag)
-      SystemTimeWatermark.on(child, WatermarkedColumn.of(child, column, conf), read)
+      val watermarked = SystemTimeWatermark.on(child, WatermarkedColumn.of(child, column, conf), read)
+      if (watermarked eq child) GoneHint.over(child, hint) else watermarked
   }
 }

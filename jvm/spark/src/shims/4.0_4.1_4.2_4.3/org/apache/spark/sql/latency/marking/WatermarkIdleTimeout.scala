@@ -44,6 +44,7 @@ private[latency] object WatermarkIdleTimeout {
         plan.transformDown {
           case watermark: EventTimeWatermark if ids.contains(watermark.nodeId) =>
             val timed = watermark.copy(nodeId = ids(watermark.nodeId))
+            timed.copyTagsFrom(watermark)
             timed.setTagValue(Tag, ms)
             timed
         }
