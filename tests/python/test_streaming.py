@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
@@ -89,12 +90,18 @@ def test_a_query_without_a_name_goes_by_its_id(stream: DataFrame) -> None:
 
 
 def test_a_query_whose_first_batch_has_not_ended_has_no_figures_yet(stream: DataFrame) -> None:
-    query = stream.writeStream.queryName("not marked").format("noop").start()
+    told = Event()
+
+    def hold(_batch: DataFrame, _number: int) -> None:
+        told.wait(600)
+
+    query = stream.writeStream.queryName("not marked").foreachBatch(hold).start()
     assert latency("not marked").query.run == latency(str(query.id)).query.run == latency(query).query.run
     said = str(latency(query)).splitlines()
     assert said[0].startswith("not marked · 0 batches")
     assert "No batch of the query with a marked node has ended yet." in said
     assert not any("records" in line for line in said)
+    told.set()
     query.stop()
 
 

@@ -119,7 +119,8 @@ final class LatencyStore private[spark] (
 
   /** Finds a run by its own id. A query's name or id finds the query's newest run. Takes no snapshot of any other. */
   def query(key: String): Option[QuerySnapshot] = {
-    val known = live.toSeq.flatMap(_.snapshot(run => run.name == key || (run.id ++ run.runId).exists(_ == key)))
+    val known =
+      live.toSeq.flatMap(_.snapshot(run => run.name == key || (run.id ++ run.runId).exists(_ == key)))
     lazy val stored = storedBeside(known)
     lazy val begun = begunBeside(known, stored)
     def isOf(query: QuerySnapshot) = query.name == key || query.id.contains(key)
