@@ -187,7 +187,7 @@ class AutomaticBatchSuite extends StreamingTest with Sampled {
   }
 
   private lazy val parts: String = {
-    val folder = Files.createTempDirectory("parts").toString
+    val folder = TemporaryFolder("parts").toString
     spark.range(20).withColumn(
       "part",
       col("id") % 10
