@@ -2,6 +2,7 @@ package io.sparklatency.spark
 
 import java.sql.Timestamp
 
+import io.sparklatency.spark.Lines.ClassicSession
 import io.sparklatency.spark.Lines.MemoryStream
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
@@ -200,38 +201,31 @@ class StreamingSuite extends StreamingTest {
     } finally query.stop()
   }
 
-  test("two sessions may run queries of one name: the second goes by its id") {
-    val (input, other) = (stream, MemoryStream[Timestamp](spark.newSession()))
-    val first = start(marked(input), "twin")
-    val second = start(marked(other), "twin")
+  /** Runs two queries of one name, one of them in the other session, and hands over their names here. Each has two records. */
+  private def twins(other: ClassicSession, name: String)(check: Seq[String] => Unit): Unit = {
+    val (input, beside) = (stream, MemoryStream[Timestamp](other))
+    val first = start(marked(input), name)
+    val second = start(marked(beside), name)
     try {
       input.addData(ago(1))
       processAll(first)
-      other.addData(ago(2, 3))
+      beside.addData(ago(2, 3))
       processAll(second)
       input.addData(ago(4))
       processAll(first)
-      assert(node("source", "twin").records === 2)
-      assert(node("source", second.id.toString).records === 2)
+      check(Seq(name, second.id.toString))
     } finally Seq(first, second).foreach(_.stop())
   }
 
+  test("two sessions may run queries of one name: the second goes by its id") {
+    twins(spark.newSession(), "twin")(names => assert(names.map(node("source", _).records) === Seq(2, 2)))
+  }
+
   test("two sessions that share no state may run queries of one name, too, and both tell what they do") {
-    val (input, other) = (stream, MemoryStream[Timestamp](Sessions.apart(spark)))
-    val first = start(marked(input), "twin_apart")
-    val second = start(marked(other), "twin_apart")
-    try {
-      input.addData(ago(1))
-      processAll(first)
-      other.addData(ago(2, 3))
-      processAll(second)
-      input.addData(ago(4))
-      processAll(first)
-      for (name <- Seq("twin_apart", second.id.toString)) {
-        assert(node("source", name).records === 2, name)
-        assert(!latencyOf(name).at("/queries/0/progress/activity").isNull, name)
-      }
-    } finally Seq(first, second).foreach(_.stop())
+    twins(Sessions.apart(spark), "twin_apart") { names =>
+      assert(names.map(node("source", _).records) === Seq(2, 2))
+      for (name <- names) assert(!latencyOf(name).at("/queries/0/progress/activity").isNull, name)
+    }
   }
 
   test("nodes are listed from the source to the sink") {
