@@ -1,11 +1,8 @@
 package org.apache.spark.sql.latency
 
 import java.sql.Timestamp
-import java.util.UUID
 
-import io.sparklatency.answer.EarlierRun
 import io.sparklatency.answer.QueryAnswer
-import io.sparklatency.answer.RunStatus
 import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeTimes
@@ -19,13 +16,10 @@ import io.sparklatency.spark.StreamingTest
 import io.sparklatency.spark.syntax._
 import org.apache.spark.SparkConf
 import org.apache.spark.scheduler.SparkListenerEnvironmentUpdate
-import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
-import org.apache.spark.sql.latency.application.LatencyApplication
 import org.apache.spark.sql.latency.history.BatchArchive
 import org.apache.spark.sql.latency.history.LatencyStore
 import org.apache.spark.sql.latency.ui.LatencyHistory
-import org.apache.spark.sql.streaming.StreamingQueryException
 import org.apache.spark.status.KVUtils
 import org.apache.spark.util.JsonProtocol
 import org.apache.spark.util.kvstore.InMemoryStore
@@ -33,10 +27,7 @@ import org.apache.spark.util.kvstore.InMemoryStore
 /** What surfaces show is made from events. In Spark's own package for its store and its event log's format. */
 class LatencyStoreSuite extends StreamingTest with ArchivedBatches {
 
-  private def live: LatencyStore = {
-    ListenerBus.awaitEmpty(spark.sparkContext)
-    LatencyApplication.running(spark.sparkContext).store
-  }
+  private def live: LatencyStore = LiveStore.of(spark.sparkContext)
 
   private def fromEvents: LatencyStore = {
     ListenerBus.awaitEmpty(spark.sparkContext)
@@ -189,114 +180,6 @@ class LatencyStoreSuite extends StreamingTest with ArchivedBatches {
     val nodes = shown(kv).query("run").get.nodes
     assert(nodes.map(node => node.id -> node.upstream) ===
       Seq("source" -> Nil, "checked" -> Seq("source"), "sink" -> Seq("checked")))
-  }
-
-  test("a run that has committed nothing is no earlier run") {
-    val input = stream
-    val failing = marked(input).writeStream.queryName("nothing_committed").foreachBatch {
-      (batch: DataFrame, _: Long) =>
-        batch.collect()
-        throw new IllegalStateException("on purpose")
-    }.start()
-    input.addData(ago(1))
-    intercept[StreamingQueryException](failing.processAllAvailable())
-    assert(live.queries.exists(_.runId.contains(failing.runId.toString)))
-    val next = start(marked(stream), "nothing_committed")
-    try {
-      val all = live.all
-      assert(all.queries.filter(_.name == "nothing_committed").flatMap(_.runId) === Seq(next.runId.toString))
-      assert(all.earlier.filter(_.query == "nothing_committed") === Nil)
-    } finally next.stop()
-  }
-
-  test("all queries are the newest run of each, and the others are its earlier runs, newest first") {
-    val (kv, runs) = (new InMemoryStore, Seq.fill(4)(UUID.randomUUID))
-    val stored = new BatchArchive(kv, kept = 3)
-    for ((run, n) <- runs.zipWithIndex) {
-      val name = if (n == 1) "other" else "q"
-      stored.onOtherEvent(batch(run.toString, n.toLong).copy(query = name))
-    }
-    stored.onOtherEvent(end(runs.head))
-    val all = shown(kv)
-    assert(all.queries.map(query => query.name -> query.runId.get) ===
-      Seq("q" -> runs(3).toString, "other" -> runs(1).toString))
-    assert(all.queryNames === Seq("q", "other"))
-    assert(all.all.earlier === Seq(
-      EarlierRun("q", Some("id"), Some(runs(2).toString), None, 1, Committed + 2),
-      EarlierRun("q", Some("id"), Some(runs.head.toString), Some(RunStatus.Failed), 1, Committed)
-    ))
-    assert(all.query(runs.head.toString).flatMap(_.runId) === Some(runs.head.toString))
-  }
-
-  test("the newest run of a query is the one that was told of last, also after the clock was set back") {
-    val kv = new InMemoryStore
-    val stored = new BatchArchive(kv, kept = 3)
-    stored.onOtherEvent(batch("before", 2000))
-    stored.onOtherEvent(batch("between", 1000))
-    stored.onOtherEvent(batch("set-back", 1))
-    stored.onOtherEvent(batch("between", 1001))
-    val all = shown(kv)
-    assert(all.queries.map(_.runId.get) === Seq("between"))
-    assert(all.all.earlier.map(_.runId.get) === Seq("set-back", "before"))
-    assert(all.query("q").flatMap(_.runId) === Some("between"))
-  }
-
-  test("a run has failed though its first batch is told after its end") {
-    val (kv, runs) = (new InMemoryStore, Seq.fill(BatchArchive.RunsKept + 1)(UUID.randomUUID))
-    val stored = new BatchArchive(kv, kept = 3)
-    stored.onOtherEvent(end(runs.head))
-    stored.onOtherEvent(batch(runs.head.toString, 0))
-    runs.tail.foreach(run => stored.onOtherEvent(end(run)))
-    val all = shown(kv)
-    assert(all.query(runs.head.toString).flatMap(all.answer(_).status) === Some(RunStatus.Failed))
-  }
-
-  test("of an error its first line is told, of a traceback of Python's what it ends in") {
-    def told(error: String): Option[String] = {
-      val (kv, run) = (new InMemoryStore, UUID.randomUUID)
-      val stored = new BatchArchive(kv, kept = 3)
-      stored.onOtherEvent(batch(run.toString, 0))
-      stored.onOtherEvent(end(run, error))
-      val all = shown(kv)
-      all.query(run.toString).flatMap(all.answer(_).progress.error)
-    }
-    val traceback = "py4j.Py4JException: Return Message: Traceback (most recent call last):"
-    assert(told("SparkException: first\n\tat second") === Some("SparkException: first"))
-    assert(told(traceback + "\n  File \"a.py\", line 1\n    raise\nValueError: no rights\n\n\tat py4j") ===
-      Some("ValueError: no rights"))
-    assert(told(s"$traceback\n\tat py4j") === Some(traceback))
-    // Of a function of Python's the first line ends with a colon. What went wrong is the last line of the traceback behind it.
-    val worker =
-      "pyspark.errors.exceptions.captured.PythonException: An exception was thrown from the Python worker:"
-    val ofWorker =
-      "Traceback (most recent call last):\n  File \"worker.py\", line 1, in main\n    process()\n" +
-        "  File \"u.py\", line 3, in u\nValueError: no rights\n"
-    assert(told(traceback + "\n  File \"a.py\", line 1\n    raise\n" + s"$worker\n$ofWorker\n\tat py4j") ===
-      Some(s"$worker ValueError: no rights"))
-    val inJvm = "org.apache.spark.api.python.PythonException: An exception was thrown from the Python worker:"
-    assert(told(s"$inJvm\n$ofWorker\n\tat org.apache") === Some(s"$inJvm ValueError: no rights"))
-    assert(told(s"$inJvm\n\tat org.apache") === Some(inJvm))
-    // Both have their place, however long they are.
-    val long =
-      told(inJvm.init + "x" * 1000 + ":\n" + ofWorker.replace("no rights", "y" * 1000) + "\n\tat org.apache")
-    assert(long.exists(text => text.length == 200 && text.startsWith(inJvm.init.take(70))))
-    assert(long.exists(text => text.contains("… ValueError: yyy") && text.endsWith("yyy…")))
-    // Of an error that came while another was handled the later one counts, and of its text the first line.
-    val chained =
-      s"$inJvm\n${ofWorker}\nDuring handling of the above exception, another exception occurred:\n\n" +
-        s"${ofWorker.replace("ValueError: no rights", "KeyError: 'a'\nand more")}\n\tat org.apache"
-    assert(told(chained) === Some(s"$inJvm KeyError: 'a'"))
-  }
-
-  test("a run that its application ended has finished") {
-    val (kv, run) = (new InMemoryStore, UUID.randomUUID)
-    val stored = new BatchArchive(kv, kept = 3)
-    stored.onOtherEvent(batch(run.toString, 0))
-    val error =
-      "java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.\nThis stopped ..."
-    stored.onOtherEvent(end(run, error))
-    val all = shown(kv)
-    assert(all.query(run.toString).flatMap(all.answer(_).status) === Some(RunStatus.Finished))
   }
 
   test("a setting that does not hold keeps no application from the History Server") {

@@ -17,7 +17,6 @@ import io.sparklatency.spark.StreamingTest
 import org.apache.spark.SecurityManager
 import org.apache.spark.SparkConf
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.latency.application.LatencyApplication
 import org.apache.spark.sql.latency.history.BatchArchive
 import org.apache.spark.sql.latency.history.LatencyStore
 import org.apache.spark.sql.latency.ui.LatencyHistory
@@ -35,10 +34,7 @@ class OneAnswerSuite extends StreamingTest {
   private val mapper = new ObjectMapper
   private val http = HttpClient.newHttpClient
 
-  private def store: LatencyStore = {
-    ListenerBus.awaitEmpty(spark.sparkContext)
-    LatencyApplication.running(spark.sparkContext).store
-  }
+  private def store: LatencyStore = LiveStore.of(spark.sparkContext)
 
   /** A record from the future, and fewer and younger ones at the end than came in, for one is late. */
   private def runShop(name: String): StreamingQuery = {
