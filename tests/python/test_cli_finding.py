@@ -40,6 +40,7 @@ def test_no_figures_yet_is_said(ui: UI) -> None:
     [
         (["slo", "--query", "q", "--node", "n"], "name at least one limit, such as --p99 5s"),
         (["slo", "--query", "q", "--node", "n", "--p99", "5"], "'5' is not a duration. Write it like 500ms"),
+        (["slo", "--query", "q", "--node", "n", "--p99", "9" * 400 + "s"], "is not a duration. Write"),
         (["top", "--url", "localhost:4040"], "'localhost:4040' is not the URL of a Spark UI"),
     ],
 )

@@ -58,7 +58,7 @@ class Duration(_Milliseconds):
         """Returns milliseconds; a duration without a unit is refused."""
         if isinstance(value, int):
             return value
-        found = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h)", value)
+        found = re.fullmatch(r"(\d{1,12}(?:\.\d+)?)(ms|s|m|h)", value)  # of 400 digits a float is infinite
         if found is None:
             self.fail(f"{cut(repr(value))} is not a duration. Write it like 500ms, 5s, 2m or 1h.", param, ctx)
         return round(float(found[1]) * self._UNITS[found[2]])
