@@ -15,6 +15,8 @@ import io.sparklatency.spark.Lines
 import io.sparklatency.spark.StreamingTest
 import io.sparklatency.spark.syntax._
 import org.apache.spark.SparkConf
+import org.apache.spark.internal.config.History.HYBRID_STORE_DISK_BACKEND
+import org.apache.spark.internal.config.History.HybridStoreDiskBackend
 import org.apache.spark.scheduler.SparkListenerEnvironmentUpdate
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.history.BatchArchive
@@ -23,6 +25,7 @@ import org.apache.spark.sql.latency.ui.LatencyHistory
 import org.apache.spark.status.KVUtils
 import org.apache.spark.util.JsonProtocol
 import org.apache.spark.util.kvstore.InMemoryStore
+import org.apache.spark.util.kvstore.KVStore
 
 /** What surfaces show is made from events. In Spark's own package for its store and its event log's format. */
 class LatencyStoreSuite extends StreamingTest with ArchivedBatches {
@@ -200,25 +203,58 @@ class LatencyStoreSuite extends StreamingTest with ArchivedBatches {
     assert((figures.total.records, figures.window.records) === ((2, 1)))
   }
 
-  test("a disk store gives back what it was given") {
-    val disk = KVUtils.createKVStore(
-      Some(TemporaryFolder("store").toFile),
-      live = false,
-      spark.sparkContext.conf
-    )
-    try {
-      val (stored, memory) = (new BatchArchive(disk, 5), new InMemoryStore)
-      val inMemory = new BatchArchive(memory, 5)
-      (0L until 7L).foreach { n =>
-        stored.onOtherEvent(batch("run", n, records = 3))
-        inMemory.onOtherEvent(batch("run", n, records = 3))
+  for (backend <- HybridStoreDiskBackend.values.toSeq.map(_.toString)) {
+    def onDisk(check: KVStore => Unit): Unit = {
+      val conf = spark.sparkContext.conf.clone.set(HYBRID_STORE_DISK_BACKEND.key, backend)
+      val disk = KVUtils.createKVStore(Some(TemporaryFolder("store").toFile), live = false, conf)
+      try check(disk)
+      finally disk.close()
+    }
+
+    test(s"a store on disk gives back what it was given, by $backend") {
+      onDisk { disk =>
+        val (stored, memory) = (new BatchArchive(disk, 5), new InMemoryStore)
+        val inMemory = new BatchArchive(memory, 5)
+        (0L until 7L).foreach { n =>
+          stored.onOtherEvent(batch("run", n, records = 3))
+          inMemory.onOtherEvent(batch("run", n, records = 3))
+        }
+        assert(json(shown(disk).query("run")) === json(shown(memory).query("run")))
+        assert(
+          shown(disk).query("run").exists(_.nodes.head.measures(Measure.E2ELatency).total.records == 21)
+        )
+        stored.onOtherEvent(batch("next", 9))
+        val all = shown(disk).all // each reading makes other objects
+        assert(
+          all.queries.map(_.runId) === Seq(Some("next")) && all.earlier.map(_.runId) === Seq(Some("run"))
+        )
       }
-      assert(json(shown(disk).query("run")) === json(shown(memory).query("run")))
-      assert(shown(disk).query("run").exists(_.nodes.head.measures(Measure.E2ELatency).total.records == 21))
-      stored.onOtherEvent(batch("next", 9))
-      val all = shown(disk).all // each reading makes other objects
-      assert(all.queries.map(_.runId) === Seq(Some("next")) && all.earlier.map(_.runId) === Seq(Some("run")))
-    } finally disk.close()
+    }
+
+    test(s"each run has its own batches in a store on disk, by $backend") {
+      onDisk { disk =>
+        val (archive, runs) = (new BatchArchive(disk, 5), Seq("a", "b", "c"))
+        for (n <- 0L until 7L; run <- runs) archive.onOtherEvent(batch(run, n + 10 * runs.indexOf(run)))
+        val last = runs.map(run => run -> (6L + 10 * runs.indexOf(run))).toMap
+        for (run <- runs; store = shown(disk); query <- store.query(run)) {
+          assert(query.lastBatch.map(_.batch) === Some(last(run)), run)
+          assert(store.history(query).map(_.batch) === (last(run) - 4 to last(run)), run)
+          assert(store.history(query, 2).map(_.batch) === (last(run) - 1 to last(run)), run)
+          assert(store.kept(query).size === 5, run)
+        }
+        assert(runs.flatMap(shown(disk).query(_)).size === 3)
+      }
+    }
+
+    test(s"a query without figures has no batch in a store on disk, by $backend") {
+      onDisk { disk =>
+        val (archive, run) = (new BatchArchive(disk, 5, used = true), UUID.randomUUID)
+        archive.onOtherEvent(QueryEvents.started(run, run, "unmarked"))
+        val query = shown(disk).query("unmarked").get
+        assert(shown(disk).kept(query).size === 0)
+        assert(shown(disk).history(query) === Nil)
+      }
+    }
   }
 
   test("fields and measures that a reader does not know are skipped") {

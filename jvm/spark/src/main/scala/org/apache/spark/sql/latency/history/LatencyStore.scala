@@ -177,9 +177,13 @@ final class LatencyStore private[spark] (
   /**
    * Hands over a run's batches, newest first. The store reads each when it is asked for, so `use` pays only for what it
    * takes.
+   *
+   * By the run a store in memory finds them without a look at those of all. A store on disk does not know the run: there they lie between
+   * the first key and the last that a batch of it may have.
    */
   private def newest[A](key: String)(use: Iterator[StoredBatch] => A): A = {
-    val batches = store.view(classOf[StoredBatch]).parent(key).reverse().closeableIterator()
+    val batches = store.view(classOf[StoredBatch]).parent(key).reverse()
+      .first(StoredBatch.key(key, Long.MaxValue)).last(StoredBatch.key(key, 0)).closeableIterator()
     try use(batches.asScala)
     finally batches.close()
   }

@@ -15,7 +15,7 @@ private[spark] final class StoredBatch(
     val event: SparkListenerLatencyBatch
 ) {
 
-  /** The store's index: by it the store finds the batches of one run without reading those of all. */
+  /** The store's index: by it a store in memory finds the batches of one run without reading those of all. */
   @JsonIgnore @KVIndex(StoredBatch.Query)
   private[latency] def query: String = key.take(key.lastIndexOf('/'))
 
