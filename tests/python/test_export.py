@@ -236,6 +236,13 @@ def test_alerts_ask_for_what_the_endpoint_gives_and_take_limits(series: set[str]
     assert all(rule["annotations"]["summary"] for rule in rules.values())
 
 
+def test_alerts_have_all_digits_of_their_limits() -> None:
+    text = exported("prometheus-rules", "--p99", "1234567ms", "--watermark-lag", "12345678s")
+    [group] = yaml.safe_load(text)["groups"]
+    limits = {limit for rule in group["rules"] for limit in re.findall(r"> ([\d.e+]{3,})", rule["expr"])}
+    assert limits == {"1234.567", "12345678"}
+
+
 def test_a_dashboard_asks_for_what_the_endpoint_gives(series: set[str]) -> None:
     board = json.loads(exported("grafana"))
     assert [one["name"] for one in board["templating"]["list"]] == ["datasource", "app", "query", "node"]

@@ -45,7 +45,7 @@ def alerts(p99_seconds: float, watermark_lag_seconds: float) -> Mapping[str, Any
                     _alert(
                         "SparkRecordsWait",
                         # Between two batches there is none: one look in the minute is enough.
-                        f"max_over_time({_RUNNING}[1m]) > {p99_seconds:g}",
+                        f"max_over_time({_RUNNING}[1m]) > {_exact(p99_seconds)}",
                         f"the records of a batch of query {_WHERE} waited for its commit for {_DURATION}",
                         wait="1m",
                     ),
@@ -85,9 +85,14 @@ def _behind(limit: float) -> str:
 
     In real-time mode a batch takes minutes, and the watermark moves only when one ends.
     """
-    in_batches = f"{_LAG} > {limit:g} and max_over_time({_RUNNING}[1h])"
-    never_committed = f"{_LAG} > {limit:g} unless {_USUALLY}"
-    return f"({in_batches}) or {_LAG} > {limit:g} + 2 * {_USUALLY} or ({never_committed})"
+    behind = f"{_LAG} > {_exact(limit)}"
+    in_batches = f"{behind} and max_over_time({_RUNNING}[1h])"
+    return f"({in_batches}) or {behind} + 2 * {_USUALLY} or ({behind} unless {_USUALLY})"
+
+
+def _exact(limit: float) -> str:
+    """Returns a limit with all its digits: it may be days, to the millisecond."""
+    return f"{limit:.15g}"
 
 
 def _counted(name: str, counter: str) -> dict[str, Any]:
@@ -118,7 +123,7 @@ def _of_worst_node(
         f"{{{{ with printf `{worst}` $labels.app $labels.query | query }}}}"
         '{{ . | first | label "node" }}{{ end }}'
     )
-    expression = f"max by (app, query) ({figure('')}) > {limit:g}"
+    expression = f"max by (app, query) ({figure('')}) > {_exact(limit)}"
     return _alert(name, expression, summary.replace("{node}", node), wait)
 
 
