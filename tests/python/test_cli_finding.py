@@ -146,7 +146,7 @@ def test_a_ui_that_refuses_is_told_from_something_else_and_says_why(
         ui.instead = {path: (status, body)}
         refused = sparklatency(ui, "top", "--once")
         assert (refused.exit_code, refused.stderr) == (1, f"Error: {ui.url} answers {said}\n")
-    ui.instead = {"version": (status, body)}
+    ui.instead = {f"applications/{APP}/environment": (status, body)}
     [found] = [
         one for one in json.loads(sparklatency(ui, "check", "--json").stdout) if one["status"] == "wrong"
     ]
@@ -161,7 +161,6 @@ def test_json_of_something_else_is_told_from_that_of_spark(ui: UI, body: str) ->
     for path, command in (
         ("applications", "top"),
         ("applications", "check"),
-        ("version", "check"),
         (f"applications/{APP}/environment", "check"),
     ):
         ui.instead = {path: (200, body)}

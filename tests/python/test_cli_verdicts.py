@@ -12,8 +12,9 @@ from click.testing import CliRunner
 
 from fabricated import node, note, query
 from orders import ORDERS, sparklatency
+from sparklatency.binding.jars import jar_lines
 from sparklatency.cli import main
-from ui import serving
+from ui import APP, application, serving
 
 if TYPE_CHECKING:
     from ui import UI
@@ -167,6 +168,22 @@ def test_check_says_what_to_mend(ui: UI) -> None:
     )
     assert "silent" not in printed
     assert "ok query" not in printed
+
+
+@pytest.mark.parametrize(
+    ("spark", "found"),
+    [
+        ("3.5.9", ("ok", "orders, Spark 3.5.9")),
+        ("3.4.4", ("wrong", f"Spark 3.4.4. There are jars for {', '.join(jar_lines())}.")),
+    ],
+)
+def test_check_tells_the_spark_of_the_application_not_of_a_history_server(
+    ui: UI, spark: str, found: tuple[str, str]
+) -> None:
+    ui.applications = [application(APP, "orders", spark=spark)]
+    ui.instead = {"version": (200, '{"spark": "4.2.0"}')}
+    findings = json.loads(sparklatency(ui, "check", "--json").stdout)
+    assert [(one["status"], one["detail"]) for one in findings if one["what"] == "application"] == [found]
 
 
 def test_check_takes_a_warning_for_less_than_wrong(ui: UI) -> None:

@@ -43,8 +43,6 @@ class UI:
         if (gone := self._no_application(path)) is not None:
             return 404, f"no such app: {gone}"
         match path.split("/"):
-            case ["version"]:
-                return 200, json.dumps({"spark": "4.2.0"})
             case ["applications"]:
                 return 200, json.dumps(self.applications)
             case ["applications", _, "environment"]:
@@ -64,10 +62,11 @@ class UI:
         return None if asked is None or any(asked == one["id"] for one in self.applications) else asked
 
 
-def application(id_: str, name: str, *attempts: str) -> dict[str, Any]:
+def application(id_: str, name: str, *attempts: str, spark: str = "4.2.0") -> dict[str, Any]:
     """An application; its attempts, if it makes several, the newest first."""
-    listed = [{"completed": False, "attemptId": attempt} for attempt in attempts]
-    return {"id": id_, "name": name, "attempts": listed or [{"completed": False}]}
+    only = {"completed": False, "appSparkVersion": spark}
+    listed = [{**only, "attemptId": attempt} for attempt in attempts]
+    return {"id": id_, "name": name, "attempts": listed or [only]}
 
 
 @contextmanager

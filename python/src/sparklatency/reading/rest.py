@@ -51,7 +51,7 @@ class RestReader:
             raise ValueError(f"{value(url)} is not the URL of a Spark UI. Write it like http://driver:4040.")
         self._ui = url.rstrip("/")
         self._app = app
-        self._found: str | None = None
+        self._found: _Shown | None = None
 
     def queries(self, query: str | None = None) -> Mapping[str, Any]:
         """Returns the figures of queries.
@@ -73,12 +73,16 @@ class RestReader:
         return self._latency(path, "batches")
 
     def spark_version(self) -> str:
-        """Returns the version of Spark that answers, such as ``4.2.0``; raises the same."""
-        return self._spark("/api/v1/version", lambda said: str(said["spark"]))
+        """Returns the version of Spark that the application runs on, such as ``4.2.0``; raises the same.
+
+        A History Server may be of another.
+        """
+        return self._application().spark
 
     def settings(self) -> Mapping[str, str]:
         """Returns the settings of the application, secrets hidden; raises the same."""
-        return self._spark(f"{self._application()}/environment", lambda said: dict(said["sparkProperties"]))
+        path = f"{self._application().path}/environment"
+        return self._spark(path, lambda said: dict(said["sparkProperties"]))
 
     def _listed(self, query: str) -> Mapping[str, Any]:
         """Returns a query whose name cannot be in a path, from the list; an earlier run by its run id."""
@@ -99,7 +103,8 @@ class RestReader:
         """Returns a document of ours, which has these lists of objects."""
         is_known = self._found is not None
         try:
-            document: Mapping[str, Any] = json.loads(self._get(f"{self._application()}/latency{path}"))
+            text = self._get(f"{self._application().path}/latency{path}")
+            document: Mapping[str, Any] = json.loads(text)
             if not all(isinstance(one, dict) for of in lists for one in document[of]):
                 raise TypeError
         except HTTPError as refused:
@@ -114,10 +119,9 @@ class RestReader:
             ) from unreadable
         return document
 
-    def _application(self) -> str:
-        """Returns the path of the application."""
+    def _application(self) -> _Shown:
         if self._found is None:
-            self._found = self._matching(self._spark("/api/v1/applications", _shown)).path
+            self._found = self._matching(self._spark("/api/v1/applications", _shown))
         return self._found
 
     def _spark(self, path: str, made: Callable[[Any], T]) -> T:
@@ -197,6 +201,8 @@ class _Shown:
     name: str
     path: str
     """Where its figures are, with its newest attempt where it has several."""
+    spark: str
+    """The version of Spark that it runs on."""
 
 
 def _is_http(url: str) -> bool:
@@ -211,12 +217,13 @@ def _is_http(url: str) -> bool:
 def _shown(applications: Any) -> list[_Shown]:
     if not isinstance(applications, list):
         raise TypeError
-    return [_Shown(str(app["id"]), str(app["name"]), _path(app)) for app in applications]
+    return [_of_newest_attempt(app, app["attempts"][0]) for app in applications]
 
 
-def _path(app: Mapping[str, Any]) -> str:
-    attempt = app["attempts"][0].get("attemptId")
-    return f"/api/v1/applications/{quote(app['id'])}" + (f"/{attempt}" if attempt else "")
+def _of_newest_attempt(app: Mapping[str, Any], attempt: Mapping[str, Any]) -> _Shown:
+    number = attempt.get("attemptId")
+    path = f"/api/v1/applications/{quote(app['id'])}" + (f"/{number}" if number else "")
+    return _Shown(str(app["id"]), str(app["name"]), path, str(attempt["appSparkVersion"]))
 
 
 def _body(refused: HTTPError) -> str:
