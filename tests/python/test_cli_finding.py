@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -121,6 +123,26 @@ def test_a_certificate_that_nobody_trusts_is_told_from_nothing_until_it_is_named
         assert f"{problem} Name a file that has it" in refused.stderr
         monkeypatch.setenv("SSL_CERT_FILE", str(own))
         assert "Slowest step: sink" in sparklatency(secure, "top").stdout
+
+
+def test_http_where_https_is_spoken_and_the_other_way_round_are_told_from_nothing(ui: UI) -> None:
+    swapped = ui.url.replace("http:", "https:")
+    refused = sparklatency(ui, "top", "--url", swapped)
+    assert f"What answers at {swapped} speaks no HTTPS: [SSL: " in refused.stderr
+    assert refused.stderr.endswith(". Is it http://?\n")
+    alert = b"\x15\x03\x03\x00\x02\x02P"  # what Jetty says to HTTP where it speaks TLS
+    with socket.create_server(("127.0.0.1", 0)) as secure:
+
+        def answer() -> None:
+            with secure.accept()[0] as connection:
+                connection.recv(4096)
+                connection.sendall(alert)
+
+        threading.Thread(target=answer, daemon=True).start()
+        plain = f"http://127.0.0.1:{secure.getsockname()[1]}"
+        refused = sparklatency(ui, "top", "--url", plain)
+    said = r"\x15\x03\x03\x00\x02\x02P"
+    assert refused.stderr == f"Error: What answers at {plain} speaks no HTTP: {said}. Is it https://?\n"
 
 
 def test_a_driver_that_is_starting_is_told_from_something_else(ui: UI) -> None:

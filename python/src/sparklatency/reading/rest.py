@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from http import HTTPStatus
-from http.client import HTTPException
-from ssl import SSLCertVerificationError
+from http.client import BadStatusLine, HTTPException
+from ssl import SSLCertVerificationError, SSLError
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode, urlsplit
@@ -171,6 +171,11 @@ class RestReader:
                 raise SparkLatencyError(
                     f"The certificate of {self._ui} is not trusted here: {reason.verify_message}. "
                     "Name a file that has it, or the one of its authority, in SSL_CERT_FILE."
+                ) from failed
+            if isinstance(reason, SSLError) or isinstance(failed, BadStatusLine):
+                meant, other = ("HTTPS", "http") if self._ui.startswith("https") else ("HTTP", "https")
+                raise SparkLatencyError(
+                    f"What answers at {self._ui} speaks no {meant}: {cut(str(reason))}. Is it {other}://?"
                 ) from failed
             raise SparkLatencyError(
                 f"Nothing answers at {self._ui}: {reason}. Does the application run? "
