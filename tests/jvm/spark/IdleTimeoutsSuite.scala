@@ -44,6 +44,18 @@ class IdleTimeoutsSuite extends IdleSourcesTest {
     }
   }
 
+  test("a timeout of another session, by a global view") {
+    val (a, b) = (stream, stream)
+    ordinary(
+      a.toDF()
+    ).union(ordinary(b.toDF()).withIdleTimeout("5 seconds")).createOrReplaceGlobalTempView("timed")
+    running(windows(spark.newSession().table("global_temp.timed"))) { it =>
+      it.reads(a, 1, 25)
+      waits(it, 5)
+      assert(it.rows === Seq(Seq(10.0, 1)))
+    }
+  }
+
   test("a timeout where none can be, or that is none, is refused at the call") {
     def refused(call: => Any): String = intercept[IllegalArgumentException](call).getMessage
     val input = stream

@@ -128,4 +128,14 @@ class SystemTimeWatermarkSuite extends SystemTimeTest {
       assert(it.rows === Seq(Seq(10.0, 1)))
     }
   }
+
+  test("in a session that has it from another one, by a global view") {
+    val input = stream
+    lagging(input).createOrReplaceGlobalTempView("lagging")
+    running(windows(spark.newSession().table("global_temp.lagging"))) { it =>
+      it.reads(input, 1)
+      it.comesTo(20)
+      assert(it.rows === Seq(Seq(10.0, 1)))
+    }
+  }
 }

@@ -20,6 +20,11 @@ private[latency] object WatermarkIdleTimeout {
 
   def of(watermark: EventTimeWatermark): Option[Long] = watermark.getTagValue(Tag)
 
+  def isIn(plan: LogicalPlan): Boolean = plan.exists {
+    case watermark: EventTimeWatermark => of(watermark).nonEmpty
+    case _ => false
+  }
+
   /**
    * `plan` with this timeout at all its ordinary watermarks; `plan` itself if it is not a stream.
    *

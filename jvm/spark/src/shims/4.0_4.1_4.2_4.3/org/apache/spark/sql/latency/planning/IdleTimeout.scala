@@ -7,11 +7,12 @@ import org.apache.spark.sql.catalyst.streaming.WriteToStream
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.marking.SystemTimeWatermark
+import org.apache.spark.sql.latency.marking.WatermarkIdleTimeout
 
 /**
- * Has the queries of a session looked after if it has an idle timeout, and reads what a query with a system-time watermark goes by. Spark
- * analyzes the writing of a stream before the query starts, in the thread that starts it, so a bad setting fails there. Changes no plan; any
- * other plan costs a look at its root, the writing of a stream a walk.
+ * Has the queries of a session looked after if it has an idle timeout, or if one of them has one or a system-time watermark, and reads
+ * what the latter goes by. Spark analyzes the writing of a stream before the query starts, in the thread that starts it, so a bad setting
+ * fails there. Changes no plan; any other plan costs a look at its root, the writing of a stream two walks.
  */
 private[latency] final case class IdleTimeout(session: SparkSession, applications: MarkedApplication.Finder)
     extends Rule[LogicalPlan] {
@@ -19,8 +20,11 @@ private[latency] final case class IdleTimeout(session: SparkSession, application
     plan match {
       case _: WriteToStreamStatement | _: WriteToStream =>
         val settings = LatencyConf(session)
-        settings.watermarkIdleTimeout.foreach(_ => SystemTimeQueries.listenIn(session, applications))
-        if (plan.exists(_.isInstanceOf[SystemTimeWatermark])) settings.watermarkInterval: Unit
+        val isByClock = plan.exists(_.isInstanceOf[SystemTimeWatermark])
+        if (isByClock) settings.watermarkInterval: Unit
+        // A global view may have been made in another session.
+        if (isByClock || settings.watermarkIdleTimeout.nonEmpty || WatermarkIdleTimeout.isIn(plan))
+          SystemTimeQueries.listenIn(session, applications)
       case _ =>
     }
     plan
