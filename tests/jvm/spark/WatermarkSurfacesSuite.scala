@@ -85,6 +85,27 @@ class WatermarkSurfacesSuite extends IdleSourcesTest {
     }
   }
 
+  test(
+    "a source that was idle and speaks of old events holds nobody back further than the query's watermark is"
+  ) {
+    val (a, b) = (stream, stream)
+    val df = ordinary(a.toDF()).withE2ELatency("source").union(ordinary(b.toDF()))
+    running(windows(df)) { it =>
+      b.addData(at(3))
+      it.reads(a, 1, 25)
+      waits(it, 60)
+      it.reads(a, 200)
+      assert(it.watermark === 190.0)
+      clock.set(Start + 201000)
+      b.addData(at(4))
+      it.reads(a, 201)
+      assert(it.watermark === 190.0)
+      assert(inRest(it).map(_.get("watermark").asLong - Start) === Seq(191000, 190000))
+      assert(inRest(it).map(_.get("holdsBack").asBoolean) === Seq(false, true))
+      assert(!query(it).get("notes").findValuesAsText("code").contains("silent-source"))
+    }
+  }
+
   test("a gauge of a watermark goes when its query stops") {
     def shown = gauges.keys.filter(_.contains("source-watermark")).toSeq
     val before = shown

@@ -31,7 +31,8 @@ private[latency] object SourceWatermarks extends AdaptiveSparkPlanHelper {
     val idle = query.fold(Map.empty[UUID, Long])(SystemTimeQueries.idleSince(_, execution.currentBatchId))
     val read = collect(execution.executedPlan) { case exec: EventTimeWatermarkExec => exec }
     val now = read.zipWithIndex.map { case (exec, i) =>
-      of(exec, sources, before.lift(i).filter(_.column == exec.eventTime.name), idle.get(watermarkId(exec)))
+      val earlier = before.lift(i).filter(_.column == exec.eventTime.name)
+      of(exec, sources, earlier, idle.get(watermarkId(exec)), execution.offsetSeqMetadata.batchWatermarkMs)
     }
     val policy = session.sessionState.conf.getConf(SQLConf.STREAMING_MULTIPLE_WATERMARK_POLICY)
     SourceWatermark.heldBack(now, policyIsMax = policy == "max")
@@ -41,7 +42,8 @@ private[latency] object SourceWatermarks extends AdaptiveSparkPlanHelper {
       watermark: EventTimeWatermarkExec,
       sources: StreamingQuerySources,
       earlier: Option[SourceWatermark],
-      idleSinceMs: Option[Long]
+      idleSinceMs: Option[Long],
+      ofQueryMs: Long
   ): SourceWatermark = {
     val (kind, reached) = watermark match {
       case system: SystemTimeWatermarkExec => WatermarkKind.SystemTime -> system.systemTimeMs
@@ -49,13 +51,15 @@ private[latency] object SourceWatermarks extends AdaptiveSparkPlanHelper {
         val stats = watermark.eventTimeStats.value
         WatermarkKind.EventTime -> Option.when(stats.count > 0)(stats.max)
     }
+    // An idle one has gone along with the others. When its source speaks again it holds them back from there on.
+    val wentAlongMs = idleSinceMs.filter(_ => reached.nonEmpty && ofQueryMs > 0).map(_ => ofQueryMs)
     SourceWatermark(
       // Nobody can ask a query that has ended. Without data there may be an empty relation in place of the source.
       sources.nameBelow(watermark).orElse(earlier.map(_.source))
         .orElse(collectFirst(watermark.child)(Function.unlift(sources.of)).map(_.name)).getOrElse("unknown"),
       watermark.eventTime.name,
       watermark.delayMs,
-      earlier.flatMap(_.watermarkMs),
+      (earlier.flatMap(_.watermarkMs) ++ wentAlongMs).maxOption,
       holdsBack = false,
       kind,
       idleSinceMs.filter(_ => reached.isEmpty)
