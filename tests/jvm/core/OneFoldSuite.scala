@@ -45,6 +45,7 @@ class OneFoldSuite extends AnyFunSuite {
         run.add(marks, open, _ => None)
         open.watermarks =
           newestMs.map(at => SourceWatermark("rate", "at", 0, Some(at), holdsBack = true)).toSeq
+        open.awaitsWatermark = true
         open.committed(clock.millis())
         run.commit(id)(identity).foreach(events :+= _)
       }

@@ -36,16 +36,23 @@ class WatermarkAdviceSuite extends AnyFunSuite {
 
   /** A run of two batches: of one record, and of these. */
   private def run(
-      times: Seq[Long]
+      times: Seq[Long],
+      awaits: Boolean = true
   )(watermarks: Long => Seq[SourceWatermark]): QuerySnapshot = {
     val runs = new LiveRuns(clock, FiguresSettings(), FiguresListener.Nowhere)(_.stopped)
-    commit(runs, 0, Seq(0), watermarks(0))
-    commit(runs, 1, times, watermarks((0L +: times).max))
+    commit(runs, 0, Seq(0), watermarks(0), awaits)
+    commit(runs, 1, times, watermarks((0L +: times).max), awaits)
     runs.snapshot().head
   }
 
   /** A batch that is committed a second after its number. */
-  private def commit(runs: LiveRuns, id: Long, times: Seq[Long], watermarks: Seq[SourceWatermark]): Unit = {
+  private def commit(
+      runs: LiveRuns,
+      id: Long,
+      times: Seq[Long],
+      watermarks: Seq[SourceWatermark],
+      awaits: Boolean = true
+  ): Unit = {
     val at = Start + id * 1000 + 1000
     val summary = Aged.records(times.map(at - Start - _): _*)
     val reading =
@@ -64,6 +71,7 @@ class WatermarkAdviceSuite extends AnyFunSuite {
       query.add(Seq(mark), batch, _ => None)
       batch.committed(at)
       batch.watermarks = watermarks
+      batch.awaitsWatermark = awaits
       query.commit(id)(identity)
       ()
     }
@@ -114,6 +122,13 @@ class WatermarkAdviceSuite extends AnyFunSuite {
     assert(known(newest => Seq(watermark(10000, newest + 51))) === 0, "Spark has seen a newer one")
     assert(known(newest => Seq(watermark(10000, newest), watermark(10000, newest))) === 0)
     assert(known(_ => Nil) === 0)
+  }
+
+  test("nor where no result waits for the watermark") {
+    def known(awaits: Boolean) =
+      run(records(10000), awaits)(newest => Seq(watermark(10000, newest))).outOfOrder.count
+    assert(known(awaits = true) === 10000)
+    assert(known(awaits = false) === 0)
   }
 
   test("nor of records that are too old for the histogram to tell them apart") {

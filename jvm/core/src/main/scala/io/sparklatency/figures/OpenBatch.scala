@@ -21,6 +21,9 @@ final class OpenBatch(val id: Long) {
   /** Whether an operator of its plan may hold records until a later batch, as a window does: then other records come out than came in. */
   var holdsRecords: Boolean = false
 
+  /** Whether its results wait for the watermark. Else it does not matter to them how far records come behind. */
+  var awaitsWatermark: Boolean = false
+
   /** Whether a mark stands where sources are read. Else nobody knows when that began. */
   var seesReading: Boolean = false
 

@@ -148,7 +148,8 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
         )
       )
       val earlier = lastBatch.toSeq.flatMap(_.watermarks)
-      val outOfOrder = batch.arrivals.flatMap(OutOfOrder.of(_, told.committedMs, earlier, told.watermarks))
+      val outOfOrder = batch.arrivals.filter(_ => batch.awaitsWatermark)
+        .flatMap(OutOfOrder.of(_, told.committedMs, earlier, told.watermarks))
       val record = told.copy(parts = partsOf(told, batch), outOfOrder = outOfOrder)
       committed(record)
       record

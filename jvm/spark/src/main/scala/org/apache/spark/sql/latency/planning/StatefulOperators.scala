@@ -24,6 +24,7 @@ import org.apache.spark.sql.latency.compat.StreamingSymmetricHashJoinExec
 import org.apache.spark.sql.latency.compat.UpdateEventTimeColumnExec
 import org.apache.spark.sql.latency.compat.WatermarkSupport
 import org.apache.spark.sql.latency.compat.shortName
+import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.types.ObjectType
 
 /**
@@ -38,7 +39,25 @@ private[latency] object StatefulOperators extends AdaptiveSparkPlanHelper {
   def holdsRecords(plan: SparkPlan): Boolean =
     find(plan)(holds).nonEmpty
 
-  /** The same of one operator. */
+  /**
+   * Whether results wait for the watermark, so that a shorter delay of it gives them earlier. Windows do in append mode; in others Spark gives
+   * out what they have so far. Not where the delay is also how long duplicates are looked for: a shorter one lets some through.
+   */
+  def awaitsWatermark(plan: SparkPlan): Boolean =
+    find(plan)(modeOf(_).contains(OutputMode.Append())).nonEmpty && find(plan)(isWithinWatermark).isEmpty
+
+  private def modeOf(operator: SparkPlan): Option[OutputMode] = operator match {
+    case aggregate: StateStoreSaveExec => aggregate.outputMode
+    case sessions: SessionWindowStateStoreSaveExec => sessions.outputMode
+    case _ => None
+  }
+
+  private def isWithinWatermark(operator: SparkPlan): Boolean = operator match {
+    case keepsState: StateStoreWriter => name(keepsState) == WithinWatermark
+    case _ => false
+  }
+
+  /** The same as [[holdsRecords]] of one operator. */
   def holds(operator: SparkPlan): Boolean = operator match {
     case keepsState: StateStoreWriter => !PassOn(name(keepsState))
     case _ => false
@@ -110,14 +129,15 @@ private[latency] object StatefulOperators extends AdaptiveSparkPlanHelper {
   private def isSave(node: SparkPlan): Boolean =
     node.isInstanceOf[StateStoreSaveExec] || node.isInstanceOf[SessionWindowStateStoreSaveExec]
 
-  private val PassOn = Set("deduplicate", "deduplicate-within-watermark", "limit")
+  private val WithinWatermark = "deduplicate-within-watermark"
+  private val PassOn = Set("deduplicate", WithinWatermark, "limit")
 
   /** `aggregate`, `deduplicate`, `join`, …: the name that users know, else Spark's own. */
   def name(operator: StateStoreWriter): String = shortName(operator) match {
     case "stateStoreSave" => "aggregate"
     case "sessionWindowStateStoreSaveExec" => "session-window"
     case "dedupe" => "deduplicate"
-    case "dedupeWithinWatermark" => "deduplicate-within-watermark"
+    case "dedupeWithinWatermark" => WithinWatermark
     case "symmetricHashJoin" => "join"
     case "globalLimit" => "limit"
     case other => hyphenated(other.stripSuffix("Exec"))

@@ -157,6 +157,7 @@ private[latency] final class LatencyTracker(
     batch.committed(CommitTime.of(end))
     batch.ran(end.executionId)
     batch.holdsRecords = StatefulOperators.holdsRecords(execution.executedPlan)
+    batch.awaitsWatermark = StatefulOperators.awaitsWatermark(execution.executedPlan)
     batch.held = Try(HeldRecords.of(execution.executedPlan)).getOrElse(batch.held)
     query.runId.foreach(run =>
       Try(admissions.executed(run, execution, CurrentQuery.active(execution.sparkSession, execution.queryId)))
