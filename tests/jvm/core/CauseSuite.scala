@@ -3,6 +3,7 @@ package io.sparklatency
 import io.sparklatency.answer.Cause
 import io.sparklatency.answer.Headline
 import io.sparklatency.answer.Parts
+import io.sparklatency.figures.Admission
 import io.sparklatency.figures.Batch
 import io.sparklatency.figures.Filling
 import io.sparklatency.figures.Held
@@ -89,6 +90,13 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
     )))
     val stamped = batch(parts(old = 940)).copy(nodes = nodes.map(_.copy(timestamp = Some("event_time"))))
     assert(said(stamped)._3.startsWith("Records arrive old: 940 ms of 1 s (94 %), by event_time. They"))
+    val first = stamped.copy(admission = Some(Admission.first(admission.startMs, admission.tookMs)))
+    assert(said(first) === ((
+      "arrived-old",
+      None,
+      "Records are older than the run: 940 ms of 1 s (94 %), by event_time. This is its first batch, so they may have waited for the run " +
+        "to begin: no step of the query is the cause."
+    )))
     assert(said(batch(parts(trigger = 940))) === ((
       "waited-for-the-trigger",
       None,

@@ -59,6 +59,13 @@ object Cause {
         if (nodes.isEmpty) Words(before + after) else Words(before, named(nodes), after)
       )
     leading.kinds.head match {
+      case Parts.ArrivedOld if admission.isFirst =>
+        because(
+          Nil,
+          s"Records are older than the run: $figures$by. This is its first batch, so they may have waited for the run to begin: no step of " +
+            "the query is the cause.",
+          ""
+        )
       case Parts.ArrivedOld =>
         because(
           Nil,

@@ -21,6 +21,9 @@ final case class Admission(
     intervalMs: Option[Long] = None
 ) {
 
+  /** Whether this is the first batch of its run: then what is old may have waited for the run. */
+  def isFirst: Boolean = sinceMs == startMs
+
   /** Whether a source had records, and waited for more of them. */
   def waitsForMore: Boolean = limit.contains(Admission.Fewest)
 
