@@ -208,6 +208,17 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
     ))
   }
 
+  test("where each batch gives out what there is so far, no watermark is waited for") {
+    val soFar = Held(windowMs = Some(60000), eachBatch = true)
+    val slow = batch(parts(state = 940, work = 0)).copy(
+      nodes = Seq(nodes.head, nodes.last.copy(held = Some(soFar))),
+      watermarks = Seq(SourceWatermark("kafka[b]", "ts", 3000, Some(0), holdsBack = true))
+    )
+    assert(said(slow)._3 ===
+      "Results at scored are dated by older records in them, 940 ms of 1 s (94 %). Each batch gives out what there is so far, so none " +
+      "waits for the watermark.")
+  }
+
   test("where a shorter delay would do, it is named") {
     val slow = batch(parts(state = 940, work = 0)).copy(watermarks =
       Seq(SourceWatermark("kafka[b]", "ts", 10000, Some(0), holdsBack = true))

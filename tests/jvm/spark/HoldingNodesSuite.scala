@@ -25,7 +25,7 @@ class HoldingNodesSuite extends StreamingTest {
   /** Of each node of a query that has run one batch, as its event has it. */
   private def held(
       name: String,
-      mode: String = "update"
+      mode: String = "append"
   )(plan: DataFrame => DataFrame): Map[String, Held] = {
     val input = stream
     val query = start(plan(marked(input)), name, mode)
@@ -70,14 +70,14 @@ class HoldingNodesSuite extends StreamingTest {
       ).groupBy("in").agg(max("value").as("last")))
     }
     assert(before === Map("out" -> ofWindows(60000)))
-    val passed = held("passed_on", "append") { df =>
+    val passed = held("passed_on") { df =>
       out(counted(df, window(col("value"), "1 minute")).dropDuplicates("in"))
     }
     assert(passed === Map("out" -> ofWindows(60000)))
   }
 
   test("of two windows each node has its own, and what stands behind a node is no longer held") {
-    val found = held("two_windows", "append") { df =>
+    val found = held("two_windows") { df =>
       val first = df.groupBy(window(col("value"), "10 seconds").as("in")).agg(max("value").as("last"))
         .withE2ELatency("first", "last")
       val second = first.groupBy(window(window_time(col("in")), "1 hour")).agg(max("last").as("last"))
@@ -89,13 +89,13 @@ class HoldingNodesSuite extends StreamingTest {
   test("automatic nodes know it, without generated code, too") {
     for (compiled <- Seq(true, false))
       withSettings(everything :+ "spark.sql.codegen.wholeStage" -> compiled.toString: _*) {
-        val found = held(s"automatic_$compiled", "append")(counted(_, window(col("value"), "2 minutes")))
+        val found = held(s"automatic_$compiled")(counted(_, window(col("value"), "2 minutes")))
         assert(found === Map("aggregate-1" -> ofWindows(120000)))
       }
   }
 
   /** What comes of sessions with such a gap. */
-  private def heldInSessions(name: String, gap: Column): Map[String, Held] = held(name, "append") { df =>
+  private def heldInSessions(name: String, gap: Column): Map[String, Held] = held(name) { df =>
     out(df.groupBy(session_window(col("value"), gap), col("value").cast("long") % 2).agg(
       max("value").as("last")
     ))
@@ -121,7 +121,7 @@ class HoldingNodesSuite extends StreamingTest {
         max("value").as("last")
       ))
     } === Map("out" -> Held()))
-    assert(held("joined", "append") { df =>
+    assert(held("joined") { df =>
       val windows = df.select(window(col("value"), "1 minute").as("in"), col("value").cast("long").as("at"))
       val other =
         stream.toDF().withWatermark("value", "10 seconds").select(col("value").cast("long").as("other"))
@@ -130,7 +130,7 @@ class HoldingNodesSuite extends StreamingTest {
         col("at") === col("other")
       ).select(col("in"), timestamp_seconds(col("at")).as("last")))
     } === Map("out" -> Held()))
-    assert(held("own_state", "append") { df =>
+    assert(held("own_state") { df =>
       implicit val state: Encoder[Int] = Encoders.scalaInt
       val kept = df.select(window(col("value"), "1 minute").getField("end").as("value")).as[Timestamp]
         .groupByKey(end => end).flatMapGroupsWithState(OutputMode.Append, GroupStateTimeout.NoTimeout)(
@@ -138,6 +138,12 @@ class HoldingNodesSuite extends StreamingTest {
         )
       out(kept.toDF("last"))
     } === Map("out" -> Held()))
+  }
+
+  test("in update and complete mode each batch gives out what there is so far") {
+    for (mode <- Seq("update", "complete"))
+      assert(held(s"so_far_$mode", mode)(df => out(counted(df, window(col("value"), "1 minute")))) ===
+        Map("out" -> ofWindows(60000).copy(eachBatch = true)))
   }
 
   test("where nothing is held no node stands behind it") {

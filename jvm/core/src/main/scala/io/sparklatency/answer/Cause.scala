@@ -112,7 +112,17 @@ object Cause {
         )
       case Parts.State =>
         val node = leading.nodes.headOption.getOrElse(age.end)
-        because(Seq(node), s"Records wait in state before ", s", $figures.${leaving(batch, node, watermark)}")
+        val isSoFar = batch.nodes.find(_.id == node).flatMap(_.held).exists(_.eachBatch)
+        if (isSoFar) because(
+          Seq(node),
+          "Results at ",
+          s" are dated by older records in them, $figures$by. Each batch gives out what there is so far, so none waits for the watermark."
+        )
+        else because(
+          Seq(node),
+          "Records wait in state before ",
+          s", $figures.${leaving(batch, node, watermark)}"
+        )
       case Parts.Commit =>
         because(
           Seq(age.end),
@@ -169,9 +179,9 @@ object Cause {
     val at = batch.nodes.find(_.id == node)
     val sides = at.fold(0)(_.upstream.distinct.size)
     val (end, shorterOnes) = at.flatMap(_.held) match {
-      case Some(Held(Some(ms), _)) =>
+      case Some(Held(Some(ms), _, _)) =>
         (s"the end of their window of ${Readable.duration(ms.toDouble)}", "delay or window")
-      case Some(Held(_, Some(ms))) =>
+      case Some(Held(_, Some(ms), _)) =>
         (s"the end of their session, ${Readable.duration(ms.toDouble)} after its last record", "delay or gap")
       case _ => ("them", "delay or window")
     }

@@ -163,6 +163,7 @@ object StoredWatermark {
  * @param held     true where its records come from an operator that may hold them, else null
  * @param windowMs of that operator's windows of time, where it has such
  * @param gapMs    of its sessions, where it has such of one gap
+ * @param eachBatch true where it gives out with each batch what there is so far, else null
  */
 final case class StoredNode(
     id: String,
@@ -171,14 +172,17 @@ final case class StoredNode(
     @JsonInclude(JsonInclude.Include.NON_NULL) timestamp: String = null,
     @JsonInclude(JsonInclude.Include.NON_NULL) held: java.lang.Boolean = null,
     @JsonInclude(JsonInclude.Include.NON_NULL) windowMs: java.lang.Long = null,
-    @JsonInclude(JsonInclude.Include.NON_NULL) gapMs: java.lang.Long = null
+    @JsonInclude(JsonInclude.Include.NON_NULL) gapMs: java.lang.Long = null,
+    @JsonInclude(JsonInclude.Include.NON_NULL) eachBatch: java.lang.Boolean = null
 ) {
   def node: NodeLatencies = NodeLatencies(
     id,
     upstream.toSeq,
     Measure.all.flatMap(m => Option(measures.get(m.name)).map(m -> LatencySummary.fromBytes(_))).toMap,
     Option(timestamp),
-    held = Option(held).map(_ => Held(Option(windowMs).map(_.toLong), Option(gapMs).map(_.toLong)))
+    held = Option(held).map(_ =>
+      Held(Option(windowMs).map(_.toLong), Option(gapMs).map(_.toLong), eachBatch = eachBatch != null)
+    )
   )
 
   /** One measure alone; without records where the node has none of it. */
@@ -195,6 +199,7 @@ object StoredNode {
     node.timestamp.orNull,
     node.held.map(_ => Boolean.box(true)).orNull,
     node.held.flatMap(_.windowMs).map(Long.box).orNull,
-    node.held.flatMap(_.gapMs).map(Long.box).orNull
+    node.held.flatMap(_.gapMs).map(Long.box).orNull,
+    node.held.filter(_.eachBatch).map(_ => Boolean.box(true)).orNull
   )
 }

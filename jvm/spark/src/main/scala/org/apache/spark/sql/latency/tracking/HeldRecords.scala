@@ -19,6 +19,7 @@ import org.apache.spark.sql.latency.compat.SessionWindowStateStoreSaveExec
 import org.apache.spark.sql.latency.compat.StateStoreSaveExec
 import org.apache.spark.sql.latency.planning.StatefulOperators
 import org.apache.spark.sql.latency.recording.MarkOperator
+import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.types.CalendarIntervalType
 
 /**
@@ -44,8 +45,12 @@ private[tracking] object HeldRecords extends AdaptiveSparkPlanHelper {
   }
 
   private def held(operator: SparkPlan): Held = operator match {
-    case aggregate: StateStoreSaveExec if aggregate.keyExpressions.exists(is(TimeWindow.marker)) =>
-      Held(windowMs = madeBelow(aggregate.child, TimeWindow.marker))
+    case aggregate: StateStoreSaveExec =>
+      val hasWindows = aggregate.keyExpressions.exists(is(TimeWindow.marker))
+      Held(
+        windowMs = if (hasWindows) madeBelow(aggregate.child, TimeWindow.marker) else None,
+        eachBatch = aggregate.outputMode.exists(_ != OutputMode.Append())
+      )
     case sessions: SessionWindowStateStoreSaveExec =>
       Held(gapMs = madeBelow(sessions.child, SessionWindow.marker))
     case _ => Held()
