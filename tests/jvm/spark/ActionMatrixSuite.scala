@@ -37,6 +37,7 @@ class ActionMatrixSuite extends MatrixTest {
     "json" -> (_.write.mode(Overwrite).json(folder())),
     "csv" -> (_.write.mode(Overwrite).csv(folder())),
     "noop" -> (_.write.format("noop").mode(Overwrite).save()),
+    "a writer that is handed the plan" -> (_.write.format(classOf[HandedPlans].getName).save()),
     "partitionBy" -> (_.write.partitionBy("key").mode(Overwrite).parquet(folder())),
     "saveAsTable" -> (_.write.mode(Overwrite).saveAsTable("actions.saved")),
     "bucketBy and sortBy" -> (_.write.bucketBy(

@@ -151,6 +151,31 @@ class CommitLatencySuite extends StreamingTest {
   }
 
   test(
+    "what foreachBatch runs in no execution of its own counts once, and nothing of it waits for a commit then"
+  ) {
+    val input = stream
+    def oldest = latencyOf("handed_on").at("/queries/0/oldestUncommitted")
+    val query = marked(input).writeStream.queryName("handed_on").foreachBatch { (batch: DataFrame, _: Long) =>
+      batch.withE2ELatency("written", "value").write.format(classOf[HandedPlans].getName).save()
+      val read = batch.withE2ELatency("read", "value")
+      for (_ <- 1 to 2) read.queryExecution.toRdd.count()
+      clock.advance(30)
+    }.start()
+    try for (batch <- 1 to 2) {
+        input.addData(Seq(1L, 2L, 3L).map(ms => new Timestamp(clock.millis() - ms)))
+        processAll(query)
+        for (id <- Seq("written", "read")) {
+          val inside = node(id, "handed_on")
+          assert((inside.records, inside.max) === ((3 * batch, Some(3))), id)
+          assert(inside.toString.contains("\"upstream\":[\"source\"]"))
+          assert(inside.measure("commit").flatMap(_.max) === Some(33))
+        }
+        assert(oldest.isNull)
+      }
+    finally query.stop()
+  }
+
+  test(
     "of several actions inside foreachBatch that one stands which read most, however they are partitioned"
   ) {
     val input = stream

@@ -17,6 +17,7 @@ import org.apache.spark.scheduler.SparkListenerTaskEnd
 import org.apache.spark.scheduler.TaskInfo
 import org.apache.spark.scheduler.TaskLocality
 import org.apache.spark.sql.latency.tracking.LatencyTracker
+import org.apache.spark.sql.latency.tracking.PlannedMarks
 import org.apache.spark.sql.latency.tracking.Problems
 import org.apache.spark.sql.latency.tracking.QueryNames
 import org.apache.spark.sql.latency.tracking.TaskClocks
@@ -46,6 +47,7 @@ class LatencyTrackerSuite extends AnyFunSuite {
         runs,
         new QueryNames,
         new UncommittedRecords,
+        new PlannedMarks,
         new Problems,
         new TaskClocks(_ => None),
         _ => ()

@@ -13,6 +13,7 @@ import io.sparklatency.time.WallClock
 import org.apache.spark.SparkContext
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerApplicationEnd
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.latency.SparkListenerLatencyBatch
 import org.apache.spark.sql.latency.SparkListenerLatencyNote
 import org.apache.spark.sql.latency.compat.RestResources
@@ -32,6 +33,7 @@ import org.apache.spark.sql.latency.recording.ReportMessage
 import org.apache.spark.sql.latency.recording.RunningTasks
 import org.apache.spark.sql.latency.recording.TaskFigures
 import org.apache.spark.sql.latency.tracking.LatencyTracker
+import org.apache.spark.sql.latency.tracking.PlannedMarks
 import org.apache.spark.sql.latency.tracking.Problems
 import org.apache.spark.sql.latency.tracking.QueryActivity
 import org.apache.spark.sql.latency.tracking.QueryNames
@@ -55,6 +57,7 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
   settings.validate() // before anything of ours is registered
 
   private val uncommitted = new UncommittedRecords
+  private val marks = new PlannedMarks
   private val names = new QueryNames
   private val activity = new QueryActivity(context, () => names.queries)
   private val source = new DropwizardSource
@@ -78,6 +81,7 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
     runs,
     names,
     uncommitted,
+    marks,
     problems,
     new TaskClocks(clocks.recorded),
     batch => context.listenerBus.post(SparkListenerLatencyBatch(batch))
@@ -119,6 +123,7 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
   override def taskFigures: TaskFigures = ExecutorFigures
   override def planned(figures: LatencyAccumulator): Unit = uncommitted.opened(figures)
   override def planned(nodes: Seq[PlannedNode]): Unit = runs.planned(nodes)
+  override def planned(plan: SparkPlan, execution: Long): Unit = marks.planned(plan, execution)
   override def warned(run: String, problem: String): Unit = found(run, SystemTimeNote.of(problem))
   override def tellOnce(query: String, problem: String): Unit = problems.tellOnce(query, problem)
 

@@ -2,6 +2,7 @@ package org.apache.spark.sql.latency.planning
 
 import io.sparklatency.figures.PlannedNode
 import org.apache.spark.SparkContext
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.latency.compat.StreamExecution
 import org.apache.spark.sql.latency.recording.LatencyAccumulator
 import org.apache.spark.sql.latency.recording.TaskFigures
@@ -23,6 +24,9 @@ trait MarkedApplication {
 
   /** A plan with these nodes, upstream first, is about to run. */
   def planned(nodes: Seq[PlannedNode]): Unit
+
+  /** A plan with marks was made within an execution that goes on. */
+  def planned(plan: SparkPlan, execution: Long): Unit
 
   /**
    * What a query is planned without, as `LeftOut` says it: logs it once, and shows it as long as the run.
@@ -47,6 +51,7 @@ object MarkedApplication {
     override def taskFigures: TaskFigures = TaskFigures.Nowhere
     override def planned(figures: LatencyAccumulator): Unit = ()
     override def planned(nodes: Seq[PlannedNode]): Unit = ()
+    override def planned(plan: SparkPlan, execution: Long): Unit = ()
     override def leftOut(query: String, run: Option[String], text: String, isChosen: Boolean): Unit = ()
     override def warned(run: String, problem: String): Unit = ()
     override def tellOnce(query: String, problem: String): Unit = ()

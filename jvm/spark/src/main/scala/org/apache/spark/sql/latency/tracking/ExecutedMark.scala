@@ -28,6 +28,9 @@ private[latency] final case class ExecutedMark(
   /** How many records have come in and were not given out. Looks at each partition. */
   def records: Long = figures.value.values.map(_.summary.records).sum
 
+  /** Whether a task has read it whose reading was not given out. */
+  def hasRead: Boolean = !figures.isZero
+
   /** What has come in since the last call. */
   def take(): MarkReadings =
     MarkReadings(

@@ -36,12 +36,14 @@ import org.apache.spark.sql.streaming.StreamingQueryProgress
  * plan, and a merge of its summaries (0.4 to 0.8 seconds for 10,000 partitions at twenty nodes). All that is on one thread,
  * that of a listener queue of our own, so Spark's own listeners do not wait for it. Only that thread may call it.
  *
+ * @param planned what was planned within an execution, and may have run there without being in its plan
  * @param post puts a batch whose results are committed on the listener bus, and so into the event log
  */
 private[latency] final class LatencyTracker(
     runs: LiveRuns,
     names: QueryNames,
     uncommitted: UncommittedRecords,
+    planned: PlannedMarks,
     problems: Problems,
     clocks: TaskClocks,
     post: Batch => Unit
@@ -90,22 +92,31 @@ private[latency] final class LatencyTracker(
   private def executionEnded(end: SparkListenerSQLExecutionEnd): Unit = {
     // What failed before it was planned has no plan, and would fail once more here.
     val marks = Try(ExecutedMarks.of(end.qe.executedPlan)).getOrElse(Nil)
+    val (within, unread) = planned.ended(end.executionId, marks).partition(_.hasRead)
+    dropped(unread)
     dropped(end.qe match {
-      case batch: IncrementalExecution => microBatchEnded(batch, marks, end)
-      case _ => otherExecutionEnded(marks, end)
+      case batch: IncrementalExecution => microBatchEnded(batch, marks, within, end)
+      case _ => otherExecutionEnded(marks ++ within, end)
     })
   }
 
-  /** Gives back the marks from which nothing more is to come. */
+  /**
+   * Gives back the marks from which nothing more is to come.
+   *
+   * @param within those that foreachBatch ran in no execution of their own
+   */
   private def microBatchEnded(
       batch: IncrementalExecution,
       marks: Seq[ExecutedMark],
+      within: Seq[ExecutedMark],
       end: SparkListenerSQLExecutionEnd
   ): Seq[ExecutedMark] = {
     val run = batch.runId.toString
     val own = marks.filter(_.figures.owner.runId.contains(run))
-    val others = marks.filter(_.figures.owner.runId.isEmpty)
+    val (inner, others) = (marks.filter(_.figures.owner.runId.isEmpty) ++ within)
+      .partition(_.figures.owner.runId.contains(run))
     own.headOption.foreach(mark => runs.update(mark.figures.owner)(_ => ()))
+    if (inner.nonEmpty) hold(run, inner)
     val all = own ++ foreachBatch.get(run).toSeq.flatMap(_.release(own))
     if (isWell(end)) {
       runs.ofRun(run)(addBatch(_, all, batch, end))

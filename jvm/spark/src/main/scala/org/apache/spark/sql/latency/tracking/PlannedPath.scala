@@ -9,6 +9,7 @@ import io.sparklatency.figures.PlannedNode
 import io.sparklatency.spark.base.LatencyConf
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.ColumnarRule
+import org.apache.spark.sql.execution.SQLExecution
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.planning.MarkedApplication
@@ -31,15 +32,17 @@ private[latency] final case class PlannedPath(session: SparkSession, finder: Mar
 
   override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
     override def apply(plan: SparkPlan): SparkPlan = {
-      try tell(ExecutedMarks.of(plan).filter(_.measure == Measure.E2ELatency))
+      try tell(plan, ExecutedMarks.of(plan).filter(_.measure == Measure.E2ELatency))
       catch { case NonFatal(_) => } // it shows when the batch has ended
       plan
     }
   }
 
-  private def tell(marks: Seq[ExecutedMark]): Unit = if (marks.nonEmpty) {
+  private def tell(plan: SparkPlan, marks: Seq[ExecutedMark]): Unit = if (marks.nonEmpty) {
     val markers = LatencyConf(session).markers
-    finder.of(session.sparkContext).planned(
+    val application = finder.of(session.sparkContext)
+    execution.foreach(application.planned(plan, _))
+    application.planned(
       marks.map(mark =>
         PlannedNode(mark.figures.owner, mark.upstream, mark.figures.id, mark.timestamp, markers)
       )
@@ -49,4 +52,9 @@ private[latency] final case class PlannedPath(session: SparkSession, finder: Mar
       mark.figures.placed(MarkPlace(mark.subtopology, isLast = !isPassedOn))
     }
   }
+
+  /** That of this thread. A thread that was begun within one keeps its number, also when it has ended. */
+  private def execution: Option[Long] =
+    Option(session.sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)).map(_.toLong)
+      .filter(SQLExecution.getQueryExecution(_) != null)
 }
