@@ -119,6 +119,44 @@ def test_what_is_planned_when_the_session_has_stopped_shows_nowhere() -> None:
 
 
 @pytest.mark.one_line
+def test_a_task_that_outlives_its_session_shows_in_no_other() -> None:
+    """Spark waits for none, and none has to listen to it."""
+    first, second = said(
+        """
+    import threading, time
+
+    builder.config("spark.sparklatency.publish.after", "200ms")
+    sleep = "reflect('java.lang.Thread', 'sleep', 100L) AS slept"
+
+    def write(spark, node, rows):
+        slow = spark.range(0, rows, 1, 1).selectExpr("id", "current_timestamp() AS ts", sleep)
+        with_e2e_latency(slow, node, "ts").write.format("noop").mode("overwrite").save()
+
+    def nodes():
+        return [node.node for node in latency().nodes]
+
+    def write_for_long(spark):
+        try:
+            write(spark, "old", 200)
+        except Exception:
+            pass  # the session stops
+
+    spark = configure(builder).getOrCreate()
+    threading.Thread(target=write_for_long, args=[spark]).start()
+    while not nodes():
+        time.sleep(0.1)
+    print(nodes(), "\\n--")
+    spark.stop()
+    spark = configure(builder).getOrCreate()
+    write(spark, "new", 10)
+    print(nodes(), "\\n--")
+    spark.stop()
+    """
+    )
+    assert (first, second) == ("['old']", "['new']")
+
+
+@pytest.mark.one_line
 def test_a_setting_that_is_not_valid_is_no_lack_of_figures() -> None:
     """With the jar alone it shows first where figures are read."""
     told = said(

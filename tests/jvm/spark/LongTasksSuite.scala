@@ -18,6 +18,7 @@ import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.functions.timestamp_millis
 import org.apache.spark.sql.functions.udf
+import org.apache.spark.sql.latency.BrokenChannel
 import org.apache.spark.sql.streaming.Trigger
 import org.scalatest.time.Millis
 import org.scalatest.time.Span
@@ -224,6 +225,17 @@ class LongTasksSuite extends StreamingTest with Patient {
         eventually(assert(figures("node", "real_time_batches") === Some((4, Some(1), Some(4)))))
       } finally query.stop()
     }
+  }
+
+  test("what a task tells that began under an application which has ended is for nobody") {
+    val (id, rows) = (freshNode(), spark.range(0, 6, 1, 1))
+    val slow = rows.select(udf(LongActionsSuite.hold _).asNondeterministic()(col("id")).as("id"))
+    val ended = Future(run(slow.withColumn("ts", timestamp_millis(lit(Start - 1))).withE2ELatency(id, "ts")))
+    eventually(assert(findNode(id).exists(_.records > 0)))
+    BrokenChannel.during(())
+    val shown = node(id).records
+    while (!ended.isCompleted) assert(Set(shown, 6L)(node(id).records))
+    assert(node(id).records === 6)
   }
 
   test("in continuous mode, too, windows of a second tell which operators are at work") {

@@ -110,9 +110,10 @@ final class LatencyAccumulator private (@transient private var settings: Latency
     val before = again.filter(_ >= 0)
     for (t <- task; number <- before) finish(t, number)
     val number = before.getOrElse(recorders.size)
+    val receiver = RunningTasks.receiver
     val recorder = new LatencyRecorder(
       clock,
-      (part, oldest) => task.foreach(publish(_, number, part, oldest)),
+      (part, oldest) => task.foreach(publish(_, number, part, oldest, receiver)),
       settings.publishMs * 1000 * 1000,
       settings.reference,
       settings.readEveryRow
@@ -136,7 +137,7 @@ final class LatencyAccumulator private (@transient private var settings: Latency
     val recorder = recorders(number).recorder
     RunningTasks.replaced(recorder)
     val (_, rest) = recorder.seal()
-    if (!rest.isEmpty) publish(task, number, rest, None)
+    if (!rest.isEmpty) publish(task, number, rest, None, RunningTasks.receiver)
   }
 
   /**
@@ -163,13 +164,20 @@ final class LatencyAccumulator private (@transient private var settings: Latency
   /** Where no batch ends, windows of a second stand for batches. */
   private def reportMs: Long = if (hasBatches) settings.publishMs else ReportMs
 
-  private def publish(task: TaskContext, number: Int, part: LatencySummary, oldest: Option[Long]): Unit = {
+  private def publish(
+      task: TaskContext,
+      number: Int,
+      part: LatencySummary,
+      oldest: Option[Long],
+      receiver: Option[RunningTasks.Receiver]
+  ): Unit = {
     val reading = ReadingId(id, task.taskAttemptId(), number)
     val endless = RunningTasks.isEndless(task)
     RunningTasks.publish(
       PublishedPart(owner, reading, endless, part, oldest, placeIn(task)),
       task,
-      settings.figures
+      settings.figures,
+      receiver
     )
   }
 

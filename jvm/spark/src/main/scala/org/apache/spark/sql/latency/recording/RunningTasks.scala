@@ -33,7 +33,7 @@ object RunningTasks extends Logging {
   private val Young = 4 * PollNanos
 
   private val recorders = ConcurrentHashMap.newKeySet[LatencyRecorder]
-  private val watches = new ConcurrentHashMap[Long, WatchedTask]
+  private val watches = new ConcurrentHashMap[TaskContext, WatchedTask]
   @volatile private var driver: Option[Receiver] = None
   @volatile private var channel: Option[AnyRef => Unit] = None
   private var polling = false
@@ -41,10 +41,20 @@ object RunningTasks extends Logging {
   private val warned = new AtomicBoolean
 
   /** Says that the driver is this process. It takes parts and reports as they are. */
-  private[latency] def receiveBy(parts: PublishedPart => Unit, reports: TaskReport => Unit): Unit =
-    driver = Some(Receiver(parts, reports))
+  private[latency] def receiveBy(parts: PublishedPart => Unit, reports: TaskReport => Unit): Unit = {
+    stopReceiving()
+    driver = Some(new Receiver(parts, reports))
+  }
 
-  private[latency] def stopReceiving(): Unit = driver = None
+  /** An application has ended. Some of its tasks may go on, beside those of the next: nobody asks for their figures. */
+  private[latency] def stopReceiving(): Unit = {
+    driver = None
+    recorders.clear()
+    watches.clear()
+  }
+
+  /** The driver of the tasks that begin now, if it is this process. */
+  private[recording] def receiver: Option[Receiver] = driver
 
   /** The plugin of this executor says how messages go to the driver. Of a new way it is said anew that it fails. */
   def sendBy(send: AnyRef => Unit): Unit = {
@@ -66,10 +76,10 @@ object RunningTasks extends Logging {
       hasBatches: Boolean,
       everyMillis: Long
   ): WatchedTask =
-    Option(watches.get(task.taskAttemptId())).getOrElse {
+    Option(watches.get(task)).getOrElse {
       val made =
         new WatchedTask(attempt(task), run, isInExecution(task), hasBatches, everyMillis)
-      val there = Option(watches.putIfAbsent(task.taskAttemptId(), made))
+      val there = Option(watches.putIfAbsent(task, made))
       wake()
       there.getOrElse(made)
     }
@@ -77,7 +87,7 @@ object RunningTasks extends Logging {
   private[recording] def attempt(task: TaskContext): TaskAttempt =
     TaskAttempt(task.stageId(), task.partitionId(), task.taskAttemptId())
 
-  private final case class Receiver(parts: PublishedPart => Unit, reports: TaskReport => Unit)
+  private[recording] final class Receiver(val parts: PublishedPart => Unit, val reports: TaskReport => Unit)
 
   /** Another recorder of the same task goes on with what it reads. */
   private[recording] def replaced(recorder: LatencyRecorder): Unit = {
@@ -88,7 +98,7 @@ object RunningTasks extends Logging {
   /** The task is over. */
   def closed(recorder: LatencyRecorder, task: TaskContext): Unit = {
     recorders.remove(recorder)
-    watches.remove(task.taskAttemptId())
+    watches.remove(task)
     ()
   }
 
@@ -97,12 +107,19 @@ object RunningTasks extends Logging {
   /**
    * Called in the thread of a task, or in the daemon thread, with the recorder's lock held. A failure of ours must not fail
    * the task, so it is logged once for each channel.
+   *
+   * @param receiver that of when the task began
    */
-  def publish(part: PublishedPart, task: TaskContext, figures: TaskFigures): Unit =
+  private[recording] def publish(
+      part: PublishedPart,
+      task: TaskContext,
+      figures: TaskFigures,
+      receiver: Option[Receiver]
+  ): Unit =
     try {
       figures.add(part.owner, part.reading.planning, part.task, part.summary)
-      if (isInExecution(task)) driver match {
-        case Some(receiver) => receiver.parts(part)
+      if (isInExecution(task) && receiver == driver) receiver match {
+        case Some(here) => here.parts(part)
         case None => channel.foreach(_.apply(PublishedMessage(part)))
       }
     } catch { case NonFatal(e) => warnOnce(e) }
