@@ -260,6 +260,29 @@ class LongTasksSuite extends StreamingTest with Patient {
     }
   }
 
+  test("in continuous mode a marker passes each node once, however many epochs went before") {
+    byTheWall {
+      withSettings(
+        "spark.sparklatency.auto" -> "source,terminal",
+        "spark.sparklatency.markers.interval" -> "1s"
+      ) {
+        val rate =
+          spark.readStream.format("rate").option("rowsPerSecond", "50").option("numPartitions", "2").load()
+        val query = rate.writeStream.queryName("epochs").format("noop")
+          .trigger(Trigger.Continuous("1 second")).start()
+        try {
+          val markers = eventually {
+            val markers = answerOf("epochs").get("markers")
+            assert(markers.get("count").asLong >= 10)
+            markers
+          }
+          val passed = markers.get("of").elements.asScala.map(_.get("latency").get("count").asLong)
+          assert(passed.sum === markers.get("count").asLong)
+        } finally query.stop()
+      }
+    }
+  }
+
   test("in continuous mode automatic nodes measure, and keep their counts when the query stops") {
     withSettings("spark.sparklatency.auto" -> "source,terminal") {
       val rate =

@@ -25,25 +25,42 @@ private final class MarkerWindows {
   def report(now: TaskReport, node: Long => Option[String], isSource: String => Boolean): Seq[Pass] = {
     val before = last.get(now.attempt.id)
     last += now.attempt.id -> now
-    for {
+    val named = now.nodes.flatMap(one => node(one.planning).map(_ -> one))
+    val (sources, others) = named.partition { case (id, _) => isSource(id) }
+    val spans = for {
       earlier <- before.toSeq
-      named = now.nodes.flatMap(one => node(one.planning).map(_ -> one))
-      (source, from) <- named if isSource(source)
-      (id, to) <- named if !isSource(id) && Set(0L, 1L)(from.rows - to.rows)
+      (id, to) <- others
+      (source, from) <- sourcesOf(to, sources)
       old <- earlier.nodes.find(isSame(to, _))
-      ms <- mean(old, to)
-    } yield Pass(source, from.partition, id, to.partition, ms)
+      span <- span(old, to)
+    } yield (source, from.partition, id, to.partition) -> span
+    // The end of an epoch and the beginning of the next are one second.
+    spans.groupMapReduce(_._1)(_._2)(_ + _).toSeq.map { case ((source, from, id, to), span) =>
+      Pass(source, from, id, to, span.mean)
+    }
   }
 
-  private def mean(old: TaskReport.Node, now: TaskReport.Node): Option[Long] = {
+  /** Of each source the reading that a node goes on with: the last that had begun, and whose rows come to it. */
+  private def sourcesOf(to: TaskReport.Node, all: Seq[(String, TaskReport.Node)]) =
+    all.filter { case (_, from) =>
+      from.slice.openedMicros <= to.slice.openedMicros && Set(0L, 1L)(from.rows - to.rows)
+    }.groupBy(_._1).values.map(_.maxBy(_._2.slice.openedMicros))
+
+  private def span(old: TaskReport.Node, now: TaskReport.Node): Option[Span] = {
     val (rows, watched) = (now.rows - old.rows, now.slice.watchedMs - old.slice.watchedMs)
     val (waited, over) = (now.slice.waitedMs - old.slice.waitedMs, now.slice.overMs - old.slice.overMs)
-    Option.when(rows > 0 && watched > 0)(math.round(waited.toDouble * over / watched / rows))
+    Option.when(rows > 0 && watched > 0)(Span(waited.toDouble * over / watched, rows))
   }
 }
 
 private object MarkerWindows {
   final case class Pass(source: String, sourceSubtask: Int, operator: String, operatorSubtask: Int, ms: Long)
+
+  /** For how long rows were under way, and how many came. */
+  private final case class Span(ms: Double, rows: Long) {
+    def +(other: Span): Span = Span(ms + other.ms, rows + other.rows)
+    def mean: Long = math.round(ms / rows)
+  }
 
   /** In continuous mode a task reads its partition anew with each epoch. */
   private def isSame(one: TaskReport.Node, other: TaskReport.Node): Boolean =

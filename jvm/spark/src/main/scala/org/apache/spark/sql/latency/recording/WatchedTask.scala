@@ -42,8 +42,13 @@ private[recording] final class WatchedTask(
   /** What the task has done so far, if it is time to tell, and its nodes were seen. */
   def reportIfDue(now: Long): Option[TaskReport] = synchronized {
     val isDue = isTold && now - reportedAt > everyMillis * 1000000
+    // In continuous mode a task reads its partition anew with each epoch. One that is over tells so once.
+    val goingOn = if (isDue && !hasBatches) nodes.filter(_.node.endedMicros.isEmpty) else nodes
     val told = if (isDue) nodes.flatMap(_.told) else Vector.empty
-    if (told.nonEmpty) reportedAt = now
+    if (told.nonEmpty) {
+      reportedAt = now
+      nodes = goingOn
+    }
     Option.when(told.nonEmpty)(TaskReport(run, attempt, hasBatches, told))
   }
 }
