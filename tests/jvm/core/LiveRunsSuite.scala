@@ -13,6 +13,7 @@ import io.sparklatency.figures.PlannedNode
 import io.sparklatency.figures.PublishedPart
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.ReadingId
+import io.sparklatency.figures.RunFigures
 import io.sparklatency.figures.WindowSettings
 import io.sparklatency.time.ManualClock
 import org.scalatest.funsuite.AnyFunSuite
@@ -49,6 +50,29 @@ class LiveRunsSuite extends AnyFunSuite {
     assert(records(all) === 3)
     all.taskEnded(2, hasFailed = false)
     assert(records(all) === 3)
+  }
+
+  test(
+    "where nobody tells what has ended, what goes on stays, however much else does, and what is silent goes"
+  ) {
+    val all = new LiveRuns(clock, FiguresSettings(maxNodes = 3), FiguresListener.Nowhere)(_ => true)
+    def add(query: Int): Unit = {
+      val owner = MarkOwner(NodeKey(s"query-$query", "sink"), Some(s"id-$query"), Some(s"run-$query"))
+      all.ofTask(owner, planning = query.toLong)(_.add("sink", Measure.E2ELatency, Aged.records(5)))
+    }
+    def shown = all.snapshot().map(run =>
+      run.name -> run.nodes.map(node => node.id -> node.measures(Measure.E2ELatency).total.records)
+    )
+    for (_ <- 1 to 3; query <- 1 to 4) add(query)
+    val (room, none) = (Seq("sink" -> 3L), Seq(RunFigures.Other -> 3L))
+    assert(shown === Seq("query-1" -> room, "query-2" -> room, "query-3" -> room, "query-4" -> none))
+    clock.advance(59999)
+    Seq(2, 3, 4).foreach(add)
+    clock.advance(1)
+    add(5)
+    assert(shown.map(_._1) === Seq("query-2", "query-3", "query-4", "query-5"))
+    for (query <- 100 to 300) add(query)
+    assert(shown.size === 205)
   }
 
   test("what comes from a task that has ended is too late") {

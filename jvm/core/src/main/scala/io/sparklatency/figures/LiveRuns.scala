@@ -13,7 +13,8 @@ import io.sparklatency.time.Clock
  * @param activity    what a run does now; asked outside the lock
  * @param briefActivity the same without its tasks, for gauges
  * @param work        what else is known of the batch in progress; asked outside the lock
- * @param mayForget   what may be let go when more than [[LiveRuns.QueriesKept]] of its kind are known, oldest first
+ * @param mayForget   what may be let go when more than [[LiveRuns.QueriesKept]] of its kind are known, oldest first, if no task has
+ *                    told of it within the window
  */
 final class LiveRuns(
     clock: Clock,
@@ -48,6 +49,7 @@ final class LiveRuns(
     val next = queries.get(owner.key.query).filter(run => run.runId != owner.runId && run.planning > planning)
     if (next.isEmpty && !owner.runId.exists(hasEnded)) update(owner) { run =>
       run.planning = run.planning.max(planning)
+      run.toldMs = Some(clock.millis())
       change(run)
     }
   }
@@ -187,12 +189,16 @@ final class LiveRuns(
 
   /** The oldest queries go that may. */
   private def makeRoomBeside(name: String): Unit = {
-    val others = showing.filter(query => query.name != name && mayForget(query)).map(_.name).toSeq.iterator
+    val others = showing.filter(query => query.name != name && mayGo(query)).map(_.name).toSeq.iterator
     while (!hasRoom && others.hasNext) forget(others.next())
   }
 
   private def forgetSome(): Unit =
-    queries.values.filter(mayForget).map(_.name).toSeq.dropRight(LiveRuns.QueriesKept).foreach(forget)
+    queries.values.filter(mayGo).map(_.name).toSeq.dropRight(LiveRuns.QueriesKept).foreach(forget)
+
+  /** What goes on would come back at once, and begin anew. */
+  private def mayGo(run: RunFigures): Boolean =
+    mayForget(run) && (run.stopped || run.toldMs.forall(clock.millis() - _ >= settings.window.ms))
 
   private def forget(name: String): Unit = queries.remove(name).foreach(hide)
 

@@ -38,6 +38,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private var commits = Vector.empty[Long]
   var stopped = false
   var planning = 0L // the newest of which a task has told, where nobody tells of plans
+  var toldMs = Option.empty[Long] // when a task last did, there
 
   def name: String = owner.key.query
   def id: Option[String] = owner.queryId
