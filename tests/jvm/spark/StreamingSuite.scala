@@ -1,6 +1,12 @@
 package io.sparklatency.spark
 
 import java.sql.Timestamp
+import java.util.concurrent.CountDownLatch
+
+import scala.concurrent.Await
+import scala.concurrent.Promise
+import scala.concurrent.duration._
+import scala.util.Try
 
 import io.sparklatency.spark.Lines.ClassicSession
 import io.sparklatency.spark.Lines.MemoryStream
@@ -199,6 +205,27 @@ class StreamingSuite extends StreamingTest {
       assert(Seq("source", "inside").map(node(_, "inside").records) === Seq(2, 2))
       assert(latencyOf("inside").at("/queries/0/batches").asInt === 2)
     } finally query.stop()
+  }
+
+  test("what a thread of foreachBatch runs when the query has stopped is a batch query") {
+    val (input, late, mayRun) = (stream, freshNode(), new CountDownLatch(1))
+    val ran = Promise[Unit]()
+    val query = marked(input).writeStream.queryName("outlived").foreachBatch { (_: DataFrame, _: Long) =>
+      new Thread(() =>
+        ran.complete(Try {
+          mayRun.await()
+          run(spark.range(2).select(timestamp_millis(lit(Start - 1)).as("ts")).withE2ELatency(late, "ts"))
+        }): Unit
+      ).start()
+    }.start()
+    try {
+      input.addData(ago(1))
+      processAll(query)
+    } finally query.stop()
+    mayRun.countDown()
+    Await.result(ran.future, 60.seconds)
+    assert(node(late).figures === ((2, Some(1), Some(1))))
+    assert(findNode(late, query.id.toString) === None)
   }
 
   /** Runs two queries of one name, one of them in the other session, and hands over their names here. Each has two records. */

@@ -54,11 +54,12 @@ private[latency] final class MarkAccumulators(session: SparkSession, application
   def isRecorded(mark: LatencyMark): Boolean =
     LatencyConf(session).levelOf(queryName).fold(mark.isRecorded)(_.records(mark.level))
 
-  private def ownerOf(node: String): MarkOwner = CurrentQuery.id(session) match {
+  /** What a thread runs that outlives the query which began it is a batch query. */
+  private def ownerOf(node: String): MarkOwner = CurrentQuery.running(session) match {
     case None => MarkOwner(NodeKey(BatchQueries, node), None, None)
-    case Some(id) =>
-      val query = CurrentQuery.running(session)
-      MarkOwner(NodeKey(query.fold(id)(application.nameOf), node), Some(id), query.map(_.runId.toString))
+    case Some(query) =>
+      val key = NodeKey(application.nameOf(query), node)
+      MarkOwner(key, Some(query.id.toString), Some(query.runId.toString))
   }
 }
 
