@@ -228,6 +228,21 @@ class StreamingSuite extends StreamingTest {
     assert(findNode(late, query.id.toString) === None)
   }
 
+  test("a query that has the name of all batch queries goes by its id, and leaves those alone") {
+    val (input, id) = (stream, freshNode())
+    def runOther() =
+      run(spark.range(3).select(timestamp_millis(lit(Start - 1)).as("ts")).withE2ELatency(id, "ts"))
+    val query = start(marked(input), "__batch__")
+    try for (batch <- 1 to 2) {
+        input.addData(ago(7))
+        processAll(query)
+        runOther()
+        assert(node("source", query.id.toString).records === batch)
+        assert(node(id).records === 3 * batch)
+      }
+    finally query.stop()
+  }
+
   /** Runs two queries of one name, one of them in the other session, and hands over their names here. Each has two records. */
   private def twins(other: ClassicSession, name: String)(check: Seq[String] => Unit): Unit = {
     val (input, beside) = (stream, MemoryStream[Timestamp](other))

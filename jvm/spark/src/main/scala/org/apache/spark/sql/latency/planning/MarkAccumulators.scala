@@ -64,8 +64,8 @@ private[latency] final class MarkAccumulators(session: SparkSession, application
 }
 
 /** Holds the name of all that is no streaming query. */
-private object MarkAccumulators {
+private[latency] object MarkAccumulators {
 
   /** The name under which executions outside a streaming query are shown. */
-  private val BatchQueries = "__batch__"
+  val BatchQueries = "__batch__"
 }

@@ -5,6 +5,7 @@ import java.util.UUID
 import scala.collection.mutable
 
 import org.apache.spark.sql.latency.compat.StreamExecution
+import org.apache.spark.sql.latency.planning.MarkAccumulators
 
 /**
  * The names under which the runs of queries are shown. No two runs that go on at the same time have the same name.
@@ -16,13 +17,14 @@ private[latency] final class QueryNames {
   private val names = mutable.Map.empty[UUID, QueryNames.Named]
 
   /**
-   * The query's own name, the same as long as the run lasts. It is the query's id where the query has no name, or where a
-   * query of another session has the same name and runs.
+   * The query's own name, the same as long as the run lasts. It is the query's id where the query has no name, or that of all batch
+   * queries, or where a query of another session has the same name and runs.
    */
   def of(query: StreamExecution): String = synchronized {
     names.getOrElseUpdate(
       query.runId, {
-        val taken = names.valuesIterator.exists(other => other.name == query.name && other.query.isActive)
+        val taken = query.name == MarkAccumulators.BatchQueries ||
+          names.valuesIterator.exists(other => other.name == query.name && other.query.isActive)
         QueryNames.Named(query, if (query.name == null || taken) query.id.toString else query.name)
       }
     ).name
