@@ -1,6 +1,7 @@
 package org.apache.spark.sql.latency
 
 import java.sql.Timestamp
+import java.util.UUID
 
 import io.sparklatency.answer.QueryAnswer
 import io.sparklatency.figures.BatchTimes
