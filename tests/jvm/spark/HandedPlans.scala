@@ -8,7 +8,7 @@ import org.apache.spark.sql.sources.BaseRelation
 import org.apache.spark.sql.sources.CreatableRelationProvider
 import org.apache.spark.sql.types.StructType
 
-/** Runs the plan that it is handed as Kafka's batch writer does: in the execution of whoever called, which does not have that plan. */
+/** Runs a plan as Kafka's batch writer does: in the execution of whoever hands it over, which lacks that plan. */
 final class HandedPlans extends CreatableRelationProvider {
   override def createRelation(
       context: SQLContext,

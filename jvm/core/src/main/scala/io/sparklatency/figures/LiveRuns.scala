@@ -13,8 +13,8 @@ import io.sparklatency.time.Clock
  * @param activity    what a run does now; asked outside the lock
  * @param briefActivity the same without its tasks, for gauges
  * @param work        what else is known of the batch in progress; asked outside the lock
- * @param mayForget   what may be let go when more than [[LiveRuns.QueriesKept]] of its kind are known, oldest first, if no task has
- *                    told of it within the window
+ * @param mayForget   what may be let go when more than [[LiveRuns.QueriesKept]] of its kind are known, oldest first,
+ *                    if no task has told of it within the window
  */
 final class LiveRuns(
     clock: Clock,

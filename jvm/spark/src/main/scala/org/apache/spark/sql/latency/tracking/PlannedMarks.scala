@@ -5,11 +5,13 @@ import scala.collection.mutable
 import org.apache.spark.sql.execution.SparkPlan
 
 /**
- * The plans with marks that were made within each execution that goes on. Spark runs some of them as part of that execution, whose own
- * plan does not have them: what it hands to Kafka's batch writer, what Python reads as an RDD within `foreachBatch`.
+ * The plans with marks that were made within each execution that goes on. Spark runs some of them as part of that
+ * execution, whose own plan does not have them: what it hands to Kafka's batch writer, what Python reads as an RDD
+ * within `foreachBatch`.
  *
- * Keeps those plans until their execution ends, of the last [[PlannedMarks.Kept]] executions. Costs a look-up for each plan, and a walk
- * over it when its execution ends. Thread-safe: planning threads add, the listener's thread takes.
+ * Keeps those plans until their execution ends, of the last [[PlannedMarks.Kept]] executions. Costs a look-up for
+ * each plan, and a walk over it when its execution ends. Thread-safe: planning threads add, the listener's thread
+ * takes.
  */
 private[latency] final class PlannedMarks {
   import PlannedMarks._

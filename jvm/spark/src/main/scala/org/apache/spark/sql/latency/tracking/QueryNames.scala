@@ -17,8 +17,8 @@ private[latency] final class QueryNames {
   private val names = mutable.Map.empty[UUID, QueryNames.Named]
 
   /**
-   * The query's own name, the same as long as the run lasts. It is the query's id where the query has no name, or that of all batch
-   * queries, or where a query of another session has the same name and runs.
+   * The query's own name, the same as long as the run lasts. It is the query's id where it has no name, or that of
+   * all batch queries, or where a query of another session has the same name and runs.
    */
   def of(query: StreamExecution): String = synchronized {
     names.getOrElseUpdate(
