@@ -22,6 +22,15 @@ class MarkerWindowsSuite extends MarkedRuns {
     )
   }
 
+  test("where a task reads its source anew with each epoch, a second of it is one marker") {
+    val run = new Run(second, chain("a", "b"))
+    run.endless()
+    run.tells(1, 1000)(("a", 0, 10), ("b", 100, 10))
+    run.tells(1, 2000)(("a", 0, 20), ("b", 300, 20), ("a", 0, 20))
+    assert(run.found.count === 1)
+    assert(run.histograms === Map("a > b.1" -> ((1, 20, 20))))
+  }
+
   test("where no batch ends, each task is marked when the interval has passed since it was") {
     val run = new Run(MarkerSettings(Some(3000)), chain("a", "b"))
     run.endless()

@@ -25,26 +25,19 @@ private final class MarkerWindows {
   def report(now: TaskReport, node: Long => Option[String], isSource: String => Boolean): Seq[Pass] = {
     val before = last.get(now.attempt.id)
     last += now.attempt.id -> now
-    val named = now.nodes.flatMap(one => node(one.planning).map(_ -> one))
-    val (sources, others) = named.partition { case (id, _) => isSource(id) }
     val spans = for {
       earlier <- before.toSeq
-      (id, to) <- others
-      (source, from) <- sourcesOf(to, sources)
+      named = now.nodes.flatMap(one => node(one.planning).map(_ -> one))
+      (source, from) <- named if isSource(source)
+      (id, to) <- named if !isSource(id) && Set(0L, 1L)(from.rows - to.rows)
       old <- earlier.nodes.find(isSame(to, _))
       span <- span(old, to)
     } yield (source, from.partition, id, to.partition) -> span
-    // The end of an epoch and the beginning of the next are one second.
-    spans.groupMapReduce(_._1)(_._2)(_ + _).toSeq.map { case ((source, from, id, to), span) =>
+    // Of several epochs as many rows may have come, and the end of one and the beginning of the next are one second.
+    spans.distinct.groupMapReduce(_._1)(_._2)(_ + _).toSeq.map { case ((source, from, id, to), span) =>
       Pass(source, from, id, to, span.mean)
     }
   }
-
-  /** Of each source the reading that a node goes on with: the last that had begun, and whose rows come to it. */
-  private def sourcesOf(to: TaskReport.Node, all: Seq[(String, TaskReport.Node)]) =
-    all.filter { case (_, from) =>
-      from.slice.openedMicros <= to.slice.openedMicros && Set(0L, 1L)(from.rows - to.rows)
-    }.groupBy(_._1).values.map(_.maxBy(_._2.slice.openedMicros))
 
   private def span(old: TaskReport.Node, now: TaskReport.Node): Option[Span] = {
     val (rows, watched) = (now.rows - old.rows, now.slice.watchedMs - old.slice.watchedMs)
