@@ -31,7 +31,9 @@ class ForgottenRunsSuite extends AnyFunSuite with ArchivedBatches {
   }
 
   /** Whatever Spark's store holds: by the class of what is stored and the name of its field, how many there are. */
-  private def held: Map[(Class[_], String), Int] = {
+  private def held: Map[(Class[_], String), Int] = heldBy(store)
+
+  private def heldBy(store: InMemoryStore): Map[(Class[_], String), Int] = {
     def field(of: AnyRef, name: String) = {
       val found = of.getClass.getDeclaredField(name)
       found.setAccessible(true)
@@ -50,6 +52,23 @@ class ForgottenRunsSuite extends AnyFunSuite with ArchivedBatches {
     assert(held((batch, "data")) <= 3 * held((batch, "parentToChildrenMap")))
     assert(held((batch, "parentToChildrenMap")) <= 11)
     assert(held((classOf[StoredEnd], "data")) <= 11)
+  }
+
+  test("something of each class is left, or a hybrid store would not go to disk") {
+    val kv = new InMemoryStore
+    val stored = new BatchArchive(kv, kept = 3, used = true)
+    for (name <- Seq("first", "second")) {
+      stored.onOtherEvent(QueryEvents.started(run("id"), run(name), "q"))
+      if (name == "first") {
+        stored.onOtherEvent(SparkListenerLatencyNote(run(name).toString, "left-out", "info", "No node."))
+        stored.onOtherEvent(end(run(name)))
+      }
+    }
+    stored.onOtherEvent(batch(run("second").toString, 0))
+    val left = heldBy(kv).collect { case ((of, "data"), size) => of.getSimpleName -> size }
+    assert(left.keySet === Set("StoredStart", "StoredEnd", "StoredNotes", "StoredBatch", "StoredRun"))
+    assert(left.values.forall(_ == 1), left)
+    assert(shown(kv).queries.map(_.runId) === Seq(Some(run("second").toString)))
   }
 
   test("of a run so many batches are kept, and the counts of all") {

@@ -113,7 +113,7 @@ private[spark] final class BatchArchive(
     store.write(run)
     told += 1
     if (before.isEmpty) {
-      forgetStart(key)
+      withoutBatch -= key
       if (!endedWithoutBatch.remove(key)) goingOn += key
     }
     keepLast(key, number)
@@ -150,7 +150,7 @@ private[spark] final class BatchArchive(
       val oldest = endedWithoutBatch.head
       endedWithoutBatch -= oldest
       forgetStart(oldest)
-      store.delete(classOf[StoredEnd], oldest)
+      Stored.delete(store, classOf[StoredEnd], oldest)
     }
   }
 
@@ -168,7 +168,7 @@ private[spark] final class BatchArchive(
       forgetStart(earlier)
       notes.forget(earlier)
       // Else the ends of a query that fails again and again would drive out those of others that still show.
-      if (endedWithoutBatch.remove(earlier)) store.delete(classOf[StoredEnd], earlier)
+      if (endedWithoutBatch.remove(earlier)) Stored.delete(store, classOf[StoredEnd], earlier)
     }
     store.write(start)
     withoutBatch(start.run) = start
@@ -205,7 +205,8 @@ private[spark] final class BatchArchive(
         // Batches that are deleted one by one leave something of their run in a store in memory.
         store.removeAllByIndexValues(classOf[StoredBatch], StoredBatch.Query, Seq(query.key).asJavaCollection)
         store.delete(classOf[StoredRun], query.key)
-        store.delete(classOf[StoredEnd], query.key)
+        store.delete(classOf[StoredStart], query.key)
+        Stored.delete(store, classOf[StoredEnd], query.key)
         runs.forget(query.key)
         notes.forget(query.key)
         byLastBatch -= query.key

@@ -25,5 +25,5 @@ private[history] final class NotesOfRuns(store: KVStore, isKept: String => Boole
       noted.filterNot(isKept).toVector.dropRight(BatchArchive.RunsKept).foreach(forget)
   }
 
-  def forget(run: String): Unit = if (noted.remove(run)) store.delete(classOf[StoredNotes], run)
+  def forget(run: String): Unit = if (noted.remove(run)) Stored.delete(store, classOf[StoredNotes], run)
 }

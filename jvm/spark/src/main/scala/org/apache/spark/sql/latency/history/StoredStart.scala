@@ -3,8 +3,8 @@ package org.apache.spark.sql.latency.history
 import org.apache.spark.status.KVUtils.KVIndexParam
 
 /**
- * Says that a run began, and what it has committed, until its first batch with figures is stored. Immutable, three short texts and as
- * many numbers. The archive's thread writes it, any thread may read it.
+ * Says that a run began, and what it has committed until its first batch with figures is stored. It is kept as long as its run is, and
+ * then says nothing more. Immutable, three short texts and as many numbers. The archive's thread writes it, any thread may read it.
  *
  * @param told its place among all starts
  * @param batches how many batches without figures were committed
