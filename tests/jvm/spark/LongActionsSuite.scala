@@ -8,7 +8,7 @@ class LongActionsSuite extends MatrixTest {
 
   /** Four rows in two partitions; the first row of each takes so long that the second one finds figures to publish. */
   private def long(df: DataFrame): DataFrame =
-    df.withColumn("id", udf(LongActionsSuite.hold _).asNondeterministic()(col("id")))
+    df.withColumn("id", udf(HeldRows.hold _).asNondeterministic()(col("id")))
 
   private val fails = udf((id: Long) => if (id > 0) throw new IllegalStateException("on purpose") else id)
 
@@ -49,14 +49,5 @@ class LongActionsSuite extends MatrixTest {
       processAll(query)
       assertAges("source", Seq(1000, 3000), "long_actions")
     } finally query.stop()
-  }
-}
-
-private object LongActionsSuite {
-
-  def hold(id: Long): Long = {
-    val until = System.nanoTime() + 600L * 1000 * 1000
-    while (System.nanoTime() < until) Thread.onSpinWait()
-    id
   }
 }

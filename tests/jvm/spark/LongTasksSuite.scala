@@ -229,7 +229,7 @@ class LongTasksSuite extends StreamingTest with Patient {
 
   test("what a task tells that began under an application which has ended is for nobody") {
     val (id, rows) = (freshNode(), spark.range(0, 6, 1, 1))
-    val slow = rows.select(udf(LongActionsSuite.hold _).asNondeterministic()(col("id")).as("id"))
+    val slow = rows.select(udf(HeldRows.hold _).asNondeterministic()(col("id")).as("id"))
     val ended = Future(run(slow.withColumn("ts", timestamp_millis(lit(Start - 1))).withE2ELatency(id, "ts")))
     eventually(assert(findNode(id).exists(_.records > 0)))
     BrokenChannel.during(())
