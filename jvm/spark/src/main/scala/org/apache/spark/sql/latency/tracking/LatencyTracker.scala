@@ -60,7 +60,9 @@ private[latency] final class LatencyTracker(
     }
 
   private def take(event: SparkListenerEvent): Unit = event match {
-    case start: SparkListenerSQLExecutionStart => startedMs(start.executionId) = WallClock.at(start.time)
+    case start: SparkListenerSQLExecutionStart =>
+      startedMs(start.executionId) = WallClock.at(start.time)
+      planned.began(start.executionId, start.rootExecutionId)
     case end: SparkListenerSQLExecutionEnd =>
       if (end.qe != null) executionEnded(end)
       startedMs -= end.executionId
@@ -92,11 +94,14 @@ private[latency] final class LatencyTracker(
   private def executionEnded(end: SparkListenerSQLExecutionEnd): Unit = {
     // What failed before it was planned has no plan, and would fail once more here.
     val marks = Try(ExecutedMarks.of(end.qe.executedPlan)).getOrElse(Nil)
-    val (within, unread) = planned.ended(end.executionId, marks).partition(_.hasRead)
+    val within = planned.ended(end.executionId, marks)
+    val (read, unread) = within.marks.partition(_.hasRead)
     dropped(unread)
     dropped(end.qe match {
-      case batch: IncrementalExecution => microBatchEnded(batch, marks, within, end)
-      case _ => otherExecutionEnded(marks ++ within, end)
+      case batch: IncrementalExecution => microBatchEnded(batch, marks, read, end)
+      case _ =>
+        val (again, once) = read.partition(mark => within.nodes(mark.node))
+        again ++ otherExecutionEnded(marks ++ once, end)
     })
   }
 

@@ -18,26 +18,43 @@ private[latency] final class PlannedMarks {
 
   private val plans = mutable.LinkedHashMap.empty[Long, Vector[SparkPlan]]
   private val ran = mutable.LinkedHashSet.empty[Long] // of the executions that have ended
+  private val roots = mutable.LongMap.empty[Long] // of executions that go on within another
+  private val nodesWithin =
+    mutable.LinkedHashMap.empty[Long, Set[String]] // that those have run, by the other
 
   def planned(plan: SparkPlan, execution: Long): Unit = synchronized {
     plans(execution) = plans.getOrElse(execution, Vector.empty) :+ plan
     if (plans.size > Kept) plans -= plans.head._1
   }
 
-  /** An execution has ended that ran `marks`. Gives those that were planned within it and that no execution ran. */
-  def ended(execution: Long, marks: Seq[ExecutedMark]): Seq[ExecutedMark] = {
-    val within = synchronized {
-      ran ++= marks.map(_.figures.id)
-      ran --= ran.take(ran.size - RanKept).toList
-      plans.remove(execution)
+  /** An execution has begun, as part of another where `root` is another. */
+  def began(execution: Long, root: Option[Long]): Unit = synchronized {
+    root.filter(_ != execution).foreach(roots(execution) = _)
+  }
+
+  /** An execution has ended that ran `marks`. */
+  def ended(execution: Long, marks: Seq[ExecutedMark]): Within = synchronized {
+    ran ++= marks.map(_.figures.id)
+    ran --= ran.take(ran.size - RanKept).toList
+    for (root <- roots.remove(execution)) {
+      nodesWithin(root) = nodesWithin.getOrElse(root, Set.empty[String]) ++ marks.map(_.node)
+      if (nodesWithin.size > Kept)
+        nodesWithin -= nodesWithin.head._1 // that of a thread which goes on alone stays
     }
     // A plan is told as a whole, before its stages are.
-    val others = within.toSeq.flatten.flatMap(ExecutedMarks.of).distinctBy(_.figures.id)
-    others.filterNot(mark => synchronized(ran.contains(mark.figures.id)))
+    val others = plans.remove(execution).toSeq.flatten.flatMap(ExecutedMarks.of).distinctBy(_.figures.id)
+    Within(
+      others.filterNot(mark => ran.contains(mark.figures.id)),
+      nodesWithin.remove(execution).getOrElse(Set.empty)
+    )
   }
 }
 
-private object PlannedMarks {
+private[tracking] object PlannedMarks {
+
+  /** What was planned within an execution and ran in none of its own, and the nodes that executions within it have run. */
+  final case class Within(marks: Seq[ExecutedMark], nodes: Set[String])
+
   val Kept = 1000
   val RanKept = 10000
 }
