@@ -54,29 +54,6 @@ def test_the_last_window_closes_by_itself(
     query.stop()
 
 
-@pytest.mark.usefixtures("running")
-def test_where_we_cannot_get_at_the_trigger_only_batches_move_it(
-    spark: SparkSession, clock: Any, tmp_path: Path
-) -> None:
-    clock.set(START)
-    write(tmp_path / "one.json", 1)
-    events = read(spark, tmp_path)
-    counts = with_system_time_watermark(events, "at", "10 seconds").groupBy(F.window("at", "10 seconds"))
-    streams = spark._jsparkSession.streams()
-    for listener in streams.listListeners():
-        if listener.getClass().getSimpleName() == "SystemTimeQueries":  # the next call puts it there again
-            streams.removeListener(listener)
-    query = counts.count().writeStream.format("memory").queryName("moved_by_batches").start()
-    query.processAllAvailable()
-    clock.set(START + 20_000)
-    query.processAllAvailable()
-    assert spark.table("moved_by_batches").collect() == []
-    write(tmp_path / "two.json", 20)
-    query.processAllAvailable()
-    assert [row["count"] for row in spark.table("moved_by_batches").collect()] == [1]
-    query.stop()
-
-
 def test_the_log_says_what_keeps_it_from_closing_windows() -> None:
     log = python(
         """
