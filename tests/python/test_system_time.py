@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.errors import IllegalArgumentException
 from pyspark.sql import functions as F  # noqa: N812  as all of Spark's documentation has it
+from pyspark.sql.streaming.listener import StreamingQueryListener
 
 from sparklatency import with_idle_timeout, with_system_time_watermark
 from support import NOW, python
@@ -52,6 +53,56 @@ def test_the_last_window_closes_by_itself(
     query.processAllAvailable()
     assert [row["count"] for row in spark.table("closing_by_itself").collect()] == [1]
     query.stop()
+
+
+class SpoilsTheInterval(StreamingQueryListener):
+    """Lets nobody read how often a watermark moves who hears of the query later."""
+
+    KEY = "spark.sparklatency.watermark.interval"
+
+    def __init__(self, spark: SparkSession) -> None:
+        self.session = spark
+
+    def onQueryStarted(self, event: Any) -> None:  # noqa: ARG002, N802  as Spark has it
+        self.session.conf.set(self.KEY, "soon")
+
+    def onQueryProgress(self, event: Any) -> None:  # noqa: N802
+        pass
+
+    def onQueryIdle(self, event: Any) -> None:  # noqa: N802
+        pass
+
+    def onQueryTerminated(self, event: Any) -> None:  # noqa: N802
+        pass
+
+
+@pytest.mark.usefixtures("running")
+def test_where_we_cannot_get_at_the_trigger_only_batches_move_it(
+    spark: SparkSession, clock: Any, tmp_path: Path
+) -> None:
+    clock.set(START)
+    write(tmp_path / "one.json", 1)
+    events = read(spark, tmp_path)
+    counts = with_system_time_watermark(events, "at", "10 seconds").groupBy(F.window("at", "10 seconds"))
+    hinders = SpoilsTheInterval(spark)
+    streams = spark._jsparkSession.streams()
+    for listener in streams.listListeners():
+        if (
+            listener.getClass().getSimpleName() == "SystemTimeQueries"
+        ):  # comes back behind, when the query starts
+            streams.removeListener(listener)
+    spark.streams.addListener(hinders)
+    query = counts.count().writeStream.format("memory").queryName("moved_by_batches").start()
+    query.processAllAvailable()
+    clock.set(START + 20_000)
+    query.processAllAvailable()
+    assert spark.table("moved_by_batches").collect() == []
+    write(tmp_path / "two.json", 20)
+    query.processAllAvailable()
+    assert [row["count"] for row in spark.table("moved_by_batches").collect()] == [1]
+    query.stop()
+    spark.streams.removeListener(hinders)
+    spark.conf.unset(hinders.KEY)
 
 
 def test_the_log_says_what_keeps_it_from_closing_windows() -> None:
