@@ -251,6 +251,7 @@ class LatencyStoreSuite extends StreamingTest with ArchivedBatches {
       onDisk { disk =>
         val (archive, run) = (new BatchArchive(disk, 5, used = true), UUID.randomUUID)
         archive.onOtherEvent(QueryEvents.started(run, run, "unmarked"))
+        archive.onOtherEvent(batch("another", 1))
         val query = shown(disk).query("unmarked").get
         assert(shown(disk).kept(query).size === 0)
         assert(shown(disk).history(query) === Nil)

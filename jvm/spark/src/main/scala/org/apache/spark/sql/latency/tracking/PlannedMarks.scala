@@ -32,20 +32,23 @@ private[latency] final class PlannedMarks {
     root.filter(_ != execution).foreach(roots(execution) = _)
   }
 
-  /** An execution has ended that ran `marks`. */
-  def ended(execution: Long, marks: Seq[ExecutedMark]): Within = synchronized {
-    ran ++= marks.map(_.figures.id)
-    ran --= ran.take(ran.size - RanKept).toList
-    for (root <- roots.remove(execution)) {
-      nodesWithin(root) = nodesWithin.getOrElse(root, Set.empty[String]) ++ marks.map(_.node)
-      if (nodesWithin.size > Kept)
-        nodesWithin -= nodesWithin.head._1 // that of a thread which goes on alone stays
+  /** An execution has ended that ran `marks`. Planning threads do not wait for the walk. */
+  def ended(execution: Long, marks: Seq[ExecutedMark]): Within = {
+    val (made, nodes) = synchronized {
+      ran ++= marks.map(_.figures.id)
+      ran --= ran.take(ran.size - RanKept).toList
+      for (root <- roots.remove(execution)) {
+        nodesWithin(root) = nodesWithin.getOrElse(root, Set.empty[String]) ++ marks.map(_.node)
+        if (nodesWithin.size > Kept)
+          nodesWithin -= nodesWithin.head._1 // that of a thread which goes on alone stays
+      }
+      (plans.remove(execution), nodesWithin.remove(execution))
     }
     // A plan is told as a whole, before its stages are.
-    val others = plans.remove(execution).toSeq.flatten.flatMap(ExecutedMarks.of).distinctBy(_.figures.id)
+    val others = made.toSeq.flatten.flatMap(ExecutedMarks.of).distinctBy(_.figures.id)
     Within(
-      others.filterNot(mark => ran.contains(mark.figures.id)),
-      nodesWithin.remove(execution).getOrElse(Set.empty)
+      others.filterNot(mark => synchronized(ran.contains(mark.figures.id))),
+      nodes.getOrElse(Set.empty)
     )
   }
 }
