@@ -30,6 +30,22 @@ class HeldActionsSuite extends AnyFunSuite {
     assert(actions.hold(Seq(Mark("sink", 3, 2), Mark("sink", 4, 2))) === Seq(Mark("sink", 5, 1)))
   }
 
+  test("a node that had no record stands beside an action without it") {
+    val actions = held
+    actions.hold(Seq(Mark("late", 0, 1)))
+    assert(actions.hold(Seq(Mark("sink", 3, 2))) === Nil)
+    assert(actions.release() === Seq(Mark("late", 0, 1), Mark("sink", 3, 2)))
+  }
+
+  test("a mark that is held already counts once") {
+    val actions = held
+    val twice = Seq(Mark("sink", 3, 1), Mark("sink", 2, 1))
+    actions.hold(twice)
+    assert(actions.hold(twice) === Nil)
+    assert(actions.hold(Seq(Mark("sink", 6, 2))) === twice)
+    assert(actions.release() === Seq(Mark("sink", 6, 2)))
+  }
+
   test("what was given out is held no more") {
     val actions = held
     actions.hold(Seq(Mark("sink", 3, 1)))

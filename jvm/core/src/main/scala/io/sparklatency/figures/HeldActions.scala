@@ -13,12 +13,13 @@ final class HeldActions[M](place: M => (String, Measure), records: M => Long) {
 
   /** Keeps the marks of one action. Gives back those that do not stand, of this action or of earlier ones. */
   def hold(marks: Seq[M]): Seq[M] = {
-    val (kept, dropped) = (held ++ marks).groupBy(place).values.map { same =>
+    val all = held ++ marks.filterNot(held.contains)
+    val (kept, dropped) = all.groupBy(place).values.map { same =>
       val (before, now) = same.partition(held.contains)
-      if (now.map(records).sum >= before.map(records).sum) now -> before else before -> now
+      if (now.nonEmpty && now.map(records).sum >= before.map(records).sum) now -> before else before -> now
     }.unzip
     val stand = kept.flatten.toSet
-    held = (held ++ marks).filter(stand)
+    held = all.filter(stand)
     dropped.flatten.toSeq
   }
 

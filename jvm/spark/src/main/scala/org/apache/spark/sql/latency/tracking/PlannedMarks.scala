@@ -17,7 +17,6 @@ private[latency] final class PlannedMarks {
   import PlannedMarks._
 
   private val plans = mutable.LinkedHashMap.empty[Long, Vector[SparkPlan]]
-  private val ran = mutable.LinkedHashSet.empty[Long] // of the executions that have ended
   private val roots = mutable.LongMap.empty[Long] // of executions that go on within another
   private val nodesWithin =
     mutable.LinkedHashMap.empty[Long, Set[String]] // that those have run, by the other
@@ -35,8 +34,6 @@ private[latency] final class PlannedMarks {
   /** An execution has ended that ran `marks`. Planning threads do not wait for the walk. */
   def ended(execution: Long, marks: Seq[ExecutedMark]): Within = {
     val (made, nodes) = synchronized {
-      ran ++= marks.map(_.figures.id)
-      ran --= ran.take(ran.size - RanKept).toList
       for (root <- roots.remove(execution)) {
         nodesWithin(root) = nodesWithin.getOrElse(root, Set.empty[String]) ++ marks.map(_.node)
         if (nodesWithin.size > Kept)
@@ -45,19 +42,16 @@ private[latency] final class PlannedMarks {
       (plans.remove(execution), nodesWithin.remove(execution))
     }
     // A plan is told as a whole, before its stages are.
+    val own = marks.map(_.figures.id).toSet
     val others = made.toSeq.flatten.flatMap(ExecutedMarks.of).distinctBy(_.figures.id)
-    Within(
-      others.filterNot(mark => synchronized(ran.contains(mark.figures.id))),
-      nodes.getOrElse(Set.empty)
-    )
+    Within(others.filterNot(mark => own(mark.figures.id)), nodes.getOrElse(Set.empty))
   }
 }
 
 private[tracking] object PlannedMarks {
 
-  /** What was planned within an execution and ran in none of its own, and the nodes that executions within it have run. */
+  /** What was planned within an execution and is not in its own plan, and the nodes that executions within it have run. */
   final case class Within(marks: Seq[ExecutedMark], nodes: Set[String])
 
   val Kept = 1000
-  val RanKept = 10000
 }
