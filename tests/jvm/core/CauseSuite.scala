@@ -97,6 +97,10 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
       "Records are older than the run: 940 ms of 1 s (94 %), by event_time. This is its first batch, so they may have waited for the run " +
         "to begin: no step of the query is the cause."
     )))
+    val next = stamped.copy(admission = Some(admission.copy(fromFirst = true)))
+    assert(said(next)._3 ===
+      "Records are older than the run: 940 ms of 1 s (94 %), by event_time. maxOffsetsPerTrigger has left some behind since its first " +
+      "batch, so they may have waited for the run to begin: no step of the query is the cause.")
     assert(said(batch(parts(trigger = 940))) === ((
       "waited-for-the-trigger",
       None,

@@ -60,7 +60,7 @@ class TriggerSuite extends AnyFunSuite {
 
   test("what a source says is left is there for the next trigger, however late it comes") {
     assert(at(90000, before.copy(limit = Some(offsets))) ===
-      Admission(1100, 1100, 5000, 90000, 2000, Some("maxOffsetsPerTrigger"), Some(0)))
+      Admission(1100, 1100, 5000, 90000, 2000, Some("maxOffsetsPerTrigger"), Some(0), fromFirst = true))
   }
 
   test("a limit leaves records behind since the first trigger in a row that it cut") {
@@ -72,14 +72,27 @@ class TriggerSuite extends AnyFunSuite {
       Some(0)
     ).after(Some(before.copy(limit = Some(offsets)).after(None)))
     assert(Trigger(9040, 5, 4000, Some(offsets), Some(0)).admission(Some(second)) ===
-      Admission(1100, 5025, 9020, 9040, 4000, Some("maxOffsetsPerTrigger"), Some(0)))
+      Admission(1100, 5025, 9020, 9040, 4000, Some("maxOffsetsPerTrigger"), Some(0), fromFirst = true))
+  }
+
+  test("a limit has left records behind since the first trigger until one finds nothing more") {
+    val cut = Trigger(5020, 5, 4000, Some(offsets), Some(0))
+    def next(before: Trigger) = Trigger(before.startMs + 4020, 5, 4000, Some(offsets), Some(0))
+    val second = cut.after(Some(before.copy(limit = Some(offsets)).after(None)))
+    assert(next(second).admission(Some(second)).fromFirst)
+    val third = next(second).after(Some(second))
+    assert(next(third).admission(Some(third)).fromFirst)
+    val later = cut.after(Some(before.after(None)))
+    val muchLater = next(later).after(Some(later))
+    assert(!next(muchLater).admission(Some(muchLater)).fromFirst, "the first had left none")
+    assert(!third.copy(startMs = 90000).after(Some(third.copy(limit = None))).fromFirst)
   }
 
   test("a batch that took as many files as it may left none, where a trigger after it found nothing") {
     val full = before.copy(limit = Some(files)).after(None)
     val near = Trigger(5100, 5, 4000, Some(files), Some(0))
     assert(Trigger(9200, 5, 4000, None, Some(0)).admission(Some(near.after(Some(full)))) ===
-      Admission(1100, 5105, 9100, 9200, 4000, Some("maxFilesPerTrigger"), Some(0)))
+      Admission(1100, 5105, 9100, 9200, 4000, Some("maxFilesPerTrigger"), Some(0), fromFirst = true))
     val far = near.copy(startMs = 6100)
     assert(far.admission(Some(full)).sinceMs === 6085)
     assert(Trigger(10200, 5, 4000, None, Some(0)).admission(Some(far.after(Some(full)))) ===
@@ -95,7 +108,16 @@ class TriggerSuite extends AnyFunSuite {
     assert(next(1101).admission(Some(full)) === limited)
     def third(cameMs: Long) = Trigger(7010, 5, 2000, None, Some(0), cameMs = Some(cameMs))
       .admission(Some(next(1100).after(Some(full))))
-    assert(third(5006) === Admission(1100, 5006, 7001, 7010, 2000, Some("maxFilesPerTrigger"), Some(0)))
+    assert(third(5006) === Admission(
+      1100,
+      5006,
+      7001,
+      7010,
+      2000,
+      Some("maxFilesPerTrigger"),
+      Some(0),
+      fromFirst = true
+    ))
     assert(third(5007) === Admission(5006, 5006, 7001, 7010, 2000, Some("maxFilesPerTrigger"), Some(0)))
   }
 
@@ -110,7 +132,7 @@ class TriggerSuite extends AnyFunSuite {
     val second = Trigger(5001, 5, 2000, Some(offsets), Some(0), cameMs = Some(4000)).after(Some(cut))
     assert(second.limitedSinceMs === Some(1100))
     assert(Trigger(7010, 5, 2000, None, Some(0), cameMs = Some(7000)).admission(Some(second)) ===
-      Admission(1100, 5006, 7001, 7010, 2000, Some("maxOffsetsPerTrigger"), Some(0)))
+      Admission(1100, 5006, 7001, 7010, 2000, Some("maxOffsetsPerTrigger"), Some(0), fromFirst = true))
   }
 
   test("where the newest files are read first, those that came before are left since the limit first cut") {
@@ -130,6 +152,6 @@ class TriggerSuite extends AnyFunSuite {
       Some(900),
       isNewestFirst = true
     ).admission(Some(second)) ===
-      Admission(1100, 5006, 7001, 7010, 2000, Some("maxFilesPerTrigger"), Some(0)))
+      Admission(1100, 5006, 7001, 7010, 2000, Some("maxFilesPerTrigger"), Some(0), fromFirst = true))
   }
 }

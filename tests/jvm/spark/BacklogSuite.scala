@@ -15,12 +15,10 @@ import org.scalactic.Tolerance._
 class BacklogSuite extends StreamingTest with Patient {
 
   /**
-   * The parts of the age of the records in the last of some files, which were last changed at these times, where more come while the
-   * first of them is read.
+   * What is told when the last of some files was read, which were last changed at these times, where more come while the first of them
+   * is read.
    */
-  private def parts(name: String, options: (String, String)*)(
-      changedMs: Long*
-  )(come: Long*): Seq[JsonNode] = {
+  private def told(name: String, options: (String, String)*)(changedMs: Long*)(come: Long*): JsonNode = {
     val (folder, now) = (TemporaryFolder(name), System.currentTimeMillis)
     def write(changed: Seq[Long]): Unit = changed.foreach { ms =>
       val file = folder.resolve(s"$ms.json")
@@ -40,11 +38,14 @@ class BacklogSuite extends StreamingTest with Patient {
     }.start()
     try {
       processAll(query)
-      val told = latencyOf(name).get("queries").get(0).get("parts").get("of").elements.asScala.toSeq
-      assertGauged(name, told)
+      val told = latencyOf(name).get("queries").get(0)
+      assertGauged(name, partsOf(told))
       told
     } finally query.stop()
   }
+
+  /** The parts of the age of the records in the last file. */
+  private def partsOf(told: JsonNode): Seq[JsonNode] = told.get("parts").get("of").elements.asScala.toSeq
 
   /** Gauges are whole milliseconds, and add up the same part at several nodes. */
   private def assertGauged(query: String, parts: Seq[JsonNode]): Unit =
@@ -53,12 +54,12 @@ class BacklogSuite extends StreamingTest with Patient {
       assert(gauges(s"query.$query.${metric.name}").asInstanceOf[Double] === ms +- 0.6, metric.name)
     }
 
-  private def codes(parts: Seq[JsonNode]): Seq[String] = parts.map(_.get("code").asText)
+  private def codes(told: JsonNode): Seq[String] = partsOf(told).map(_.get("code").asText)
 
   test("a file that came after the batch before had looked was not left behind") {
     byTheWall {
       val now = System.currentTimeMillis
-      val later = codes(parts("came_later")(now - 20000, now - 10000, now + 3600000)())
+      val later = codes(told("came_later")(now - 20000, now - 10000, now + 3600000)())
       assert(later.contains("arrived-old") && !later.contains("backlog"), later)
     }
   }
@@ -66,8 +67,23 @@ class BacklogSuite extends StreamingTest with Patient {
   test("where new files are read first, older ones were left behind since the limit first cut") {
     byTheWall {
       val now = System.currentTimeMillis
-      val left = codes(parts("came_first", "latestFirst" -> "true")(now - 20000, now - 10000)(now + 3600000))
+      val left = codes(told("came_first", "latestFirst" -> "true")(now - 20000, now - 10000)(now + 3600000))
       assert(left.contains("backlog"), left)
+    }
+  }
+
+  test(
+    "what a limit has left since the first batch may have waited for the run, and nobody has written it late"
+  ) {
+    byTheWall {
+      val now = System.currentTimeMillis
+      val last = told("before_the_run")(now - 30000, now - 20000, now - 10000)()
+      assert(
+        last.get("headline").get("text").asText.matches(
+          "Records are older than the run: .*, by ts\\. maxFilesPerTrigger has left some behind since its first batch, so .*"
+        ),
+        last.get("headline")
+      )
     }
   }
 

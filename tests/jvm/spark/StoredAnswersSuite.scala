@@ -2,6 +2,7 @@ package org.apache.spark.sql.latency
 
 import java.util.UUID
 
+import io.sparklatency.figures.Admission
 import io.sparklatency.figures.Filling
 import io.sparklatency.recording.LatencyRecorder
 import io.sparklatency.recording.LatencySummary
@@ -20,7 +21,7 @@ import org.scalatest.funsuite.AnyFunSuite
 /** What a History Server says of a run rests on all of its batches, not on those that are kept. */
 class StoredAnswersSuite extends AnyFunSuite with ArchivedBatches {
   private val parts = StoredParts("sink", 1, 0, 2, 3, 4, 5, 6, 7)
-  private val admission = StoredAdmission(1, 2, 3, 4, 5, null, null)
+  private val admission = StoredAdmission(1, 2, 3, 4, 5, null, null, fromFirst = false)
 
   private def explained(number: Long) = batch("run", number).copy(parts = parts, admission = admission)
 
@@ -34,6 +35,11 @@ class StoredAnswersSuite extends AnyFunSuite with ArchivedBatches {
   private def explaining(kept: Int)(events: SparkListenerEvent*): Option[(Long, Boolean)] =
     shown(stored(kept)(events: _*)).query("run").flatMap(_.explained)
       .map(batch => batch.batch -> batch.parts.contains(parts.parts))
+
+  /** The batch of an event that has been through an event log. */
+  private def read(event: SparkListenerLatencyBatch) =
+    JsonProtocol.sparkEventFromJson(JsonProtocol.sparkEventToJsonString(event))
+      .asInstanceOf[SparkListenerLatencyBatch].record
 
   private def silent(numbers: Range): Seq[SparkListenerEvent] =
     numbers.map(number => batch("run", number.toLong))
@@ -51,15 +57,21 @@ class StoredAnswersSuite extends AnyFunSuite with ArchivedBatches {
 
   test("an event tells what filled the batch before, and nothing of a kind that nobody knows yet") {
     val record = batch("run", 1).record
-    def read(event: SparkListenerLatencyBatch): Option[Filling] =
-      JsonProtocol.sparkEventFromJson(JsonProtocol.sparkEventToJsonString(event))
-        .asInstanceOf[SparkListenerLatencyBatch].record.before
     for (kind <- Filling.kinds) {
       val before = Some(Filling(20487.5, kind, Seq("source", "sink"), 19000))
-      assert(read(SparkListenerLatencyBatch(record.copy(before = before))) === before)
+      assert(read(SparkListenerLatencyBatch(record.copy(before = before))).before === before)
     }
-    assert(read(SparkListenerLatencyBatch(record)) === None)
-    assert(read(batch("run", 1).copy(before = StoredFilling(2, "newer", Array.empty, 1))) === None)
+    assert(read(SparkListenerLatencyBatch(record)).before === None)
+    assert(read(batch("run", 1).copy(before = StoredFilling(2, "newer", Array.empty, 1))).before === None)
+  }
+
+  test("an event tells whether a limit has left records behind since the first batch") {
+    for (fromFirst <- Seq(false, true)) {
+      val admission =
+        Some(Admission(1100, 5025, 9020, 9040, 4000, Some("maxFilesPerTrigger"), None, fromFirst))
+      val event = SparkListenerLatencyBatch(batch("run", 1).record.copy(admission = admission))
+      assert(read(event).admission === admission)
+    }
   }
 
   test("how far records came out of order is that of all since the query started") {

@@ -59,11 +59,15 @@ object Cause {
         if (nodes.isEmpty) Words(before + after) else Words(before, named(nodes), after)
       )
     leading.kinds.head match {
-      case Parts.ArrivedOld if admission.isFirst =>
+      case Parts.ArrivedOld if admission.isFirst || admission.fromFirst =>
+        val since =
+          if (admission.isFirst) "This is its first batch"
+          else
+            s"${admission.limit.fold("A limit")(Readable.name(_))} has left some behind since its first batch"
         because(
           Nil,
-          s"Records are older than the run: $figures$by. This is its first batch, so they may have waited for the run to begin: no step of " +
-            "the query is the cause.",
+          s"Records are older than the run: $figures$by. $since, so they may have waited for the run to begin: no step of the query is " +
+            "the cause.",
           ""
         )
       case Parts.ArrivedOld =>

@@ -10,6 +10,7 @@ package io.sparklatency.figures
  * @param tookMs     how long this batch took in all; not known before its end
  * @param limit      the option that left records behind, `maxOffsetsPerTrigger` say
  * @param intervalMs the trigger's interval, where it has one
+ * @param fromFirst  whether a limit has left records behind since the first batch of the run
  */
 final case class Admission(
     sinceMs: Long,
@@ -18,10 +19,11 @@ final case class Admission(
     startMs: Long,
     tookMs: Long,
     limit: Option[String] = None,
-    intervalMs: Option[Long] = None
+    intervalMs: Option[Long] = None,
+    fromFirst: Boolean = false
 ) {
 
-  /** Whether this is the first batch of its run: then what is old may have waited for the run. */
+  /** Whether this is the first batch of its run. */
   def isFirst: Boolean = sinceMs == startMs
 
   /** Whether a source had records, and waited for more of them. */

@@ -13,6 +13,7 @@ package io.sparklatency.figures
  * @param cameMs         when the first of the files that it read had come, by the clock of their file system, of a query that reads files
  * @param isNewestFirst  whether it read those that came last before others
  * @param waitsForMore   whether a source may not read before there are more records: see [[Admission.Fewest]]
+ * @param fromFirst      whether a limit has left records behind since the first of the run
  */
 final case class Trigger(
     startMs: Long,
@@ -23,7 +24,8 @@ final case class Trigger(
     limitedSinceMs: Option[Long] = None,
     cameMs: Option[Long] = None,
     isNewestFirst: Boolean = false,
-    waitsForMore: Boolean = false
+    waitsForMore: Boolean = false,
+    fromFirst: Boolean = false
 ) {
   import Trigger._
 
@@ -34,7 +36,10 @@ final case class Trigger(
   /** This trigger, which knows since when there is a limit. New files that it has read before others leave those where they were. */
   def after(before: Option[Trigger]): Trigger = {
     val since = before.flatMap(before => if (isNewestFirst) leftBy(before) else limitedBefore(before))
-    copy(limitedSinceMs = limit.map(_ => since.getOrElse(fixedMs)))
+    copy(
+      limitedSinceMs = limit.map(_ => since.getOrElse(fixedMs)),
+      fromFirst = before.forall(_.fromFirst && since.nonEmpty)
+    )
   }
 
   /** What held back the records that it read. */
@@ -44,14 +49,16 @@ final case class Trigger(
       val fixed = idle.getOrElse(before.fixedMs)
       // A source that waits for more records says, too, that there is nothing new.
       val few = Option.when(waitsForMore && idle.nonEmpty)(Admission.Fewest)
+      val limited = limitedBefore(before)
       Admission(
-        limitedBefore(before).orElse(few.map(_ => before.fixedMs)).getOrElse(fixed),
+        limited.orElse(few.map(_ => before.fixedMs)).getOrElse(fixed),
         fixed,
         idle.getOrElse(before.endedMs),
         startMs,
         tookMs,
         few.orElse(before.limit.map(_.option)),
-        intervalMs
+        intervalMs,
+        limited.exists(_ => before.fromFirst)
       )
     }
 

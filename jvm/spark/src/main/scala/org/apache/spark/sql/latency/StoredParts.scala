@@ -13,10 +13,19 @@ final case class StoredAdmission(
     startMs: Long,
     tookMs: Long,
     limit: String,
-    intervalMs: java.lang.Long
+    intervalMs: java.lang.Long,
+    fromFirst: Boolean
 ) {
-  def admission: Admission =
-    Admission(sinceMs, fixedMs, endedMs, startMs, tookMs, Option(limit), Option(intervalMs).map(_.toLong))
+  def admission: Admission = Admission(
+    sinceMs,
+    fixedMs,
+    endedMs,
+    startMs,
+    tookMs,
+    Option(limit),
+    Option(intervalMs).map(_.toLong),
+    fromFirst
+  )
 }
 
 /** Writes an admission as an event has it. */
@@ -28,7 +37,8 @@ object StoredAdmission {
     admission.startMs,
     admission.tookMs,
     admission.limit.orNull,
-    admission.intervalMs.map(Long.box).orNull
+    admission.intervalMs.map(Long.box).orNull,
+    admission.fromFirst
   )
 }
 
