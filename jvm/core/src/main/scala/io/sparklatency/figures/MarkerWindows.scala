@@ -30,7 +30,7 @@ private final class MarkerWindows {
       named = now.nodes.flatMap(one => node(one.planning).map(_ -> one))
       (source, from) <- named if isSource(source)
       (id, to) <- named if !isSource(id) && Set(0L, 1L)(from.rows - to.rows)
-      old <- earlier.nodes.find(isSame(to, _))
+      old <- earlier.nodes.find(_.goesOnWith(to))
       span <- span(old, to)
     } yield (source, from.partition, id, to.partition) -> span
     // Of several epochs as many rows may have come, and the end of one and the beginning of the next are one second.
@@ -54,9 +54,4 @@ private object MarkerWindows {
     def +(other: Span): Span = Span(ms + other.ms, rows + other.rows)
     def mean: Long = math.round(ms / rows)
   }
-
-  /** In continuous mode a task reads its partition anew with each epoch. */
-  private def isSame(one: TaskReport.Node, other: TaskReport.Node): Boolean =
-    one.planning == other.planning && one.partition == other.partition &&
-      one.slice.openedMicros == other.slice.openedMicros
 }

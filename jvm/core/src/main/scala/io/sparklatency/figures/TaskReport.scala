@@ -21,5 +21,10 @@ object TaskReport {
    * @param slice    up to now, where it goes on
    * @param rows     how many have come to it: the nodes of a task tell of the same moment
    */
-  final case class Node(planning: Long, partition: Int, slice: TaskSlice, rows: Long)
+  final case class Node(planning: Long, partition: Int, slice: TaskSlice, rows: Long) {
+
+    /** Whether both tell of one reading. In continuous mode a task reads its partition anew with each epoch. */
+    private[figures] def goesOnWith(other: Node): Boolean = planning == other.planning &&
+      partition == other.partition && slice.openedMicros == other.slice.openedMicros
+  }
 }

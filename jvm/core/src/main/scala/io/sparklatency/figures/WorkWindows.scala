@@ -95,9 +95,9 @@ private final class WorkWindows(mark: Long => Option[PlannedNode]) {
 private object WorkWindows {
   val WindowMs = 1000L
 
-  /** What a task did between two reports. In continuous mode a task reads its partition anew with each epoch. */
+  /** What a task did between two reports. */
   private def since(before: TaskReport, now: TaskReport): TaskReport = changed(now) { node =>
-    before.nodes.find(isSame(node, _)).fold(node.slice) { earlier =>
+    before.nodes.find(_.goesOnWith(node)).fold(node.slice) { earlier =>
       val (old, slice) = (earlier.slice, node.slice)
       slice.copy(
         openedMicros = slice.openedMicros + math.round(old.overMs * 1000.0),
@@ -121,8 +121,4 @@ private object WorkWindows {
 
   private def changed(report: TaskReport)(slice: TaskReport.Node => TaskSlice): TaskReport =
     report.copy(nodes = report.nodes.map(node => node.copy(slice = slice(node))))
-
-  private def isSame(one: TaskReport.Node, other: TaskReport.Node): Boolean =
-    one.planning == other.planning && one.partition == other.partition &&
-      one.slice.openedMicros == other.slice.openedMicros
 }
