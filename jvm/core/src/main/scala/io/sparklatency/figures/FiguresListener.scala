@@ -2,20 +2,20 @@ package io.sparklatency.figures
 
 /** Shows figures somewhere: as gauges, as MBeans. It is told which there are. */
 trait FiguresListener {
-  def added(key: NodeKey, measure: Measure, figures: LiveFigures): Unit
+  def added(key: NodeKey, measure: Measure, figures: LiveFigures): Unit = ()
 
   /** @param node none for the task as a whole */
-  def addedTask(query: String, task: String, node: Option[String], figures: LiveFigures): Unit
+  def addedTask(query: String, task: String, node: Option[String], figures: LiveFigures): Unit = ()
 
   /** The operator latency of a node that has one. */
-  def addedOperator(key: NodeKey, latency: OperatorLatency): Unit
+  def addedOperator(key: NodeKey, latency: OperatorLatency): Unit = ()
 
   /**
    * A run of a streaming query.
    *
    * @param read how it is now, without its nodes
    */
-  def addedQuery(query: String, read: () => Option[QuerySnapshot]): Unit
+  def addedQuery(query: String, read: () => Option[QuerySnapshot]): Unit = ()
 
   /** How long the latency markers of a query take between two places. */
   def addedMarker(query: String, key: MarkerKey, figures: LiveFigures): Unit = ()
@@ -28,17 +28,11 @@ trait FiguresListener {
   def addedWatermark(query: String, key: WatermarkKey, read: () => Option[QuerySnapshot]): Unit = ()
 
   /** A query has stopped or was forgotten: all that it had shown goes, its tasks included. */
-  def removed(query: String, nodes: Map[String, collection.Set[Measure]]): Unit
+  def removed(query: String, nodes: Map[String, collection.Set[Measure]]): Unit = ()
 }
 
 object FiguresListener {
 
   /** Shows nothing. */
-  object Nowhere extends FiguresListener {
-    override def added(key: NodeKey, measure: Measure, figures: LiveFigures): Unit = ()
-    override def addedTask(query: String, task: String, node: Option[String], figures: LiveFigures): Unit = ()
-    override def addedOperator(key: NodeKey, latency: OperatorLatency): Unit = ()
-    override def addedQuery(query: String, read: () => Option[QuerySnapshot]): Unit = ()
-    override def removed(query: String, nodes: Map[String, collection.Set[Measure]]): Unit = ()
-  }
+  object Nowhere extends FiguresListener
 }
