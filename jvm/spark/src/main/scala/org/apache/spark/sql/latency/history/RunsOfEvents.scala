@@ -54,8 +54,7 @@ private object RunsOfEvents {
   }
 
   /** Makes figures without a limit on their number: the driver has folded nodes that are too many before it wrote the event. */
-  private final class Maker(clock: ManualClock, covers: WindowSettings) extends FiguresMaker {
-    override val window: WindowSettings = covers
+  private final class Maker(clock: ManualClock, override val window: WindowSettings) extends FiguresMaker {
     private val samples = WindowSamples(window, clock)
     override def hasRoom: Boolean = true
     override def hasRoomForTask: Boolean = true

@@ -15,14 +15,11 @@ import org.apache.spark.sql.latency.compat.TransformWithState
  * @param rows    the plan that they come from
  * @param columns that are handed on
  * @param read    that make the function's values and keys, or say in which order they come
+ * @param over    gives the function over fewer columns
  */
 private final case class FunctionInput(rows: LogicalPlan, columns: Seq[Attribute], read: AttributeSet)(
-    replaced: (Seq[Attribute], LogicalPlan) => LogicalPlan
-) {
-
-  /** The function over fewer columns. */
-  def over(columns: Seq[Attribute], rows: LogicalPlan): LogicalPlan = replaced(columns, rows)
-}
+    val over: (Seq[Attribute], LogicalPlan) => LogicalPlan
+)
 
 private object FunctionInput {
 

@@ -67,7 +67,6 @@ private[latency] final case class LeftOutStamps(session: SparkSession, applicati
 
   private def leftOut(query: StreamExecution, column: String): Unit = {
     val application = applications.of(session.sparkContext)
-    val name = new MarkAccumulators(session, application).queryName
-    application.leftOut(name, Some(query.runId.toString), LeftOut.stamp(column))
+    application.leftOut(application.nameOf(query), Some(query.runId.toString), LeftOut.stamp(column))
   }
 }
