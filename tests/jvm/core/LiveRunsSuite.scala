@@ -94,6 +94,24 @@ class LiveRunsSuite extends AnyFunSuite {
     assert(records(all) === 4)
   }
 
+  test("the oldest record that is not committed is looked for outside the lock") {
+    var read = Seq.empty[() => Option[QuerySnapshot]]
+    val listener = new FiguresListener {
+      override def addedQuery(query: String, brief: () => Option[QuerySnapshot]): Unit = read :+= brief
+    }
+    lazy val all: LiveRuns = new LiveRuns(
+      clock,
+      FiguresSettings(),
+      listener,
+      uncommitted = _ => {
+        assert(!Thread.holdsLock(all))
+        Some(clock.millis() - 600)
+      }
+    )(_.stopped)
+    all.publish(part(planning = 1, task = 1, records = 2))
+    assert((all.snapshot() ++ read.flatMap(_())).map(_.oldestUncommittedMs) === Seq(Some(600), Some(600)))
+  }
+
   private def planned(node: String, upstream: String*) = PlannedNode(owner(node), upstream.toSet, 1)
 
   private def next(node: String, upstream: String*) =

@@ -9,7 +9,8 @@ import io.sparklatency.time.Clock
  * held for a batch or a reading, never for a record.
  *
  * @param shown       is told of every figure that comes and goes, under the lock
- * @param uncommitted the timestamp of the oldest record that the ended tasks of a run have read and that is not committed
+ * @param uncommitted the timestamp of the oldest record that the ended tasks of a run have read and that is not committed; asked
+ *                    outside the lock
  * @param activity    what a run does now; asked outside the lock
  * @param briefActivity the same without its tasks, for gauges
  * @param work        what else is known of the batch in progress; asked outside the lock
@@ -161,12 +162,16 @@ final class LiveRuns(
     val ofBatchQuery = synchronized(batchQueries.asked(work))()
     ofBatchQuery.foreach { case (owner, _) => update(owner)(_ => ()) } // the first of them shows, too
     val (shown, stopped, soFar) = synchronized(queries.values.filter(isWanted).toList.map { query =>
-      (query.snapshot(now, query.runId.flatMap(uncommitted)), query.stopped, query.soFar(work))
+      (query.snapshot(now), query.stopped, query.soFar(work))
     }).unzip3
-    // Asked outside the lock: Spark's own answers may take a while.
+    // Asked outside the lock: Spark's own answers may take a while, and so does a look at each partition.
     shown.lazyZip(stopped).lazyZip(soFar).map {
       case (query, false, soFar) if query.runId.nonEmpty =>
-        query.doing(query.runId.flatMap(activity), now).workingSoFar(soFar())
+        query.doing(
+          query.runId.flatMap(activity),
+          now,
+          query.runId.flatMap(uncommitted)
+        ).workingSoFar(soFar())
       case (query, _, _) if query.runId.isEmpty =>
         query.workingSoFar(ofBatchQuery.collect {
           case (owner, times) if owner.key.query == query.name => times
@@ -178,7 +183,7 @@ final class LiveRuns(
   /** The same of the query itself, without its nodes. */
   private def briefly(run: RunFigures): Option[QuerySnapshot] = run.runId.map { id =>
     val now = clock.millis()
-    synchronized(run.brief(now, uncommitted(id))).doing(briefActivity(id), now)
+    synchronized(run.brief(now)).doing(briefActivity(id), now, uncommitted(id))
   }
 
   private def all: Iterator[RunFigures] = queries.valuesIterator ++ replaced.valuesIterator

@@ -84,10 +84,13 @@ final case class QuerySnapshot(
   /**
    * The same of a run that goes on. What its batch is to read was there when the batch was triggered, so it is at least as old. Where
    * results can be seen at once, nobody waits for the commit.
+   *
+   * @param uncommittedMs the timestamp of the oldest record that ended tasks have read and that is not committed
    */
-  def doing(now: Option[Activity], nowMs: Long): QuerySnapshot = {
+  def doing(now: Option[Activity], nowMs: Long, uncommittedMs: Option[Long] = None): QuerySnapshot = {
     val waits = now.filter(_.hasData).flatMap(_.sinceMs)
-    val oldest = (oldestUncommittedMs ++ waits).maxOption.filterNot(_ => now.exists(_.hasNoEnd))
+    val oldest = (oldestUncommittedMs ++ uncommittedMs.map(nowMs - _) ++ waits).maxOption
+      .filterNot(_ => now.exists(_.hasNoEnd))
     copy(activity = now, atMs = Some(nowMs), oldestUncommittedMs = oldest)
   }
 

@@ -252,28 +252,25 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   def forget(task: Long): Unit = nodes.withTasks.foreach(_.forget(task))
   def keep(task: Long): Unit = nodes.withTasks.foreach(_.keep(task))
 
-  /** @param uncommittedMs the timestamp of the oldest record that ended tasks have read and that is not committed */
-  def snapshot(nowMs: Long, uncommittedMs: Option[Long] = None): QuerySnapshot =
-    withMarkers(nowMs, uncommittedMs).copy(nodes = nodes.byId.toSeq.map { case (node, measures) =>
-      val figures = measures.map { case (measure, figures) => measure -> figures.snapshot() }
-      NodeSnapshot(
-        node,
-        upstream.getOrElse(node, Nil),
-        figures,
-        latest.get(node).fold(Map.empty[Measure, LatencySummary])(_._1),
-        operators.get(node).fold(Seq.empty[Double])(_.all),
-        latest.get(node).map(_._2),
-        timestamps.get(node)
-      )
-    })
-
-  private def withMarkers(nowMs: Long, uncommittedMs: Option[Long]): QuerySnapshot =
-    brief(nowMs, uncommittedMs).copy(markers =
-      markers.snapshot(if (planned.isEmpty) nodes.byId.keys.toSeq else planned)
+  def snapshot(nowMs: Long): QuerySnapshot =
+    brief(nowMs).copy(
+      nodes = nodes.byId.toSeq.map { case (node, measures) =>
+        val figures = measures.map { case (measure, figures) => measure -> figures.snapshot() }
+        NodeSnapshot(
+          node,
+          upstream.getOrElse(node, Nil),
+          figures,
+          latest.get(node).fold(Map.empty[Measure, LatencySummary])(_._1),
+          operators.get(node).fold(Seq.empty[Double])(_.all),
+          latest.get(node).map(_._2),
+          timestamps.get(node)
+        )
+      },
+      markers = markers.snapshot(if (planned.isEmpty) nodes.byId.keys.toSeq else planned)
     )
 
   /** The same without nodes: for figures of the query itself. */
-  def brief(nowMs: Long, uncommittedMs: Option[Long] = None): QuerySnapshot = QuerySnapshot(
+  def brief(nowMs: Long): QuerySnapshot = QuerySnapshot(
     name,
     id,
     runId,
@@ -281,7 +278,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     Nil,
     math.max(nodes.folded, lastBatch.fold(0)(_.folded)),
     lastBatch,
-    (nodes.all.flatMap(_.oldestRunning) ++ uncommittedMs).minOption.map(nowMs - _),
+    nodes.all.flatMap(_.oldestRunning).minOption.map(nowMs - _),
     make.window,
     times,
     explained,
