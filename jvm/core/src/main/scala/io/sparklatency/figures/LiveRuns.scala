@@ -125,10 +125,12 @@ final class LiveRuns(
 
   /** Of a task that still runs. What comes after it has ended, or its execution, or this run of its query, is too late. */
   def publish(part: PublishedPart): Unit = synchronized {
-    if (part.endless) endlessTasks += part.reading.task
     val isLate = endedTasks.contains(part.reading.task) || part.owner.runId.exists(hasEnded) ||
       !part.endless && endedPlannings.contains(part.reading.planning)
-    if (!isLate) update(part.owner)(_.publish(part))
+    if (!isLate) {
+      if (part.endless) endlessTasks += part.reading.task
+      update(part.owner)(_.publish(part))
+    }
   }
 
   /** How far a task is. What comes after it has ended, or this run of its query, is too late. */
