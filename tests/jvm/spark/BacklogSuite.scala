@@ -1,8 +1,12 @@
 package io.sparklatency.spark
 
 import java.nio.file.Files
+import java.util.concurrent.CompletableFuture
+import java.util.concurrent.LinkedBlockingQueue
+import java.util.concurrent.TimeUnit
 
 import scala.jdk.CollectionConverters._
+import scala.util.Try
 
 import com.fasterxml.jackson.databind.JsonNode
 import io.sparklatency.answer.Parts
@@ -109,6 +113,25 @@ class BacklogSuite extends StreamingTest with Patient {
         )
         assert(told.getOrElse("arrived-old", 0.0) < 500, s"$waited: $told")
       } finally query.stop()
+    }
+  }
+
+  test("figures can be read while a source is asked for its limit") {
+    val read = new LinkedBlockingQueue[Boolean]
+    HesitantSource.asked = () =>
+      if (Thread.currentThread.getName.endsWith("sparklatency")) {
+        val figures = CompletableFuture.supplyAsync(() => PythonApi.latencyJson(spark, "asked"))
+        read.put(Try(figures.get(20, TimeUnit.SECONDS)).isSuccess)
+      }
+    val events = spark.readStream.format(classOf[HesitantSource].getName).load()
+    (1 to 2).foreach(_ => HesitantSource.add())
+    val query = start(events.withE2ELatency("source", "value"), "asked")
+    try {
+      processAll(query)
+      assert(read.poll(60, TimeUnit.SECONDS))
+    } finally {
+      HesitantSource.asked = () => ()
+      query.stop()
     }
   }
 }

@@ -27,14 +27,19 @@ object HesitantSource {
   /** How often Spark has asked for more. */
   val looks = new AtomicInteger
 
+  /** Called when somebody asks for its limit. */
+  @volatile var asked: () => Unit = () => ()
+
   /** Adds one of now. */
   def add(): Unit = synchronized(millis :+= System.currentTimeMillis)
 
   private final case class Slice(micros: Seq[Long]) extends InputPartition
 
   private final class Hesitant extends MicroBatchStream with SupportsAdmissionControl {
-    override def getDefaultReadLimit: ReadLimit =
+    override def getDefaultReadLimit: ReadLimit = {
+      asked()
       ReadLimit.compositeLimit(Array(ReadLimit.minRows(2, 3600000), ReadLimit.maxRows(1000)))
+    }
     override def initialOffset(): Offset = So(0)
     override def latestOffset(): Offset = throw new UnsupportedOperationException
     override def latestOffset(start: Offset, limit: ReadLimit): Offset = {

@@ -124,7 +124,7 @@ private[latency] final class LatencyTracker(
     if (inner.nonEmpty) hold(run, inner)
     val all = own ++ foreachBatch.get(run).toSeq.flatMap(_.release(own))
     if (isWell(end)) {
-      runs.ofRun(run)(addBatch(_, all, batch, end))
+      if (all.nonEmpty) addBatch(run, all, batch, end)
       addExecution(others, end)
     }
     all ++ others
@@ -162,23 +162,27 @@ private[latency] final class LatencyTracker(
     runs.executionEnded(plannings)
   }
 
+  /** Only the figures are under the lock: what a plan and its sources say may take a while. */
   private def addBatch(
-      query: RunFigures,
+      run: String,
       marks: Seq[ExecutedMark],
       execution: IncrementalExecution,
       end: SparkListenerSQLExecutionEnd
-  ): Unit = if (marks.nonEmpty) {
-    val batch = query.batch(execution.currentBatchId)
-    add(query, marks, batch)
-    batch.committed(CommitTime.of(end))
-    batch.ran(end.executionId)
-    batch.holdsRecords = StatefulOperators.holdsRecords(execution.executedPlan)
-    batch.awaitsWatermark = StatefulOperators.awaitsWatermark(execution.executedPlan)
-    batch.held = Try(HeldRecords.of(execution.executedPlan)).getOrElse(batch.held)
-    query.runId.foreach(run =>
+  ): Unit = {
+    def added(query: RunFigures): OpenBatch = {
+      val batch = query.batch(execution.currentBatchId)
+      add(query, marks, batch)
+      batch
+    }
+    runs.ofRun(run)(added).foreach { batch =>
+      batch.committed(CommitTime.of(end))
+      batch.ran(end.executionId)
+      batch.holdsRecords = StatefulOperators.holdsRecords(execution.executedPlan)
+      batch.awaitsWatermark = StatefulOperators.awaitsWatermark(execution.executedPlan)
+      batch.held = Try(HeldRecords.of(execution.executedPlan)).getOrElse(batch.held)
       Try(admissions.executed(run, execution, CurrentQuery.active(execution.sparkSession, execution.queryId)))
-    )
-    batch.watermarks = Try(SourceWatermarks.after(execution, batch.watermarks)).getOrElse(batch.watermarks)
+      batch.watermarks = Try(SourceWatermarks.after(execution, batch.watermarks)).getOrElse(batch.watermarks)
+    }
   }
 
   private def add(query: RunFigures, marks: Seq[ExecutedMark], batch: OpenBatch): Unit = {
