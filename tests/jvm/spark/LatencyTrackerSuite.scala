@@ -1,5 +1,8 @@
 package org.apache.spark.sql.latency
 
+import java.util.UUID
+
+import io.sparklatency.answer.Note
 import io.sparklatency.figures.FiguresListener
 import io.sparklatency.figures.FiguresSettings
 import io.sparklatency.figures.LiveRuns
@@ -20,8 +23,10 @@ import org.apache.spark.sql.latency.tracking.LatencyTracker
 import org.apache.spark.sql.latency.tracking.PlannedMarks
 import org.apache.spark.sql.latency.tracking.Problems
 import org.apache.spark.sql.latency.tracking.QueryNames
+import org.apache.spark.sql.latency.tracking.RunNotes
 import org.apache.spark.sql.latency.tracking.TaskClocks
 import org.apache.spark.sql.latency.tracking.UncommittedRecords
+import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
 import org.scalatest.funsuite.AnyFunSuite
 
 /** What Spark's events make of figures, without a session. In Spark's own package for its events. */
@@ -40,23 +45,33 @@ class LatencyTrackerSuite extends AnyFunSuite {
     SparkListenerTaskEnd(0, 0, "ResultTask", reason, info, null, null)
   }
 
+  private val (runs, notes) =
+    (new LiveRuns(clock, FiguresSettings(), FiguresListener.Nowhere)(_.stopped), new RunNotes)
+
+  private val tracker = new LatencyTracker(
+    runs,
+    new QueryNames,
+    new UncommittedRecords,
+    new PlannedMarks,
+    new Problems,
+    notes,
+    new TaskClocks(_ => None),
+    _ => ()
+  )
+
   test("what a task has published while it ran stands if it ends well, and falls if it fails") {
-    val runs = new LiveRuns(clock, FiguresSettings(), FiguresListener.Nowhere)(_.stopped)
-    val tracker =
-      new LatencyTracker(
-        runs,
-        new QueryNames,
-        new UncommittedRecords,
-        new PlannedMarks,
-        new Problems,
-        new TaskClocks(_ => None),
-        _ => ()
-      )
     def records = runs.snapshot().flatMap(_.nodes).map(_.measures(Measure.E2ELatency).total.records).sum
     Seq(1L, 2L, 3L).foreach(task => runs.publish(part(task)))
     tracker.onTaskEnd(end(1, Success))
     assert(records === 3)
     tracker.onTaskEnd(end(2, TaskKilled("on purpose")))
     assert(records === 2)
+  }
+
+  test("what was told of a run is kept until it ends") {
+    val (run, note) = (UUID.randomUUID, Note("a-code", Note.Info, "A sentence."))
+    assert(Seq.fill(2)(notes.add(run.toString, note)) === Seq(true, false))
+    tracker.onOtherEvent(new QueryTerminatedEvent(run, run, None, None))
+    assert(notes.add(run.toString, note))
   }
 }

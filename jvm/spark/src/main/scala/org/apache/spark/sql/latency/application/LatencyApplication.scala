@@ -72,7 +72,7 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
       new ReadingsOnDriver(executor => clocks.recorded(executor))
     )(_.stopped)
   private val problems = new Problems
-  private val told = new RunNotes(() => activity.active)
+  private val told = new RunNotes
   private val said = new KeptAnswers
   private val archive =
     new BatchArchive(context.statusStore.store, settings.historyBatches, settings.figures.window, used = true)
@@ -83,6 +83,7 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
     uncommitted,
     marks,
     problems,
+    told,
     new TaskClocks(clocks.recorded),
     batch => context.listenerBus.post(SparkListenerLatencyBatch(batch))
   )

@@ -45,6 +45,7 @@ private[latency] final class LatencyTracker(
     uncommitted: UncommittedRecords,
     planned: PlannedMarks,
     problems: Problems,
+    notes: RunNotes,
     clocks: TaskClocks,
     post: Batch => Unit
 ) extends SparkListener {
@@ -71,6 +72,7 @@ private[latency] final class LatencyTracker(
     case end: QueryTerminatedEvent =>
       val run = end.runId.toString
       names.forget(end.runId).foreach(problems.forget)
+      notes.forget(run)
       uncommitted.closed(run)
       foreachBatch.remove(run)
       admissions.forget(run)

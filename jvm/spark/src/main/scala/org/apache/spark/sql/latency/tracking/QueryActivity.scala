@@ -35,11 +35,6 @@ private[latency] final class QueryActivity(context: SparkContext, marked: () => 
     try find(run).map(activity)
     catch { case OurFailure(_) => None }
 
-  /** The ids of all runs that are active. */
-  def active: Set[String] =
-    try queries.map(_.runId.toString).toSet
-    catch { case OurFailure(_) => Set.empty }
-
   private def find(run: String): Option[StreamExecution] = {
     val id = UUID.fromString(run)
     queries.find(_.runId == id)
