@@ -11,6 +11,7 @@ import org.apache.spark.sql.latency.planning.AutomaticNodes
 import org.apache.spark.sql.latency.planning.LatencyMarkStrategy
 import org.apache.spark.sql.latency.planning.MarkedApplication
 import org.apache.spark.sql.latency.planning.UnrecordedMarks
+import org.apache.spark.sql.latency.tracking.PlannedPath
 
 /** A class that is missing, as where the jar is another Spark line's, does not fail the queries of the session. */
 class PlanningFailureSuite extends StreamingTest {
@@ -40,6 +41,12 @@ class PlanningFailureSuite extends StreamingTest {
     val marked = spark.range(3).select(timestamp_millis(col("id")).as("ts")).withE2ELatency(freshNode(), "ts")
     val plan = marked.queryExecution.analyzed
     assert(UnrecordedMarks(spark, Broken)(plan) eq plan)
+  }
+
+  test("a plan whose way nobody can tell stays as it is") {
+    val marked = spark.range(3).select(timestamp_millis(col("id")).as("ts")).withE2ELatency(freshNode(), "ts")
+    val plan = marked.queryExecution.sparkPlan
+    assert(PlannedPath(spark, Broken).preColumnarTransitions(plan) eq plan)
   }
 
   test("a plan that is to be marked automatically stays as it is, and the log says so once") {

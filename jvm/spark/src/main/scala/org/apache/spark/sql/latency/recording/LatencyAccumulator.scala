@@ -4,7 +4,6 @@ import java.io.ObjectInputStream
 import java.io.ObjectOutputStream
 
 import scala.collection.mutable
-import scala.util.control.NonFatal
 
 import io.sparklatency.figures.MarkOwner
 import io.sparklatency.figures.MarkPlace
@@ -20,6 +19,7 @@ import io.sparklatency.figures.TaskSlice
 import io.sparklatency.recording.LatencyRecorder
 import io.sparklatency.recording.LatencySummary
 import io.sparklatency.recording.TaskWatch
+import io.sparklatency.spark.base.OurFailure
 import io.sparklatency.time.Clock
 import io.sparklatency.time.ManualClock
 import io.sparklatency.time.WallClock
@@ -257,7 +257,7 @@ final class LatencyAccumulator private (@transient private var settings: Latency
         add(Reading(partition, made, id, number, summary, rest, recorder.agesOfAll, slice))
         settings.figures.add(owner, id, placeIn(task), rest)
       } catch {
-        case NonFatal(e) =>
+        case OurFailure(e) =>
           logWarning(s"latencies of node '${owner.key.node}' in task ${task.taskAttemptId()} are lost", e)
       }
     }

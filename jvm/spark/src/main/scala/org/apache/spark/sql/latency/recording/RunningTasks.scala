@@ -3,12 +3,11 @@ package org.apache.spark.sql.latency.recording
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.atomic.AtomicBoolean
 
-import scala.util.control.NonFatal
-
 import io.sparklatency.figures.PublishedPart
 import io.sparklatency.figures.TaskAttempt
 import io.sparklatency.figures.TaskReport
 import io.sparklatency.recording.LatencyRecorder
+import io.sparklatency.spark.base.OurFailure
 import org.apache.spark.TaskContext
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.execution.SQLExecution
@@ -122,7 +121,7 @@ object RunningTasks extends Logging {
         case Some(here) => here.parts(part)
         case None => channel.foreach(_.apply(PublishedMessage(part)))
       }
-    } catch { case NonFatal(e) => warnOnce(e) }
+    } catch { case OurFailure(e) => warnOnce(e) }
 
   /** What is read outside an execution has no end at which the driver could put it right. */
   private def isInExecution(task: TaskContext): Boolean =
@@ -164,7 +163,7 @@ object RunningTasks extends Logging {
           lastPoll = now
           recorders.forEach(_.publishIfSilent())
         }
-      } catch { case NonFatal(e) => warnOnce(e) }
+      } catch { case OurFailure(e) => warnOnce(e) }
     }
   }
 

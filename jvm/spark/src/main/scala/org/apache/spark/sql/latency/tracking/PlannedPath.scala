@@ -1,12 +1,11 @@
 package org.apache.spark.sql.latency.tracking
 
-import scala.util.control.NonFatal
-
 import io.sparklatency.figures.Granularity
 import io.sparklatency.figures.MarkPlace
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.PlannedNode
 import io.sparklatency.spark.base.LatencyConf
+import io.sparklatency.spark.base.OurFailure
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.ColumnarRule
 import org.apache.spark.sql.execution.SQLExecution
@@ -33,7 +32,7 @@ private[latency] final case class PlannedPath(session: SparkSession, finder: Mar
   override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
     override def apply(plan: SparkPlan): SparkPlan = {
       try tell(plan, ExecutedMarks.of(plan).filter(_.measure == Measure.E2ELatency))
-      catch { case NonFatal(_) => } // it shows when the batch has ended
+      catch { case OurFailure(_) => } // it shows when the batch has ended
       plan
     }
   }

@@ -1,8 +1,7 @@
 package org.apache.spark.sql.latency.ui
 
-import scala.util.control.NonFatal
-
 import io.sparklatency.spark.base.LatencyConf
+import io.sparklatency.spark.base.OurFailure
 import org.apache.spark.SparkConf
 import org.apache.spark.internal.Logging
 import org.apache.spark.scheduler.SparkListener
@@ -34,7 +33,7 @@ final class LatencyHistory extends AppHistoryServerPlugin with Logging {
         val said = new KeptAnswers
         LatencyTab.attachTo(ui, () => LatencyHistory.store(ui, said))
       }
-    catch { case NonFatal(e) => logWarning("The tab Latency is not shown.", e) }
+    catch { case OurFailure(e) => logWarning("The tab Latency is not shown.", e) }
 
   /** After Structured Streaming's tab. */
   override def displayOrder: Int = 100

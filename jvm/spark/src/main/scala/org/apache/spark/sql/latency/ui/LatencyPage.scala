@@ -4,13 +4,13 @@ import java.net.URLEncoder
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.concurrent.atomic.AtomicBoolean
 
-import scala.util.control.NonFatal
 import scala.xml.Node
 import scala.xml.NodeSeq
 
 import io.sparklatency.answer.Readable
 import io.sparklatency.figures.DropwizardName
 import io.sparklatency.figures.QuerySnapshot
+import io.sparklatency.spark.base.OurFailure
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.latency.compat.HttpServletRequest
 import org.apache.spark.ui.UIUtils
@@ -31,7 +31,7 @@ private[ui] abstract class LatencyPage(tab: LatencyTab, path: String) extends We
   final override def render(request: HttpServletRequest): Seq[Node] = {
     val (heading, body) =
       try content(request)
-      catch { case NonFatal(e) => ("Latency", failed(e)) }
+      catch { case OurFailure(e) => ("Latency", failed(e)) }
     UIUtils.headerSparkPage(request, heading, LatencyStyle.element ++ body, tab)
   }
 

@@ -1,7 +1,6 @@
 package org.apache.spark.sql.latency.ui
 
-import scala.util.control.NonFatal
-
+import io.sparklatency.spark.base.OurFailure
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.latency.history.LatencyStore
 import org.apache.spark.ui.SparkUI
@@ -31,5 +30,5 @@ private[spark] object LatencyTab extends Logging {
   /** A failure is logged. An application goes on without its tab. */
   def attachTo(ui: SparkUI, read: () => LatencyStore): Unit =
     try ui.attachTab(new LatencyTab(ui, read))
-    catch { case NonFatal(e) => logWarning("The tab Latency is not shown.", e) }
+    catch { case OurFailure(e) => logWarning("The tab Latency is not shown.", e) }
 }

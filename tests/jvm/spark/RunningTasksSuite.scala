@@ -1,0 +1,38 @@
+package org.apache.spark.sql.latency.recording
+
+import java.util.concurrent.LinkedBlockingQueue
+import java.util.concurrent.TimeUnit
+
+import io.sparklatency.recording.LatencyRecorder
+import io.sparklatency.recording.LatencySummary
+import io.sparklatency.time.ManualClock
+import org.scalatest.funsuite.AnyFunSuite
+
+/** The thread that looks at the tasks of a process. In Spark's package for what only ours may call. */
+class RunningTasksSuite extends AnyFunSuite {
+  private def silent(publish: LatencySummary => Unit): LatencyRecorder = {
+    val recorder = new LatencyRecorder(new ManualClock(1000), (part, _) => publish(part), publishNanos = 1)
+    recorder.record(0)
+    RunningTasks.opened(recorder)
+    recorder
+  }
+
+  test("a class that is missing where one task publishes does not end the looks at all others") {
+    val (tried, published) =
+      (new LinkedBlockingQueue[LatencySummary], new LinkedBlockingQueue[LatencySummary])
+    val broken = silent { part =>
+      tried.put(part)
+      throw new NoClassDefFoundError("org/apache/spark/Moved")
+    }
+    try {
+      assert(tried.poll(60, TimeUnit.SECONDS) != null)
+      val well = silent(published.put)
+      try assert(published.poll(60, TimeUnit.SECONDS) != null)
+      finally RunningTasks.replaced(well)
+    } finally {
+      RunningTasks.replaced(broken)
+      RunningTasks.sendBy(_ => ()) // what fails next is told
+      RunningTasks.stopSending()
+    }
+  }
+}
