@@ -6,6 +6,8 @@ import java.io.ObjectInputStream
 import java.io.ObjectOutputStream
 import java.lang.ref.WeakReference
 import java.util.Properties
+import java.util.concurrent.CompletableFuture
+import java.util.concurrent.TimeUnit
 
 import io.sparklatency.figures.MarkOwner
 import io.sparklatency.figures.NodeKey
@@ -51,6 +53,16 @@ class LatencyAccumulatorSuite extends SparkTest with Eventually {
         assert(held.get == null)
       }
     }
+  }
+
+  test("a thread that reads for the task's tells the end of a partition while the task opens others") {
+    val figures = new LatencyAccumulator(MarkOwner(NodeKey("orders", "sink"), None, None))
+    figures.open(partition = 0)
+    @volatile var goesOn = true
+    val reading = CompletableFuture.runAsync(() => while (goesOn) figures.ended(0))
+    try (1 to 10000).foreach(figures.open)
+    finally goesOn = false
+    reading.get(60, TimeUnit.SECONDS)
   }
 
   /** As an executor does it: the accumulator comes with the task. */

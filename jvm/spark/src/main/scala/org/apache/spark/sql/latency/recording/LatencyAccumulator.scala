@@ -3,8 +3,6 @@ package org.apache.spark.sql.latency.recording
 import java.io.ObjectInputStream
 import java.io.ObjectOutputStream
 
-import scala.collection.mutable
-
 import io.sparklatency.figures.MarkOwner
 import io.sparklatency.figures.MarkPlace
 import io.sparklatency.figures.Measure
@@ -59,7 +57,7 @@ final class LatencyAccumulator private (@transient private var settings: Latency
     with Logging {
   import LatencyAccumulator._
 
-  @transient private var recorders: mutable.ArrayBuffer[Opened] = _
+  @transient @volatile private var recorders = Vector.empty[Opened]
   @transient @volatile private var readings = Map.empty[Int, Reading]
   @transient private var taken = Set.empty[Int]
   @transient private var isAtSource = false
@@ -101,10 +99,7 @@ final class LatencyAccumulator private (@transient private var settings: Latency
   /** A recorder for one more reading of `partition`. Generated code and the interpreter ask for it before the first row. */
   def open(partition: Int): LatencyRecorder = {
     val task = Option(TaskContext.get())
-    if (recorders == null) {
-      recorders = mutable.ArrayBuffer.empty
-      task.foreach(_.addTaskCompletionListener[Unit](seal(_)))
-    }
+    if (recorders.isEmpty) task.foreach(_.addTaskCompletionListener[Unit](seal(_)))
     // In continuous mode a task reads its partition anew with each epoch, for ever.
     val again = task.filter(RunningTasks.isEndless).map(_ => recorders.indexWhere(_.partition == partition))
     val before = again.filter(_ >= 0)
@@ -128,7 +123,7 @@ final class LatencyAccumulator private (@transient private var settings: Latency
       watched.map(_.attempt),
       watched.map(_.opened(id, partition, () => recorder.rows))
     )
-    if (before.isEmpty) recorders += opened else recorders(number) = opened
+    recorders = if (before.isEmpty) recorders :+ opened else recorders.updated(number, opened)
     recorder
   }
 
@@ -153,7 +148,7 @@ final class LatencyAccumulator private (@transient private var settings: Latency
   def ended(partition: Int): Unit = opened(partition).foreach(_.ended())
 
   private def opened(partition: Int): Option[TaskWatch#Node] =
-    Option(recorders).flatMap(_.findLast(_.partition == partition)).flatMap(_.node)
+    recorders.findLast(_.partition == partition).flatMap(_.node)
 
   /** Only where rows leave the node. */
   private[recording] def isWatched: Boolean = owner.measure == Measure.E2ELatency
@@ -238,12 +233,14 @@ final class LatencyAccumulator private (@transient private var settings: Latency
     }
   }
 
-  private def readObject(in: ObjectInputStream): Unit =
+  private def readObject(in: ObjectInputStream): Unit = {
+    recorders = Vector.empty
     if (in.readBoolean()) {
       settings = Settings.readFrom(in)
       readings = Map.empty
     } else
       readings = Iterator.fill(in.readInt())(Reading.readFrom(in)).map(read => read.partition -> read).toMap
+  }
 
   /** An exception in a completion listener fails the task. A failure of ours must not, so it is only logged. */
   private def seal(task: TaskContext): Unit =
