@@ -219,7 +219,7 @@ class ExecutorClocksSuite extends SparkTest {
     for (bad <- Seq("-1s", "1us")) {
       val error = intercept[IllegalArgumentException](interval(key -> bad)).getMessage
       assert(
-        error === s"$key=$bad is not valid: a duration of 1ms or longer such as 1s or 500ms; 0 for never is allowed"
+        error === s"$key=$bad is not valid: a duration from 1ms to 366d such as 1s or 500ms; 0 for never is allowed"
       )
     }
   }

@@ -56,6 +56,24 @@ class LatencyConfSuite extends AnyFunSuite {
     }
   }
 
+  test("a duration of more than a year is refused: in nanoseconds it might be negative") {
+    val keys = Seq(
+      "publish.after",
+      "clock.interval",
+      "watermark.interval",
+      "watermark.idle.timeout",
+      "markers.interval",
+      "sample.window"
+    )
+    for (key <- keys.map("spark.sparklatency." + _)) {
+      conf(key -> "366d").validate()
+      for (value <- Seq("367d", "10000000d", "400 days")) {
+        val error = intercept[IllegalArgumentException](conf(key -> value).validate())
+        assert(error.getMessage.startsWith(s"$key=$value is not valid: a duration from 1ms to 366d such as "))
+      }
+    }
+  }
+
   test("a duration of less than a millisecond is none, and not taken for 0") {
     for (key <- Seq("markers.interval", "clock.interval", "watermark.idle.timeout", "watermark.interval")) {
       val error = intercept[IllegalArgumentException](conf(s"spark.sparklatency.$key" -> "999us").validate())

@@ -121,7 +121,7 @@ class SystemTimeMistakesSuite extends SystemTimeTest {
     for (bad <- Seq("0", "soon"))
       withSettings("spark.sparklatency.watermark.interval" -> bad) {
         val message =
-          s"spark.sparklatency.watermark.interval=$bad is not valid: a duration of 1ms or longer such as 1s or 500ms is allowed"
+          s"spark.sparklatency.watermark.interval=$bad is not valid: a duration from 1ms to 366d such as 1s or 500ms is allowed"
         assert(refused(lagging(input)) === message)
         assert(refused(running(before)(_ => ())) === message)
       }

@@ -161,7 +161,7 @@ object LatencyConf extends Logging {
   val PublishAfter: Key[Long] = new Key(
     s"${Prefix}publish.after",
     "10s",
-    "a duration of 1ms or longer such as 10s or 500ms",
+    "a duration from 1ms to 366d such as 10s or 500ms",
     "How long a task of a batch runs before it shows its figures, and how often it shows them again. In real-time and " +
       "continuous mode this is always half a second. Read when a batch is planned."
   )(duration)
@@ -169,14 +169,14 @@ object LatencyConf extends Logging {
   val ClockInterval: Key[Option[Long]] = new Key(
     s"${Prefix}clock.interval",
     "1s",
-    "a duration of 1ms or longer such as 1s or 500ms; 0 for never",
+    "a duration from 1ms to 366d such as 1s or 500ms; 0 for never",
     "How often an executor compares its clock with the driver's. It needs the plugin. Read when an executor starts."
-  )(value => durationOrNone(value))
+  )(durationOrNone)
 
   val WatermarkInterval: Key[Long] = new Key(
     s"${Prefix}watermark.interval",
     "1s",
-    "a duration of 1ms or longer such as 1s or 500ms",
+    "a duration from 1ms to 366d such as 1s or 500ms",
     "How often a system-time watermark moves on, at most. In a query that keeps state each move runs a batch, also " +
       "without a record. Read from the session when a query starts."
   )(duration)
@@ -187,15 +187,15 @@ object LatencyConf extends Logging {
     "a duration from 1ms to 366d such as 5m or 30s; 0 for never",
     "How long a source of a query with several watermarks may be silent before it no longer holds the others back, until " +
       "it has a record again. Read from the session when a query starts."
-  )(value => durationOrNone(value).filter(_.forall(_ <= IntervalText.LongestMs)))
+  )(durationOrNone)
 
   val MarkersInterval: Key[Option[Long]] = new Key(
     s"${Prefix}markers.interval",
     "0",
-    "a duration of 1ms or longer such as 1s or 500ms; 0 for never",
+    "a duration from 1ms to 366d such as 1s or 500ms; 0 for never",
     "How often a batch of a streaming query carries latency markers, at most: see [markers](markers.md). Then nodes need no " +
       "timestamp. Read from the session when a query starts, and by hand when a mark is made."
-  )(value => durationOrNone(value))
+  )(durationOrNone)
 
   val MarkersGranularity: Key[Granularity] = new Key(
     s"${Prefix}markers.granularity",
@@ -223,7 +223,7 @@ object LatencyConf extends Logging {
   val SampleWindow: Key[Long] = new Key(
     s"${Prefix}sample.window",
     s"${WindowSettings().sampleMs / 1000}s",
-    "a duration of 1ms or longer such as 30s or 500ms",
+    "a duration from 1ms to 366d such as 30s or 500ms",
     "How long a sample of a gauge's window takes records. Read once in an application."
   )(duration)
 
@@ -269,10 +269,14 @@ object LatencyConf extends Logging {
   /** Of what is less than a millisecond nothing is left, and yet it is not 0. */
   private def isFigure(char: Char): Boolean = '1' <= char && char <= '9'
 
-  /** Written as Spark's own settings are, `10s`, or as an interval of SQL, `10 seconds`, which `withWatermark` takes. */
+  /**
+   * Written as Spark's own settings are, `10s`, or as an interval of SQL, `10 seconds`, which `withWatermark` takes. In nanoseconds, or
+   * times a hundred samples, a Long must hold it.
+   */
   private def millis(value: String): Option[Long] =
     Try(JavaUtils.timeStringAsMs(value.trim).toLong).toOption
       .orElse(IntervalText.read(value).filter(_.months == 0).flatMap(IntervalText.millis))
+      .filter(_ <= IntervalText.LongestMs)
 
   private def rolesOf(value: String): Option[Set[NodeRole]] = {
     val names = value.split(',').map(_.trim).filter(_.nonEmpty)
