@@ -6,8 +6,8 @@ import scala.xml.Text
 import io.sparklatency.answer.Parts
 
 /**
- * The mean age of records at the commit as one bar of its parts. It shows nothing where they are unknown. Shows what it is given and reads no figures. Without state; made by a thread of the
- * web server.
+ * The mean age of records at the commit as one bar of its parts. It shows nothing where they are unknown. Shows what it is
+ * given and reads no figures. Without state; made by a thread of the web server.
  */
 private[ui] object SplitBar {
 
