@@ -182,27 +182,13 @@ def _stage(stage: Json) -> Stage:
 
 
 def _partitions(partitions: Json) -> Partitions:
-    return Partitions(
-        count=partitions["count"],
-        median=partitions["median"],
-        slowest=partitions["slowest"],
-        skew=partitions["skew"],
-        of=tuple(_value(PartitionTimes, one) for one in partitions["of"]),
-    )
+    return _value(Partitions, partitions, of=tuple(_value(PartitionTimes, one) for one in partitions["of"]))
 
 
 def _markers(markers: Json | None) -> Markers | None:
     if markers is None:
         return None
-    return Markers(
-        markers["interval"],
-        markers["granularity"],
-        markers["count"],
-        marked=None if markers["marked"] is None else _time(markers["marked"]),
-        folded=markers["folded"],
-        text=markers["text"],
-        of=tuple(_marker(one) for one in markers["of"]),
-    )
+    return _value(Markers, markers, of=tuple(_marker(one) for one in markers["of"]))
 
 
 def _batch_markers(markers: Json | None) -> BatchMarkers | None:
@@ -212,7 +198,7 @@ def _batch_markers(markers: Json | None) -> BatchMarkers | None:
         BatchMarkerLatency(one["source_id"], one["operator_id"], _value(MarkerStatistics, one["latency"]))
         for one in markers["of"]
     )
-    return BatchMarkers(markers["count"], _time(markers["marked"]), of)
+    return _value(BatchMarkers, markers, of=of)
 
 
 def _marker(one: Json) -> MarkerLatency:
@@ -232,7 +218,7 @@ def _known(values: type[T], of: Json | None) -> T | None:
     return None if of is None else _value(values, of)
 
 
-def _value(values: type[T], of: Json, **made: Any) -> T:
+def _value(values: type[T], of: Json, /, **made: Any) -> T:
     """Makes one dataclass: its fields are those of the same name in JSON, but for those made already."""
     names = {one.name: one.type for one in fields(values) if one.name not in made}  # type: ignore[arg-type]
     return values(**{name: _typed(str(type_), of[_camel(name)]) for name, type_ in names.items()}, **made)
