@@ -71,7 +71,7 @@ class LatencyTrackerSuite extends AnyFunSuite {
   test("what was told of a run is kept until it ends") {
     val (run, note) = (UUID.randomUUID, Note("a-code", Note.Info, "A sentence."))
     assert(Seq.fill(2)(notes.add(run.toString, note)) === Seq(true, false))
-    tracker.onOtherEvent(new QueryTerminatedEvent(run, run, None, None))
+    tracker.onOtherEvent(new QueryTerminatedEvent(UUID.randomUUID, run, None, None))
     assert(notes.add(run.toString, note))
   }
 }
