@@ -219,7 +219,9 @@ def test_an_application_that_took_the_place_of_another_is_read_in_its_place(ui: 
         named.queries()
 
 
-@pytest.mark.parametrize("name", ["50% of a/b", "a;b", r"a\b", "a\nb", "a\x7fb", "..", ""])
+@pytest.mark.parametrize(
+    "name", ["50% of a/b", "a;b", r"a\b", "a\nb", "a\x7fb", "my query", "a?b", "é", "..", ""]
+)
 def test_a_name_that_cannot_be_in_a_path_is_found_in_the_list(ui: UI, name: str) -> None:
     ui.queries = [query("clicks", node("source")), query(name, node("sink"), id="other")]
     assert "sink" in sparklatency(ui, "operators", "--query", name).stdout

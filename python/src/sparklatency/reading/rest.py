@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.client import BadStatusLine, HTTPException
@@ -27,8 +28,9 @@ _MOST_APPLICATIONS = 20
 _STARTING = "Spark is starting up"
 _NO_APPLICATION = "no such app"
 """How Spark begins what it says of an application that is not there, or no more."""
-_NOT_IN_A_PATH = frozenset("%/;\\\x7f") | frozenset(map(chr, range(ord(" "))))
-"""Spark refuses these in a path, however they are written. Dots alone lead elsewhere."""
+_IN_A_PATH = re.compile(r"[A-Za-z0-9._~-]+")
+"""Names that stand there as they are. Of what is escaped Spark refuses some, and a master that is a proxy
+before the UI undoes the rest. Dots alone lead elsewhere."""
 
 
 class RestReader:
@@ -63,8 +65,8 @@ class RestReader:
         """
         if query is None:
             return self._queries("")
-        if query.strip(".") and _NOT_IN_A_PATH.isdisjoint(query):
-            return self._queries(f"/queries/{quote(query, safe='')}")
+        if query.strip(".") and _IN_A_PATH.fullmatch(query):
+            return self._queries(f"/queries/{query}")
         return self._listed(query)
 
     def history(self, query: str, limit: int) -> Mapping[str, Any]:
