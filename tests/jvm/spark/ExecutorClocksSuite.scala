@@ -91,6 +91,20 @@ class ExecutorClocksSuite extends SparkTest {
     assert(driver.gauges.isEmpty && bean("1").isEmpty && bean("2").isEmpty && driver.clocks.all.isEmpty)
   }
 
+  test("how far the times are off that an executor has recorded is still known when it has gone") {
+    val driver = new Driver
+    known(driver, "1", skew = 30000)
+    val recorded = driver.clocks.recorded("1")
+    assert(recorded === Some(ClockOffset(0, 103)))
+    driver.clocks.onExecutorRemoved(SparkListenerExecutorRemoved(0, "1", "gone"))
+    driver.now.addAndGet(3600000000L)
+    assert(driver.clocks.recorded("1") === recorded)
+    assert(driver.clocks.recorded("unheard of") === None)
+    driver.clocks.onExecutorRemoved(SparkListenerExecutorRemoved(0, "1", "told again"))
+    assert(driver.clocks.recorded("1") === recorded)
+    driver.clocks.close()
+  }
+
   test("the log says once of an executor that it is more than 50 ms off") {
     val driver = new Driver
     val logged = Logged.during {

@@ -26,7 +26,7 @@ private[latency] final class ExecutorClocks(time: PreciseTime, source: Dropwizar
     extends SparkListener with Logging {
   private val estimates = mutable.LinkedHashMap.empty[String, ClockEstimate]
   private val warned = mutable.Set.empty[String]
-  private val gone = mutable.LinkedHashSet.empty[String]
+  private val gone = mutable.LinkedHashMap.empty[String, Option[ClockOffset]] // when they went
   private var closed = false
 
   if (isLocal) source.addedClock(SparkContext.DRIVER_IDENTIFIER, () => Some(ClockOffset.Same))
@@ -44,15 +44,21 @@ private[latency] final class ExecutorClocks(time: PreciseTime, source: Dropwizar
     if (isLocal) Seq(ExecutorClock(SparkContext.DRIVER_IDENTIFIER, ClockOffset.Same))
     else synchronized(estimates.keys.toList).flatMap(clock)
 
-  /** How far the times of an executor may be off that it has recorded, which corrects what is known. None where nothing is. */
+  /**
+   * How far the times of an executor may be off that it has recorded, which corrects what is known. None where nothing is. An executor
+   * may be gone before the batch ends that it was at work for.
+   */
   def recorded(executor: String): Option[ClockOffset] =
-    if (isLocal) Some(ClockOffset.Same) else clock(executor).map(_.offset.corrected)
+    if (isLocal) Some(ClockOffset.Same)
+    else clock(executor).map(_.offset).orElse(synchronized(gone.get(executor)).flatten).map(_.corrected)
 
   override def onExecutorRemoved(removed: SparkListenerExecutorRemoved): Unit = synchronized {
-    forget(removed.executorId)
+    val executor = removed.executorId
+    val last = clock(executor).map(_.offset).orElse(gone.get(executor).flatten)
+    forget(executor)
     // It may still ask, as one that is lost only to the driver does.
-    gone += removed.executorId
-    if (gone.size > ExecutorClocks.GoneKept) gone -= gone.head
+    gone(executor) = last
+    if (gone.size > ExecutorClocks.GoneKept) gone -= gone.head._1
   }
 
   /** The application ends. What arrives later brings nothing back. */
