@@ -1,5 +1,8 @@
 package io.sparklatency.spark
 
+import java.sql.Timestamp
+
+import io.sparklatency.spark.Lines.MemoryStream
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
@@ -60,6 +63,20 @@ class QueryLevelSuite extends StreamingTest {
     // A mark that is kept for another query is gone, too.
     withSettings(key -> "NONE", s"$key.level_other" -> "TRACE") {
       assert(plan(steps(_, byHand), "level_off") === ((plain, 0)))
+    }
+  }
+
+  test("a query has the level of its name also where another query of that name is shown under it") {
+    withSettings(s"$key.level_twin" -> "NONE") {
+      val other = spark.newSession()
+      other.conf.set(s"$key.level_twin", "NONE")
+      val inputs = Seq(spark, other).map(MemoryStream[Timestamp](_))
+      val queries = inputs.map(input => start(byHand(input.toDF(), "INFO"), "level_twin"))
+      try {
+        inputs.foreach(_.addData(ago(3)))
+        queries.foreach(processAll)
+        assert(queries.map(query => Plans.marks(Plans.executed(query))) === Seq(0, 0))
+      } finally queries.foreach(_.stop())
     }
   }
 

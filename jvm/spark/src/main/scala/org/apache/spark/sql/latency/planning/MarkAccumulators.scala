@@ -45,14 +45,18 @@ private[latency] final class MarkAccumulators(session: SparkSession, application
   def queryName: String = ownerOf("").key.query
 
   /** The level of the query's automatic nodes: its own, else that of all. */
-  def level: RecordingLevel = {
-    val settings = LatencyConf(session)
-    settings.levelOf(queryName).getOrElse(settings.recordingLevel)
-  }
+  def level: RecordingLevel = ownLevel.getOrElse(LatencyConf(session).recordingLevel)
 
   /** Whether the query records the node: by the query's own level, else by the level when the mark was made. */
   def isRecorded(mark: LatencyMark): Boolean =
-    LatencyConf(session).levelOf(queryName).fold(mark.isRecorded)(_.records(mark.level))
+    ownLevel.fold(mark.isRecorded)(_.records(mark.level))
+
+  /** That of the name under which the query is shown, else of its own: it is shown by its id where another has the same. */
+  private def ownLevel: Option[RecordingLevel] = {
+    val settings = LatencyConf(session)
+    val own = CurrentQuery.running(session).flatMap(query => Option(query.name)).filter(_ != BatchQueries)
+    settings.levelOf(queryName).orElse(own.flatMap(settings.levelOf))
+  }
 
   /** What a thread runs that outlives the query which began it is a batch query. */
   private def ownerOf(node: String): MarkOwner = CurrentQuery.running(session) match {
