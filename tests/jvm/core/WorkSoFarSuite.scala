@@ -142,6 +142,26 @@ class WorkSoFarSuite extends AnyFunSuite {
     assert(runs.query.soFar === None)
   }
 
+  test(
+    "of attempts at one task the one counts that is furthest, and where it is run again the one that runs"
+  ) {
+    val runs = new Runs(chain)
+    def partitions = runs.query.soFar.get.stages.map(_.node("b").get.partitions)
+    def told = partitions.map(of => (of.count, of.slowest.map(one => (one.tookMs, one.records))))
+    runs.report(1, 1, hasBatches = true)(at("a", 9000, 0, 50), at("b", 9000, 6000, 49))
+    runs.report(1, 2, hasBatches = true)(at("a", 2000, 0, 20), at("b", 2000, 1000, 19))
+    assert(told === Seq((1, Seq((9000.0, 49)))))
+    assert(runs.query.soFar.get.stages.map(_.tasks) === Seq(1))
+    runs.live.taskEnded(1, hasFailed = false)
+    val slice = TaskSlice("1", 0, 9500, 9500, 9500, 6000)
+    val ended =
+      Reading(0, TaskAttempt(1, 0, 1), 0, 0, Aged.records(5, 5), LatencySummary.empty, slice = slice)
+    runs.ended.all = Seq(0L, 1L).map(_ -> Map(ReadingPlace(0, 0) -> ended)).toMap
+    assert(told === Seq((1, Seq((2000.0, 19)))))
+    runs.live.taskEnded(2, hasFailed = true)
+    assert(told === Seq((1, Seq((9500.0, 2)))))
+  }
+
   test("rows that an operator gathers are under way; whether it lets all pass, the last batch tells") {
     val runs = new Runs(chain)
     def told(): Unit =

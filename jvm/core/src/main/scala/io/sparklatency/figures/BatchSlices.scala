@@ -61,26 +61,32 @@ private final class BatchSlices(
   private def tasks: Seq[Task] = {
     val found = mutable.LongMap.empty[Array[Part]]
     def add(part: Part): Unit = {
-      val ofTask = found.getOrElseUpdate(part.task, new Array[Part](ids.size))
+      val ofTask = found.getOrElseUpdate(part.attempt.id, new Array[Part](ids.size))
       val (place, other) = (places(part.node), ofTask(places(part.node)))
       ofTask(place) = if (other == null) part else other + part
     }
     for (mark <- marks; reading <- mark.readings.values if reading.slice.isWatched)
       add(part(mark.node, reading.attempt, reading.partition, reading.slice, reading.summary.records))
+    val isOver = marks.forall(_.running.isEmpty)
     // A task that has ended since it told how far it was is told of twice.
-    val over = if (marks.forall(_.running.isEmpty)) Set.empty[(Long, String)]
-    else found.values.flatten.filter(_ != null).map(part => part.task -> part.node).toSet
+    val over = if (isOver) Set.empty[(Long, String)]
+    else found.values.flatten.filter(_ != null).map(part => part.attempt.id -> part.node).toSet
     for (mark <- marks; here <- mark.running if !over(here.attempt.id -> mark.node))
       add(part(mark.node, here.attempt, here.partition, here.slice, here.rows).copy(isRunning = true))
-    found.values.map(new Task(_)).toSeq
+    val tasks = found.values.map(new Task(_)).toSeq
+    if (isOver) tasks else furthest(tasks)
   }
+
+  /** While tasks run there may be several attempts at one. Of one that is run again what had ended is lost. */
+  private def furthest(tasks: Seq[Task]): Seq[Task] =
+    tasks.groupBy(task => (task.stage, task.attempt.taskPartition)).values
+      .map(_.maxBy(task => (task.isRunning, task.records, -task.attempt.id))).toSeq
 
   private def part(node: String, attempt: TaskAttempt, partition: Int, slice: TaskSlice, rows: Long): Part = {
     val clock = offsets(slice.executor)
     Part(
       node,
-      attempt.stage,
-      attempt.id,
+      attempt,
       partition,
       slice.executor,
       slice.read(clock),
@@ -190,10 +196,13 @@ private final class BatchSlices(
   /** @param parts by the places of nodes; null where it has none */
   private final class Task(parts: Array[Part]) {
     private val known = parts.filter(_ != null)
-    val stage: Int = known.head.stage
+    val attempt: TaskAttempt = known.head.attempt
+    def stage: Int = attempt.stage
     val began: Long = known.map(_.began).min
     val over: Long = known.map(_.over).max
     def ms: Double = millis(began, over)
+    def isRunning: Boolean = known.exists(_.isRunning)
+    def records: Long = known.map(_.records).sum
     def has(node: String): Boolean = parts(places(node)) != null
     def at(node: String): Option[Part] = Option(parts(places(node)))
 
@@ -245,8 +254,7 @@ private object BatchSlices {
   /** What a task did at a node, by the driver's clock in microseconds. Looks are in milliseconds. */
   private final case class Part(
       node: String,
-      stage: Int,
-      task: Long,
+      attempt: TaskAttempt,
       partition: Int,
       executor: String,
       began: Long,
