@@ -13,7 +13,7 @@ import org.scalatest.funsuite.AnyFunSuite
 class LiveFiguresSuite extends AnyFunSuite {
   private val clock = new ManualClock(1000)
   private val task = 7L
-  private val reading = ReadingId(planning = 1, task, number = 0)
+  private val reading = ReadingId(planning = 1, task, number = 0, partition = 0)
 
   private def figures = new LiveFigures(clock, WindowSamples(WindowSettings(), clock))
 
@@ -50,7 +50,7 @@ class LiveFiguresSuite extends AnyFunSuite {
     assert(node.snapshot().settled.records === 1)
     node.forget(task)
     assert(node.snapshot().settled.records === 1)
-    node.publish(ReadingId(planning = 2, task, number = 0), aged(4), endless = true)
+    node.publish(ReadingId(planning = 2, task, number = 0, partition = 0), aged(4), endless = true)
     assert(node.snapshot().settled.records === 2)
   }
 
@@ -61,7 +61,7 @@ class LiveFiguresSuite extends AnyFunSuite {
     assert(ended === None)
     node.publish(reading, aged(2, 3))
     assert(ended === Some(1 -> Some(1)))
-    node.publish(ReadingId(planning = 2, task, number = 0), aged(4), endless = true)
+    node.publish(ReadingId(planning = 2, task, number = 0, partition = 0), aged(4), endless = true)
     assert(ended === Some(2 -> Some(4)), "what belongs to no batch ends with none")
     node.add(aged(2, 3, 5), rest = aged(5), Seq(reading))
     assert(ended === None)
@@ -70,7 +70,12 @@ class LiveFiguresSuite extends AnyFunSuite {
 
   test("the oldest record on its way is none of a task without end") {
     val node = figures
-    node.publish(ReadingId(planning = 2, task, number = 0), aged(400), Some(600), endless = true)
+    node.publish(
+      ReadingId(planning = 2, task, number = 0, partition = 0),
+      aged(400),
+      Some(600),
+      endless = true
+    )
     assert(node.oldestRunning === None)
     node.publish(reading, aged(30, 20), Some(970))
     clock.advance(10000)
@@ -88,7 +93,7 @@ class LiveFiguresSuite extends AnyFunSuite {
 
   test("what a task published does not stand when another reading came in its place") {
     val node = figures
-    val other = ReadingId(planning = 1, task + 1, number = 0)
+    val other = ReadingId(planning = 1, task + 1, number = 0, partition = 0)
     node.publish(reading, aged(9))
     node.publish(other, aged(2))
     node.add(aged(2, 3), rest = aged(3), Seq(other))
@@ -97,9 +102,32 @@ class LiveFiguresSuite extends AnyFunSuite {
     assert(shown(node) === ((2, 2, Some(3))))
   }
 
+  test("of attempts that read the same partition the one shows that has read most") {
+    val node = figures
+    val other = reading.copy(task = task + 1)
+    node.publish(reading, aged(9, 8, 7))
+    node.publish(other, aged(2, 1))
+    assert(shown(node) === ((3, 3, Some(9))))
+    node.publish(other, aged(4, 3))
+    assert(shown(node) === ((4, 4, Some(4))))
+    node.forget(other.task)
+    assert(shown(node) === ((3, 3, Some(9))))
+    node.publish(other.copy(partition = 1), aged(2))
+    assert(shown(node) === ((4, 4, Some(9))), "another partition counts beside it")
+    node.publish(reading.copy(planning = 2), aged(1, 2))
+    assert(shown(node) === ((6, 6, Some(9))), "and what another plan reads")
+  }
+
+  test("tasks without end show beside one another, whatever partition they read") {
+    val node = figures
+    node.publish(reading, aged(9), endless = true)
+    node.publish(reading.copy(task = task + 1), aged(2), endless = true)
+    assert(shown(node) === ((2, 2, Some(9))))
+  }
+
   test("of two readings of one task each stands by itself") {
     val node = figures
-    val again = reading.copy(number = 1)
+    val again = reading.copy(number = 1, partition = 1)
     node.publish(reading, aged(9))
     node.publish(again, aged(2))
     node.add(aged(2), rest = LatencySummary.empty, Seq(again))

@@ -35,7 +35,13 @@ class LiveRunsSuite extends AnyFunSuite {
   /** So many records. */
   private def part(planning: Long, task: Long, records: Int, endless: Boolean = false): PublishedPart = {
     val summary = Aged.records(Seq.fill(records)(5L): _*)
-    PublishedPart(owner(), ReadingId(planning, task, number = 0), endless, summary, oldestMs = None)
+    PublishedPart(
+      owner(),
+      ReadingId(planning, task, number = 0, task.toInt),
+      endless,
+      summary,
+      oldestMs = None
+    )
   }
 
   private def records(of: LiveRuns): Long =
@@ -122,7 +128,7 @@ class LiveRunsSuite extends AnyFunSuite {
     all.planned(Seq(planned("source"), planned("scored", "source"), planned("sink", "scored")))
     assert(all.snapshot().map(query => (query.name, query.nodes)) === Seq(("orders", Nil)))
     for (node <- Seq("sink", "source", "scored")) {
-      val reading = ReadingId(1, 1, number = 0)
+      val reading = ReadingId(1, 1, number = 0, partition = 0)
       all.publish(PublishedPart(owner(node), reading, endless = false, Aged.records(5), oldestMs = None))
     }
     assert(all.snapshot().head.nodes.map(node => node.id -> node.upstream) ===
@@ -133,7 +139,7 @@ class LiveRunsSuite extends AnyFunSuite {
     val all = runs(FiguresSettings(granularity = Granularity.Single))
     all.planned(Seq(planned("source"), planned("sink", "source")))
     for (node <- Seq("source", "sink"))
-      all.publish(PublishedPart(owner(node), ReadingId(1, 1, 0), endless = true, Aged.records(5), None))
+      all.publish(PublishedPart(owner(node), ReadingId(1, 1, 0, 0), endless = true, Aged.records(5), None))
     assert(all.snapshot().flatMap(_.nodes).map(_.id) === Seq("sink"))
   }
 

@@ -143,7 +143,7 @@ class RunFiguresSuite extends AnyFunSuite {
     val runs = new LiveRuns(clock, FiguresSettings(granularity = Granularity.Subtask), tasks)(_.stopped)
     val place = TaskPlace(TaskId(0, 0), isLast = false)
     val (failing, slow) = (running(7, "only", place)._1, running(8, "only", place)._1)
-    Seq(failing, slow).foreach(runs.publish)
+    Seq(failing, failing, slow).foreach(runs.publish)
     assert(tasks.records === Map("0_0 only" -> 2))
     runs.taskEnded(7, hasFailed = true)
     assert(tasks.records === Map("0_0 only" -> 1))

@@ -154,7 +154,7 @@ class BrokenDoorsSuite extends StreamingTest {
     withQuery("broken_rpc") { (query, batch) =>
       val owner =
         MarkOwner(NodeKey("broken_rpc", "sink"), Some(query.id.toString), Some(query.runId.toString))
-      val part = PublishedPart(owner, ReadingId(-1, -2, 3), endless = false, recorder.summary(), None)
+      val part = PublishedPart(owner, ReadingId(-1, -2, 3, 4), endless = false, recorder.summary(), None)
       val logged = Logged.during {
         for (message <- Seq[AnyRef](null, "text", Array.empty[AnyRef], BrokenChannel.corrupted(part)))
           assert(driver.receive(message) === null)

@@ -92,7 +92,7 @@ class ExecutorBeansSuite extends StreamingTest {
 
   test("a message to the driver brings the task") {
     for (task <- Seq(Some(place), Some(TaskPlace(TaskId(0, 0), isLast = false)), None)) {
-      val part = PublishedPart(owner, ReadingId(1, 2, 3), endless = false, summary(7), Some(4), task)
+      val part = PublishedPart(owner, ReadingId(1, 2, 3, 4), endless = false, summary(7), Some(4), task)
       val PublishedMessage(read) = PublishedMessage(part): @unchecked
       assert((read.task, read.reading, read.oldestMs) === ((task, part.reading, part.oldestMs)))
     }

@@ -37,7 +37,13 @@ class LatencyTrackerSuite extends AnyFunSuite {
     val recorder = new LatencyRecorder(clock)
     recorder.record(0)
     val owner = MarkOwner(NodeKey("orders", "sink"), Some("id"), Some("run"))
-    PublishedPart(owner, ReadingId(planning = 1, task, number = 0), endless = false, recorder.summary(), None)
+    PublishedPart(
+      owner,
+      ReadingId(planning = 1, task, number = 0, task.toInt),
+      endless = false,
+      recorder.summary(),
+      None
+    )
   }
 
   private def end(task: Long, reason: TaskEndReason): SparkListenerTaskEnd = {

@@ -1,5 +1,8 @@
 package io.sparklatency.spark
 
+import scala.concurrent.ExecutionContext.Implicits.global
+import scala.concurrent.Future
+
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
 
@@ -36,6 +39,21 @@ class LongActionsSuite extends MatrixTest {
       action(marked(id))
       assertAges(id, ages(1 to 4))
     }
+
+  test("a row shows once while foreachBatch runs a long action again on its batch") {
+    val input = stream
+    val query = long(marked(input).withColumn("id", lit(0L) + unix_seconds(col("value"))))
+      .writeStream.queryName("again")
+      .foreachBatch { (batch: DataFrame, _: Long) => batch.collect(); batch.collect(); () }.start()
+    def shown = findNode("source", "again").fold(0L)(_.records)
+    try {
+      input.addData(ago(1000, 3000, 5000))
+      val ended = Future(query.processAllAvailable())
+      var most = 0L
+      while (!ended.isCompleted) most = most.max(shown)
+      assert(most > 0 && most <= 3)
+    } finally query.stop()
+  }
 
   test("each batch counts once, also when foreachBatch runs two long actions on it") {
     val input = stream

@@ -23,7 +23,7 @@ class PublishedMessageSuite extends AnyFunSuite {
   }
 
   private def part(owner: MarkOwner, endless: Boolean, oldest: Option[Long]) =
-    PublishedPart(owner, ReadingId(7, 8, 9), endless, summary, oldest)
+    PublishedPart(owner, ReadingId(7, 8, 9, 10), endless, summary, oldest)
 
   private def told(part: PublishedPart) =
     (part.owner, part.reading, part.endless, part.summary.toBytes.toSeq, part.oldestMs)

@@ -105,9 +105,21 @@ final class LiveFigures(clock: Clock, samples: WindowSamples) {
 
   private def changed(): Unit = last = None
 
+  /**
+   * What belongs to no batch, and what does. Of readings of one partition, such as those of two attempts at a task or of two actions on a
+   * batch, one shows, for one will count: that which has read most, as in [[Retries]].
+   */
+  private def showing: (Iterable[Running], Iterable[Running]) = {
+    val (endless, others) = running.partition { case (_, published) => published.endless }
+    val batches = others.groupMapReduce { case (reading, _) => (reading.planning, reading.partition) } {
+      case (_, published) => published
+    }((one, other) => if (other.total.records > one.total.records) other else one)
+    (endless.values, batches.values)
+  }
+
   private def compute(): MeasureSnapshot = {
-    val all = LatencySummary.merge(Iterable(total) ++ running.values.map(_.total))
-    val (endless, batches) = running.values.partition(_.endless)
+    val (endless, batches) = showing
+    val all = LatencySummary.merge(Iterable(total) ++ (endless ++ batches).map(_.total))
     val ended = LatencySummary.merge((Iterable(window) ++ endless.map(_.window)).map(_.measure()))
     val shown = LatencySummary.merge(Iterable(ended) ++ batches.map(_.window.measure()))
     val settled = LatencySummary.merge(Iterable(total) ++ endless.map(_.total))

@@ -26,7 +26,7 @@ final case class Reading(
     ages: Option[Ages] = None,
     slice: TaskSlice = TaskSlice.Unwatched
 ) {
-  def id: ReadingId = ReadingId(planning, attempt.id, number)
+  def id: ReadingId = ReadingId(planning, attempt.id, number, partition)
 
   /**
    * For the way from a task to its driver, where both have the same jar. About a hundred bytes, and its summaries. What readings of one

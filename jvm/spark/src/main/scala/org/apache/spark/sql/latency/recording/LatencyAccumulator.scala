@@ -108,7 +108,7 @@ final class LatencyAccumulator private (@transient private var settings: Latency
     val receiver = RunningTasks.receiver
     val recorder = new LatencyRecorder(
       clock,
-      (part, oldest) => task.foreach(publish(_, number, part, oldest, receiver)),
+      (part, oldest) => task.foreach(publish(_, partition, number, part, oldest, receiver)),
       settings.publishMs * 1000 * 1000,
       settings.reference,
       settings.readEveryRow
@@ -129,10 +129,10 @@ final class LatencyAccumulator private (@transient private var settings: Latency
 
   /** Publishes what is left of a reading that another one goes on with, and lets go of it. */
   private def finish(task: TaskContext, number: Int): Unit = {
-    val recorder = recorders(number).recorder
+    val Opened(partition, recorder, _, _) = recorders(number)
     RunningTasks.replaced(recorder)
     val (_, rest) = recorder.seal()
-    if (!rest.isEmpty) publish(task, number, rest, None, RunningTasks.receiver)
+    if (!rest.isEmpty) publish(task, partition, number, rest, None, RunningTasks.receiver)
   }
 
   /**
@@ -161,12 +161,13 @@ final class LatencyAccumulator private (@transient private var settings: Latency
 
   private def publish(
       task: TaskContext,
+      partition: Int,
       number: Int,
       part: LatencySummary,
       oldest: Option[Long],
       receiver: Option[RunningTasks.Receiver]
   ): Unit = {
-    val reading = ReadingId(id, task.taskAttemptId(), number)
+    val reading = ReadingId(id, task.taskAttemptId(), number, partition)
     val endless = RunningTasks.isEndless(task)
     RunningTasks.publish(
       PublishedPart(owner, reading, endless, part, oldest, placeIn(task)),

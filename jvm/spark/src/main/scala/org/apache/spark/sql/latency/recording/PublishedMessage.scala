@@ -28,6 +28,7 @@ private[latency] object PublishedMessage {
     Long.box(part.reading.planning),
     Long.box(part.reading.task),
     Int.box(part.reading.number),
+    Int.box(part.reading.partition),
     Boolean.box(part.endless),
     part.summary.toBytes,
     part.oldestMs.map(Long.box).orNull,
@@ -44,6 +45,7 @@ private[latency] object PublishedMessage {
           planning: java.lang.Long,
           task: java.lang.Long,
           number: Integer,
+          partition: Integer,
           endless: java.lang.Boolean,
           summary: Array[Byte],
           oldestMs,
@@ -53,12 +55,12 @@ private[latency] object PublishedMessage {
         val (id, run) = (Option(queryId).map(_.toString), Option(runId).map(_.toString))
         PublishedPart(
           MarkOwner(NodeKey(query, node), id, run, measure),
-          ReadingId(planning, task, number),
+          ReadingId(planning, task, number, partition),
           endless,
           LatencySummary.fromBytes(summary),
           Option(oldestMs).map(_.toString.toLong),
-          Option(place).collect { case Array(subtopology: Int, partition: Int, isLast: Int) =>
-            TaskPlace(TaskId(subtopology, partition), isLast == 1)
+          Option(place).collect { case Array(subtopology: Int, ofTask: Int, isLast: Int) =>
+            TaskPlace(TaskId(subtopology, ofTask), isLast == 1)
           }
         )
       }
