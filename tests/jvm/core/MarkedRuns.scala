@@ -71,7 +71,14 @@ trait MarkedRuns extends AnyFunSuite {
       val marks = plannings.map { case (node, planning) =>
         val readings = stops.filter(at => at.node == node && at.planning == planning)
           .groupMapReduce(at => ReadingPlace(0, at.partition))(_.reading)(Retries.standing)
-        MarkReadings(node, Measure.E2ELatency, 0, edges.getOrElse(node, Set.empty), readings)
+        MarkReadings(
+          node,
+          Measure.E2ELatency,
+          0,
+          edges.getOrElse(node, Set.empty),
+          readings,
+          readsSource = true
+        )
       }
       live.update(owner(nodes.head)) { query =>
         val batch = query.batch(batches)

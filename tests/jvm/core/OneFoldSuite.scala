@@ -73,7 +73,7 @@ class OneFoldSuite extends AnyFunSuite {
         at.map(Ages(_, summary))
       )
     }
-    MarkReadings(node, measure, 0, upstream.toSet, readings.toMap)
+    MarkReadings(node, measure, 0, upstream.toSet, readings.toMap, readsSource = true)
   }
 
   private def replayed(events: Seq[Batch]): QuerySnapshot = {

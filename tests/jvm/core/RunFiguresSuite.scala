@@ -43,7 +43,14 @@ class RunFiguresSuite extends AnyFunSuite {
       ReadingPlace(0, partition) ->
         Reading(partition, attempt, planning = 0, number = 0, recorder.summary(), recorder.unpublished)
     }
-    MarkReadings(node, Measure.E2ELatency, subtopology, upstream.toSet, readings.toMap)
+    MarkReadings(
+      node,
+      Measure.E2ELatency,
+      subtopology,
+      upstream.toSet,
+      readings.toMap,
+      readsSource = subtopology == 0
+    )
   }
 
   /** The tasks that were shown. */

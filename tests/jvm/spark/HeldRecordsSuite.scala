@@ -6,7 +6,7 @@ import scala.jdk.CollectionConverters._
 
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.functions.count
+import org.apache.spark.sql.functions._
 
 /** Which operators hold records, and which pass on in the same batch what they do not drop. By the clock on the wall. */
 class HeldRecordsSuite extends StreamingTest {
@@ -47,6 +47,31 @@ class HeldRecordsSuite extends StreamingTest {
         assert(told("arrived-old") > 50000, told)
         assert(!notesOf(name).contains("different-records"))
       }
+    }
+  }
+
+  test("of a stream that is joined with a table each batch tells what made its records old") {
+    byTheWall {
+      val table = spark.range(2).select(col("id").as("n"))
+      val (both, named) = (broadcast(table), lit(1) === col("n"))
+      for (
+        (name, plan) <- Seq[(String, DataFrame => DataFrame)](
+          "joined_with_a_table" -> (_.join(both, named)),
+          "a_table_is_joined_with" -> (df => both.join(df, named))
+        )
+      ) {
+        val told = parts(name)(plan)
+        assert(told("arrived-old") > 5000 && told.contains("start-of-the-batch"), s"$name: $told")
+      }
+    }
+  }
+
+  test("the rows of a marked table did not come in with a batch, which reads them again") {
+    byTheWall {
+      val table = spark.range(1).select(timestamp_seconds(lit(0)).as("made")).withE2ELatency("table", "made")
+      val told =
+        parts("a_marked_table", "update")(_.crossJoin(broadcast(table)).groupBy("value").agg(count("*")))
+      assert(told("arrived-old") < 100000, told)
     }
   }
 

@@ -9,6 +9,7 @@ package io.sparklatency.figures
  * @param comesIn     whether its records come from a source, and others come out because an operator keeps state
  * @param running     what of it still runs, where the execution has not ended
  * @param timestamp   the column that says when a record happened
+ * @param readsSource whether no shuffle lies between it and a source
  */
 final case class MarkReadings(
     node: String,
@@ -18,7 +19,8 @@ final case class MarkReadings(
     readings: Map[ReadingPlace, Reading],
     comesIn: Boolean = false,
     running: Seq[RunningSlice] = Nil,
-    timestamp: Option[String] = None
+    timestamp: Option[String] = None,
+    readsSource: Boolean = false
 )
 
 object MarkReadings {

@@ -98,7 +98,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     marks.filter(_.measure == Measure.E2ELatency).foreach(mark => linked(mark.node, mark.upstream))
     timestamps ++= latencies.filter(mark => nodes.contains(mark.node))
       .flatMap(mark => mark.timestamp.map(mark.node -> _))
-    batch.seesReading ||= latencies.exists(_.subtopology == 0)
+    batch.seesReading ||= latencies.exists(_.readsSource)
     batch.times = BatchTimes.of(batch.id, latencies, offset).orElse(batch.times)
     batch.markers = batch.markers.orElse(markers.of(marks, upstream, offset))
   }

@@ -40,7 +40,8 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends C
             val ends = lastMarks(whole)
             ends.foreach(_.figures.takeAges())
             if (whole.exists(_.isInstanceOf[AdaptiveSparkPlanExec])) remember(marksIn(whole), ends)
-            if (StatefulOperators.isStateful(whole)) firstMarks(whole).foreach(_.figures.takeAgesAtSource())
+            if (StatefulOperators.isStateful(whole))
+              firstOfStreams(whole).foreach(_.figures.takeAgesAtSource())
         }
       catch { case OurFailure(_) => } // no commit latency then
       plan
@@ -67,12 +68,20 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends C
     case other => other.children.flatMap(lastMarks)
   }
 
-  /** With nothing before them that keeps state. */
-  private def firstMarks(plan: SparkPlan): Seq[RecordE2ELatency] = plan match {
+  /** Where none is known to stand on a stream, all of them. A table is read again in each batch: its rows did not come in with it. */
+  private def firstOfStreams(plan: SparkPlan): Seq[RecordE2ELatency] = {
+    val sources = new StreamingQuerySources(CurrentQuery.running(session))
+    val first = firstMarks(plan)
+    val ofStreams = first.filter { case (_, below) => sources.areIn(below) }
+    (if (ofStreams.isEmpty) first else ofStreams).map { case (mark, _) => mark }
+  }
+
+  /** With nothing before them that keeps state, and what is below each. */
+  private def firstMarks(plan: SparkPlan): Seq[(RecordE2ELatency, SparkPlan)] = plan match {
     case adaptive: AdaptiveSparkPlanExec => firstMarks(adaptive.inputPlan)
     case MarkOperator(mark: RecordE2ELatency, child) if mark.isOfLatency =>
       firstMarks(child) match {
-        case Seq() if !StatefulOperators.isStateful(child) => Seq(mark)
+        case Seq() if !StatefulOperators.isStateful(child) => Seq(mark -> child)
         case before => before
       }
     case other => other.children.flatMap(firstMarks)

@@ -15,12 +15,14 @@ import org.apache.spark.sql.latency.recording.RecordExpression
  * @param subtopology the stretch of plan in which it stands, without a shuffle inside; numbered from the sources
  * @param upstream    ids of the nodes from which records come here directly
  * @param timestamp   the column that says when a record happened
+ * @param readsSource whether no shuffle lies between it and a source
  */
 private[latency] final case class ExecutedMark(
     figures: LatencyAccumulator,
     subtopology: Int,
     upstream: Set[String],
-    timestamp: Option[String]
+    timestamp: Option[String],
+    readsSource: Boolean
 ) {
   def node: String = figures.owner.key.node
   def measure: Measure = figures.owner.measure
@@ -40,16 +42,22 @@ private[latency] final case class ExecutedMark(
       upstream,
       figures.take(),
       figures.comesIn,
-      timestamp = timestamp
+      timestamp = timestamp,
+      readsSource = readsSource
     )
 }
 
 private[tracking] object ExecutedMark {
-  def of(mark: RecordExpression, subtopology: Int, upstream: Set[String]): ExecutedMark = {
+  def of(
+      mark: RecordExpression,
+      subtopology: Int,
+      upstream: Set[String],
+      readsSource: Boolean
+  ): ExecutedMark = {
     val timestamp = Some(mark).collect {
       case ages: RecordE2ELatency if !NoTimestamp.is(ages.timestamp) =>
         TimestampColumn.nameOf(ages.timestamp)
     }
-    ExecutedMark(mark.figures, subtopology, upstream, timestamp)
+    ExecutedMark(mark.figures, subtopology, upstream, timestamp, readsSource)
   }
 }

@@ -37,15 +37,17 @@ private[latency] object ExecutedMarks {
     /** The nodes whose records leave a stretch. It gets its number after the stretches that it reads from. */
     def stretch(root: SparkPlan): Set[String] = {
       if (!upstreamOf.containsKey(root)) {
-        val marks = mutable.ArrayBuffer.empty[(RecordExpression, Set[String])]
+        val marks = mutable.ArrayBuffer.empty[Found]
         upstreamOf.put(root, walk(root, marks))
-        marks.foreach { case (mark, upstream) => found += ExecutedMark.of(mark, stretches, upstream) }
+        marks.foreach { case Found(mark, upstream, readsSource) =>
+          found += ExecutedMark.of(mark, stretches, upstream, readsSource)
+        }
         stretches += 1
       }
       upstreamOf.get(root)
     }
 
-    private def walk(node: SparkPlan, marks: mutable.Buffer[(RecordExpression, Set[String])]): Set[String] =
+    private def walk(node: SparkPlan, marks: mutable.Buffer[Found]): Set[String] =
       node match {
         case adaptive: AdaptiveSparkPlanExec =>
           val upstream = walk(adaptive.executedPlan, marks)
@@ -63,11 +65,25 @@ private[latency] object ExecutedMarks {
         case other =>
           val upstream = (other.subqueries.map(stretch) ++ other.children.map(walk(_, marks))).flatten.toSet
           other match {
-            case MarkOperator(mark, _) =>
-              marks += mark -> upstream
+            case MarkOperator(mark, child) =>
+              marks += Found(mark, upstream, readsSource(child))
               if (mark.isOfLatency) Set(mark.node) else upstream
             case _ => upstream
           }
       }
   }
+
+  /**
+   * Whether rows come from a source in the same stretch. A table that is broadcast to it, or a subquery, is read beside it, and says
+   * nothing of that.
+   */
+  private def readsSource(plan: SparkPlan): Boolean = plan match {
+    case _: Exchange | _: ReusedExchangeExec | _: InMemoryTableScanExec => false
+    case adaptive: AdaptiveSparkPlanExec => readsSource(adaptive.executedPlan)
+    case stage: QueryStageExec => readsSource(stage.plan)
+    case leaf if leaf.children.isEmpty => true
+    case other => other.children.exists(readsSource)
+  }
+
+  private final case class Found(mark: RecordExpression, upstream: Set[String], readsSource: Boolean)
 }
