@@ -223,6 +223,25 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
       "waits for the watermark.")
   }
 
+  for (
+    (until, leave) <- Seq(
+      Held.Match -> "a match comes from the other side.",
+      Held.MatchOrWatermark ->
+        "a match comes from the other side, or when the watermark of kafka[b], 3 s behind its newest event, passes them.",
+      Held.Function -> "the function that keeps them gives them out.",
+      Held.FunctionOrWatermark ->
+        ("the function that keeps them gives them out, as it may when the watermark of kafka[b], 3 s behind its newest event, passes a " +
+          "time that it has set.")
+    )
+  ) test(s"records that wait for a ${until.name} leave when that comes") {
+    val slow = batch(parts(state = 940, work = 0)).copy(
+      nodes = Seq(nodes.head, nodes.last.copy(held = Some(Held(until = until)))),
+      watermarks = Seq(SourceWatermark("kafka[b]", "ts", 3000, Some(0), holdsBack = true))
+    )
+    assert(said(slow)._3 ===
+      s"Records wait in state before scored, 940 ms of 1 s (94 %). They leave when $leave")
+  }
+
   test("where a shorter delay would do, it is named") {
     val slow = batch(parts(state = 940, work = 0)).copy(watermarks =
       Seq(SourceWatermark("kafka[b]", "ts", 10000, Some(0), holdsBack = true))

@@ -121,29 +121,49 @@ class HoldingNodesSuite extends StreamingTest {
         max("value").as("last")
       ))
     } === Map("out" -> Held()))
-    assert(held("joined") { df =>
-      val windows = df.select(window(col("value"), "1 minute").as("in"), col("value").cast("long").as("at"))
-      val other =
-        stream.toDF().withWatermark("value", "10 seconds").select(col("value").cast("long").as("other"))
-      out(windows.join(
-        other,
-        col("at") === col("other")
-      ).select(col("in"), timestamp_seconds(col("at")).as("last")))
-    } === Map("out" -> Held()))
-    assert(held("own_state") { df =>
+    assert(held("joined")(joined("inner")) === Map("out" -> Held(until = Held.Match)))
+    assert(held("joined_or_not")(joined("left_outer")) === Map("out" -> Held(until = Held.MatchOrWatermark)))
+  }
+
+  private def joined(kind: String)(df: DataFrame): DataFrame = {
+    val other = stream.toDF().withWatermark("value", "10 seconds").toDF("other")
+    out(df.join(other, expr("value = other"), kind).select(col("value").as("last")))
+  }
+
+  test(
+    "a function with state of its own gives out records when it will, and by the watermark where it goes by event time"
+  ) {
+    def kept(timeout: GroupStateTimeout)(df: DataFrame): DataFrame = {
       implicit val state: Encoder[Int] = Encoders.scalaInt
-      val kept = df.select(window(col("value"), "1 minute").getField("end").as("value")).as[Timestamp]
-        .groupByKey(end => end).flatMapGroupsWithState(OutputMode.Append, GroupStateTimeout.NoTimeout)(
+      val kept = df.select(col("value")).as[Timestamp]
+        .groupByKey(end => end).flatMapGroupsWithState(OutputMode.Append, timeout)(
           (_: Timestamp, rows: Iterator[Timestamp], _: GroupState[Int]) => rows
         )
       out(kept.toDF("last"))
-    } === Map("out" -> Held()))
+    }
+    // Where a function goes by the clock Spark would run a batch at each trigger.
+    withSettings("spark.sql.streaming.noDataMicroBatches.enabled" -> "false") {
+      for (
+        (name, timeout, until) <- Seq(
+          ("no_timeout", GroupStateTimeout.NoTimeout, Held.Function),
+          ("by_the_clock", GroupStateTimeout.ProcessingTimeTimeout, Held.Function),
+          ("by_event_time", GroupStateTimeout.EventTimeTimeout, Held.FunctionOrWatermark)
+        )
+      ) assert(held(name)(kept(timeout)) === Map("out" -> Held(until = until)), name)
+    }
   }
 
   test("in update and complete mode each batch gives out what there is so far") {
     for (mode <- Seq("update", "complete"))
       assert(held(s"so_far_$mode", mode)(df => out(counted(df, window(col("value"), "1 minute")))) ===
         Map("out" -> ofWindows(60000).copy(eachBatch = true)))
+    val sessions = held("sessions_so_far", "complete") { df =>
+      out(df.groupBy(
+        session_window(col("value"), "5 seconds"),
+        col("value").cast("long") % 2
+      ).agg(max("value").as("last")))
+    }
+    assert(sessions === Map("out" -> ofSessions(5000).copy(eachBatch = true)))
   }
 
   test("where nothing is held no node stands behind it") {

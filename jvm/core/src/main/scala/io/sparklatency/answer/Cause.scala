@@ -178,32 +178,42 @@ object Cause {
   /** Up to so many times as long is like the next one. */
   private val Alike = 2
 
-  /** When records leave the state of a node, and what makes that earlier. Of a join, also when the other side has a match. */
+  /** When records leave the state of a node, and what makes that earlier. */
   private def leaving(batch: Batch, node: String, advice: Option[WatermarkAdvice]): String = {
     val at = batch.nodes.find(_.id == node)
+    val held = at.flatMap(_.held)
     val sides = at.fold(0)(_.upstream.distinct.size)
-    val (end, shorterOnes) = at.flatMap(_.held) match {
-      case Some(Held(Some(ms), _, _)) =>
+    val (end, shorterOnes) = held match {
+      case Some(Held(Some(ms), _, _, _)) =>
         (s"the end of their window of ${Readable.duration(ms.toDouble)}", "delay or window")
-      case Some(Held(_, Some(ms), _)) =>
+      case Some(Held(_, Some(ms), _, _)) =>
         (s"the end of their session, ${Readable.duration(ms.toDouble)} after its last record", "delay or gap")
       case _ => ("them", "delay or window")
     }
-    val watermark = batch.watermarks.find(_.holdsBack).orElse(batch.watermarks.headOption).map { watermark =>
+    val passes = batch.watermarks.find(_.holdsBack).orElse(batch.watermarks.headOption).map { watermark =>
       val newest = if (watermark.kind == WatermarkKind.SystemTime) "the clock" else "its newest event"
-      s"the watermark of ${Readable.name(watermark.source)}, ${Readable.duration(watermark.delayMs.toDouble)} behind $newest, passes $end"
+      s"the watermark of ${Readable.name(watermark.source)}, ${Readable.duration(watermark.delayMs.toDouble)} behind $newest, passes"
     }
-    if (sides > 1)
-      s" They leave when a match comes from the other side${watermark.fold("")(passes => s", or when $passes")}."
-    else
-      watermark.fold("") { passes =>
-        val shorter =
-          advice.filter(_.isShorter).fold(s"a shorter $shorterOnes makes them younger.")(advice =>
-            s"${advice.better} are enough for ${WatermarkAdvice.Percent} % of records, and make them ${advice.earlier} younger."
-          )
-        s" They leave when $passes: $shorter"
-      }
+    def leave(when: String, also: Option[String]) = s" They leave when $when${also.fold("")(", " + _)}."
+    held.fold[Held.Until](Held.Watermark)(_.until) match {
+      case Held.Match => leave(Matched, None)
+      case Held.MatchOrWatermark => leave(Matched, passes.map(it => s"or when $it them"))
+      case Held.Function => leave(GivenOut, None)
+      case Held.FunctionOrWatermark =>
+        leave(GivenOut, passes.map(it => s"as it may when $it a time that it has set"))
+      case Held.Watermark if sides > 1 => leave(Matched, passes.map(it => s"or when $it $end"))
+      case Held.Watermark => passes.fold("") { it =>
+          val shorter =
+            advice.filter(_.isShorter).fold(s"a shorter $shorterOnes makes them younger.")(advice =>
+              s"${advice.better} are enough for ${WatermarkAdvice.Percent} % of records, and make them ${advice.earlier} younger."
+            )
+          s" They leave when $it $end: $shorter"
+        }
+    }
   }
+
+  private val Matched = "a match comes from the other side"
+  private val GivenOut = "the function that keeps them gives them out"
 
   private def named(nodes: Seq[String]): String = Readable.names(nodes, 4)
 }

@@ -164,6 +164,7 @@ object StoredWatermark {
  * @param windowMs of that operator's windows of time, where it has such
  * @param gapMs    of its sessions, where it has such of one gap
  * @param eachBatch true where it gives out with each batch what there is so far, else null
+ * @param until    what records wait for there, by name; null where that is the watermark
  */
 final case class StoredNode(
     id: String,
@@ -173,7 +174,8 @@ final case class StoredNode(
     @JsonInclude(JsonInclude.Include.NON_NULL) held: java.lang.Boolean = null,
     @JsonInclude(JsonInclude.Include.NON_NULL) windowMs: java.lang.Long = null,
     @JsonInclude(JsonInclude.Include.NON_NULL) gapMs: java.lang.Long = null,
-    @JsonInclude(JsonInclude.Include.NON_NULL) eachBatch: java.lang.Boolean = null
+    @JsonInclude(JsonInclude.Include.NON_NULL) eachBatch: java.lang.Boolean = null,
+    @JsonInclude(JsonInclude.Include.NON_NULL) until: String = null
 ) {
   def node: NodeLatencies = NodeLatencies(
     id,
@@ -181,7 +183,12 @@ final case class StoredNode(
     Measure.all.flatMap(m => Option(measures.get(m.name)).map(m -> LatencySummary.fromBytes(_))).toMap,
     Option(timestamp),
     held = Option(held).map(_ =>
-      Held(Option(windowMs).map(_.toLong), Option(gapMs).map(_.toLong), eachBatch = eachBatch != null)
+      Held(
+        Option(windowMs).map(_.toLong),
+        Option(gapMs).map(_.toLong),
+        eachBatch = eachBatch != null,
+        Held.all.find(_.name == until).getOrElse(Held.Watermark)
+      )
     )
   )
 
@@ -200,6 +207,7 @@ object StoredNode {
     node.held.map(_ => Boolean.box(true)).orNull,
     node.held.flatMap(_.windowMs).map(Long.box).orNull,
     node.held.flatMap(_.gapMs).map(Long.box).orNull,
-    node.held.filter(_.eachBatch).map(_ => Boolean.box(true)).orNull
+    node.held.filter(_.eachBatch).map(_ => Boolean.box(true)).orNull,
+    node.held.map(_.until).filter(_ != Held.Watermark).map(_.name).orNull
   )
 }

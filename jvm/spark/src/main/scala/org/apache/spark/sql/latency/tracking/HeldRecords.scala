@@ -11,12 +11,17 @@ import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.expressions.NamedExpression
 import org.apache.spark.sql.catalyst.expressions.SessionWindow
 import org.apache.spark.sql.catalyst.expressions.TimeWindow
+import org.apache.spark.sql.catalyst.plans.Inner
+import org.apache.spark.sql.catalyst.plans.LeftSemi
 import org.apache.spark.sql.execution.ExpandExec
 import org.apache.spark.sql.execution.ProjectExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.latency.compat.SessionWindowStateStoreSaveExec
 import org.apache.spark.sql.latency.compat.StateStoreSaveExec
+import org.apache.spark.sql.latency.compat.StateStoreWriter
+import org.apache.spark.sql.latency.compat.StreamingSymmetricHashJoinExec
+import org.apache.spark.sql.latency.compat.isWithoutTimers
 import org.apache.spark.sql.latency.planning.StatefulOperators
 import org.apache.spark.sql.latency.recording.MarkOperator
 import org.apache.spark.sql.streaming.OutputMode
@@ -24,7 +29,7 @@ import org.apache.spark.sql.types.CalendarIntervalType
 
 /**
  * Which nodes records come to from operators that may hold them, how long the windows are, as `window(…)` of a plan has them, and the
- * gaps of its `session_window(…)`. What else decides when records leave has no length: the other side of a join, a program with
+ * gaps of its `session_window(…)`. What else decides when records leave has no length: the other side of a join, a function with
  * state of its own.
  *
  * Costs two walks over the executed plan for each batch. Without state; the listener's thread calls it.
@@ -52,9 +57,21 @@ private[tracking] object HeldRecords extends AdaptiveSparkPlanHelper {
         eachBatch = aggregate.outputMode.exists(_ != OutputMode.Append())
       )
     case sessions: SessionWindowStateStoreSaveExec =>
-      Held(gapMs = madeBelow(sessions.child, SessionWindow.marker))
+      Held(
+        gapMs = madeBelow(sessions.child, SessionWindow.marker),
+        eachBatch = sessions.outputMode.exists(_ != OutputMode.Append())
+      )
+    case join: StreamingSymmetricHashJoinExec =>
+      val isOfMatches = join.joinType == Inner || join.joinType == LeftSemi
+      Held(until = if (isOfMatches) Held.Match else Held.MatchOrWatermark)
+    case function: StateStoreWriter =>
+      Held(until = if (goesByWatermark(function)) Held.FunctionOrWatermark else Held.Function)
     case _ => Held()
   }
+
+  /** It asks for another batch when the watermark moves, and not at each trigger, as what goes by the clock does. */
+  private def goesByWatermark(function: StateStoreWriter): Boolean = !isWithoutTimers(function) &&
+    function.shouldRunAnotherBatch(Long.MaxValue) && !function.shouldRunAnotherBatch(Long.MinValue)
 
   /** Where the windows or sessions are made, as `marker` tells, and not those of an operator before. */
   private def madeBelow(plan: SparkPlan, marker: String): Option[Long] =

@@ -89,6 +89,9 @@ package object compat {
     case _ => false
   }
 
+  /** Whether a function with state of its own can set no timer. Spark 3.5 has none that sets any. */
+  def isWithoutTimers(@unused operator: SparkPlan): Boolean = false
+
   /** A watermark has the same in the logical plan of its query and in the plan of each batch: Spark 3.5 itself gives it none. */
   def watermarkId(watermark: EventTimeWatermarkExec): UUID =
     new UUID(watermark.eventTime.exprId.id, watermark.delayMs)

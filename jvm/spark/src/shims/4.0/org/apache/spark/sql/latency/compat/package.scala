@@ -40,6 +40,7 @@ package object compat extends SinceSpark4 {
   type WriteToContinuousDataSourceExec = streaming.continuous.WriteToContinuousDataSourceExec
 
   type FlatMapGroupsInPandasWithStateExec = execution.python.streaming.FlatMapGroupsInPandasWithStateExec
+  type TransformWithStateExec = execution.streaming.TransformWithStateExec
   type TransformWithStateInPySpark = logical.TransformWithStateInPandas
   type TransformWithStateInPySparkExec = execution.python.streaming.TransformWithStateInPandasExec
 

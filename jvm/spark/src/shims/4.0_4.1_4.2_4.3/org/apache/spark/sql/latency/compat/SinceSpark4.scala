@@ -14,6 +14,7 @@ import org.apache.spark.sql.execution
 import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.execution.QueryExecution
 import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.streaming.TimeMode
 
 /** What is the same on all lines of Spark 4, and not on 3.5. Aliases, and calls that cost what Spark's own do. Without state. */
 trait SinceSpark4 {
@@ -35,6 +36,13 @@ trait SinceSpark4 {
 
   /** Whether a scan of files in the plan of this batch reads a stream. */
   def isOfStream(scan: FileSourceScanExec, @unused batch: QueryExecution): Boolean = scan.getStream.nonEmpty
+
+  /** Whether a function with state of its own can set no timer. */
+  def isWithoutTimers(operator: SparkPlan): Boolean = operator match {
+    case function: TransformWithStateExec => function.timeMode == TimeMode.None()
+    case function: TransformWithStateInPySparkExec => function.timeMode == TimeMode.None()
+    case _ => false
+  }
 
   /** Of a watermark whose own does not matter. */
   val NoId: UUID = new UUID(0, 0)

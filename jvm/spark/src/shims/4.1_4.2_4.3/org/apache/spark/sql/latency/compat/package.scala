@@ -41,6 +41,7 @@ package object compat extends SinceSpark4 with OffsetMetadata {
   type WriteToContinuousDataSourceExec = execution.streaming.continuous.WriteToContinuousDataSourceExec
 
   type FlatMapGroupsInPandasWithStateExec = execution.python.streaming.FlatMapGroupsInPandasWithStateExec
+  type TransformWithStateExec = stateful.transformwithstate.TransformWithStateExec
   type TransformWithStateInPySpark = logical.TransformWithStateInPySpark
   type TransformWithStateInPySparkExec = execution.python.streaming.TransformWithStateInPySparkExec
 
