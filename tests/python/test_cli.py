@@ -49,6 +49,13 @@ def test_jar_refuses_what_is_no_version() -> None:
     assert "'newest' is not a version of Spark. Write it like 4.2 or 4.2.1." in failed.stderr
 
 
+def test_jar_refuses_a_scala_that_is_not_in_the_wheel() -> None:
+    assert sparklatency("jar", "--spark", "3.5_2.12").output == f"{jar_path('3.5')}\n"
+    failed = sparklatency("jar", "--spark", "3.5_2.13")
+    assert (failed.exit_code, failed.stdout) == (1, "")
+    assert "'3.5_2.13': the wheel's jar for Spark 3.5 is for Scala 2.12. `make build`" in failed.stderr
+
+
 def test_jar_without_pyspark_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark", None)
     failed = sparklatency("jar")

@@ -25,7 +25,13 @@ def jar_path(spark_version: str | None = None) -> str:
     """
     asked = pyspark_version() if spark_version is None else spark_version
     line = spark_line(asked)
-    path = _FOLDER / f"sparklatency-spark_{line}_{_SCALA.get(line, '2.13')}-{__version__}.jar"
+    scala = _SCALA.get(line, "2.13")
+    if re.search(r"_2\.\d+$", asked) and not asked.endswith(f"_{scala}"):
+        raise SparkLatencyError(
+            f"{value(asked)}: the wheel's jar for Spark {line} is for Scala {scala}. "
+            "`make build` in a checkout leaves all jars that there are in dist/."
+        )
+    path = _FOLDER / f"sparklatency-spark_{line}_{scala}-{__version__}.jar"
     if not path.is_file():
         raise SparkLatencyError(_no_jar(asked, line))
     return str(path)
