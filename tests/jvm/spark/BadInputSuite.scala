@@ -22,16 +22,48 @@ class BadInputSuite extends SparkTest {
   }
 
   test("a column that is neither a timestamp nor a window") {
-    assert(message(rows.withE2ELatency(
-      "n",
-      "id"
-    )) === "node 'n': column 'id' is of type BIGINT, and a timestamp or a window " +
-      "is needed; name a timestamp; columns that hold one: 'ts', 'read_at'")
+    assert(message(rows.withE2ELatency("n", "id")) ===
+      "node 'n': column 'id' is of type BIGINT, and a timestamp or a window is needed; timestamp_millis makes one of a number of " +
+      "milliseconds, timestamp_seconds of a number of seconds; name a timestamp; columns that hold one: 'ts', 'read_at'")
     assert(message(rows.select("id").withE2ELatency(
       "n",
       "id"
     )).endsWith("keep one through the steps before this node, or give records one as they are read: " +
       "with_ingestion_timestamp, withIngestionTimestamp or ingestion_time()"))
+  }
+
+  test("a column that holds a time in another form: the error says what makes a timestamp of it") {
+    val number =
+      "timestamp_millis makes one of a number of milliseconds, timestamp_seconds of a number of seconds"
+    val forms = Seq(
+      "'2026-11-28 10:00:00'" -> "to_timestamp makes one of a text",
+      "1795860000000L" -> number,
+      "1795860000" -> number,
+      "1.7e9D" -> number,
+      "DATE '2026-11-28'" -> "a cast to TIMESTAMP makes one of a date: its midnight"
+    )
+    for ((form, said) <- forms) {
+      val df = rows.selectExpr(s"$form AS ts")
+      assert(message(df.withE2ELatency("n", "ts")).contains(s"a timestamp or a window is needed; $said; "))
+    }
+  }
+
+  test("a timestamp within a struct is named as it can be asked for") {
+    val nested = rows.select(
+      col("id"),
+      struct(
+        col("ts"),
+        struct(col("read_at").as("a.b")).as("inner"),
+        window(col("ts"), "1 second").as("w")
+      ).as("event"),
+      array(col("ts")).as("many")
+    )
+    for (asked <- Seq("ts", "event", "many"))
+      assert(message(nested.withE2ELatency("n", asked)).endsWith(
+        "name a timestamp; columns that hold one: 'event.ts', 'event.inner.`a.b`', 'event.w'"
+      ))
+    for (named <- Seq("event.ts", "event.inner.`a.b`", "event.w"))
+      run(nested.withE2ELatency(freshNode(), named))
   }
 
   test("no timestamp and no watermark") {

@@ -87,7 +87,7 @@ class LostTimestampsSuite extends SparkTest {
     assert(message(rows.select("id").withE2ELatency("n", "when")) ===
       s"node 'n': there is no column 'when' among 'id'; $Nowhere")
     assert(message(rows.withColumn("ts", lit("now")).withE2ELatency("n", "ts")) ===
-      s"node 'n': column 'ts' is of type STRING, and a timestamp or a window is needed; $Read")
+      s"node 'n': column 'ts' is of type STRING, and a timestamp or a window is needed; to_timestamp makes one of a text; $Read")
   }
 
   test("a watermark that was lost") {

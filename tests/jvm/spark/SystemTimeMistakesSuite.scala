@@ -34,15 +34,24 @@ class SystemTimeMistakesSuite extends SystemTimeTest {
   }
 
   test("a column that is not there, is of another type, or lies within a struct") {
-    val df =
-      stream.toDF().selectExpr("value", "string(value) as text", "named_struct('inner', value) as outer")
+    val df = stream.toDF()
+      .selectExpr(
+        "value",
+        "string(value) as text",
+        "named_struct('inner', value) as outer",
+        "unix_millis(value) as ms"
+      )
     def column(name: String): String = refused(df.withSystemTimeWatermark(name, "10 seconds"))
     assert(column("valu") ===
-      "system-time watermark: the column 'valu' is not there; the columns are 'value', 'text', 'outer'")
-    assert(column(
-      "text"
-    ) === "system-time watermark: the column 'text' is of type STRING; a watermark needs a TIMESTAMP or a " +
-      "window: cast the column first")
+      "system-time watermark: the column 'valu' is not there; the columns are 'value', 'text', 'outer', 'ms'")
+    assert(column("text") ===
+      "system-time watermark: the column 'text' is of type STRING; a watermark needs a TIMESTAMP or a window: " +
+      "to_timestamp makes one of a text")
+    // A cast would take milliseconds for seconds.
+    assert(column("ms").endsWith(
+      "; a watermark needs a TIMESTAMP or a window: timestamp_millis makes one of a number of " +
+        "milliseconds, timestamp_seconds of a number of seconds"
+    ))
     assert(
       column("outer.inner") ===
         "system-time watermark: the column 'outer.inner' lies within a struct; make it a column of its own first"
@@ -50,7 +59,7 @@ class SystemTimeMistakesSuite extends SystemTimeTest {
     assert(column(
       "`value"
     ) === "system-time watermark: the column '`value' cannot be told from others, or is not well quoted; " +
-      "the columns are 'value', 'text', 'outer'")
+      "the columns are 'value', 'text', 'outer', 'ms'")
     assert(column(null).contains("needs the name of a column"))
   }
 

@@ -11,6 +11,11 @@ private[marking] object DottedName {
     (parts.size to 2 by -1).iterator.flatMap { many =>
       val (name, fields) = parts.splitAt(many)
       plan.output.map(_.name).find(isSame(_, name.mkString(".")))
-        .map(column => (s"`${column.replace("`", "``")}`" +: fields).mkString("."))
+        .map(column => (quoted(column) +: fields).mkString("."))
     }.nextOption()
+
+  /** How to write the name of a column or field within a longer one. */
+  def inBackticks(name: String): String = if (name.exists(".`".contains(_))) quoted(name) else name
+
+  private def quoted(name: String): String = s"`${name.replace("`", "``")}`"
 }

@@ -173,10 +173,8 @@ private[latency] final class RecordTimestampResolution(
       session.sessionState.conf.sessionLocalTimeZone
     ).map(unfailing).getOrElse {
       val found = Readable.cut(expression.dataType.sql)
-      fail(
-        s"$what is of type $found, and a timestamp or a window is needed${and(lost.madeOf(expression))}",
-        remedy(asked)
-      )
+      val why = lost.madeOf(expression).orElse(TimestampColumn.howToMake(expression.dataType))
+      fail(s"$what is of type $found, and a timestamp or a window is needed${and(why)}", remedy(asked))
     }
 
   /**
@@ -194,11 +192,11 @@ private[latency] final class RecordTimestampResolution(
 
   /** @param asked the column that was asked for */
   private def remedy(asked: Option[String] = None): String =
-    plan.output.filter(column => TimestampColumn.fits(column.dataType)) match {
+    TimestampColumn.namesOf(plan.schema.fields.toSeq) match {
       case Seq() =>
         "no column here holds a timestamp: keep one through the steps before this node, or give records one as " +
           "they are read: with_ingestion_timestamp, withIngestionTimestamp or ingestion_time()"
-      case candidates => s"name a timestamp; columns that hold one: ${names(candidates, asked)}"
+      case candidates => s"name a timestamp; columns that hold one: ${Readable.names(candidates, asked)}"
     }
 
   private def names(columns: Seq[Attribute], asked: Option[String]): String =

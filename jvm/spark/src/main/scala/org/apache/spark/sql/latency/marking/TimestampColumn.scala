@@ -8,6 +8,10 @@ import org.apache.spark.sql.catalyst.expressions.GetStructField
 import org.apache.spark.sql.catalyst.expressions.Greatest
 import org.apache.spark.sql.catalyst.expressions.TryEval
 import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.types.DateType
+import org.apache.spark.sql.types.NumericType
+import org.apache.spark.sql.types.StringType
+import org.apache.spark.sql.types.StructField
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.types.TimestampNTZType
 import org.apache.spark.sql.types.TimestampType
@@ -28,6 +32,29 @@ private[latency] object TimestampColumn {
       struct.fieldNames.toSeq == Seq("start", "end") &&
       struct.fields.forall(field => field.dataType == TimestampType || field.dataType == TimestampNTZType)
     case _ => false
+  }
+
+  /** How to make a timestamp of a column that may hold one in another form. Spark's cast takes any number for seconds, so it is not named. */
+  def howToMake(dataType: DataType): Option[String] = dataType match {
+    case _: StringType => Some("to_timestamp makes one of a text")
+    case _: NumericType =>
+      Some("timestamp_millis makes one of a number of milliseconds, timestamp_seconds of a number of seconds")
+    case DateType => Some("a cast to TIMESTAMP makes one of a date: its midnight")
+    case _ => None
+  }
+
+  /** The names of these columns that fit, and of such fields within them: `event.ts`. */
+  def namesOf(columns: Seq[StructField]): Seq[String] =
+    columns.filter(column => fits(column.dataType)).map(_.name) ++ columns.flatMap(within(_, Nil))
+
+  private def within(column: StructField, around: Seq[String]): Seq[String] = column.dataType match {
+    case struct: StructType if !fits(struct) =>
+      val path = around :+ DottedName.inBackticks(column.name)
+      struct.fields.toSeq.flatMap { field =>
+        if (fits(field.dataType)) Seq((path :+ DottedName.inBackticks(field.name)).mkString("."))
+        else within(field, path)
+      }
+    case _ => Nil
   }
 
   /** What a type that fits is called: a window's own would be a long one. */

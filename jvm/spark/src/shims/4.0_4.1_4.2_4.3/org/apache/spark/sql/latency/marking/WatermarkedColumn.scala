@@ -25,11 +25,10 @@ private[latency] object WatermarkedColumn {
    */
   def of(plan: LogicalPlan, name: String, conf: SQLConf): WatermarkedColumn = {
     val attribute = find(plan, name, conf)
-    if (!fits(attribute.dataType)) fail(
-      name,
-      s"is of type ${attribute.dataType.sql}",
-      "a watermark needs a TIMESTAMP or a window: cast the column first"
-    )
+    if (!fits(attribute.dataType)) {
+      val how = TimestampColumn.howToMake(attribute.dataType).getOrElse("cast the column first")
+      fail(name, s"is of type ${attribute.dataType.sql}", s"a watermark needs a TIMESTAMP or a window: $how")
+    }
     plan.collectFirst { case earlier: EventTimeWatermark if plan.isStreaming => earlier }.foreach { earlier =>
       fail(
         name,
