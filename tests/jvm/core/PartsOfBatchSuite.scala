@@ -1,6 +1,7 @@
 package io.sparklatency
 
 import io.sparklatency.answer.Parts
+import io.sparklatency.answer.QueryAnswer
 import io.sparklatency.exposition.PrometheusText
 import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.Held
@@ -112,5 +113,18 @@ class PartsOfBatchSuite extends AnyFunSuite with ExplainedBatches {
       -300.0 -> 0.0
     ))
     assert(answered.headline.whole === Some(540.0), answered.headline.text)
+  }
+
+  test("what came out is compared with what came in with it, and not with what has come in since") {
+    def split(answered: QueryAnswer) = (answered.split.queuing.avg, answered.split.processing.flatMap(_.avg))
+    val (told, since) = (batch(parts()), Aged.node("source")(20))
+    assert(split(of(told, Seq(since, nodes.last))) === ((Some(100), Some(100))))
+    // In a batch without data no record comes in.
+    val without = told.copy(nodes = nodes.tail)
+    assert(split(of(without, Seq(since, nodes.last))) === ((Some(20), Some(180))))
+    // A batch that does not tell its parts came to the end later.
+    val newer = of(told, Seq(since, nodes.last)).query
+    val later = newer.copy(nodes = newer.nodes.map(_.copy(batchMs = Some(told.committedMs + 1))))
+    assert(split(Answered.answer(later)) === ((Some(20), Some(180))))
   }
 }

@@ -96,7 +96,7 @@ class Delays:
 
 @dataclass(frozen=True)
 class LatencySplit:
-    """The age of records at the end of their way, in three parts; of each node's last batch."""
+    """The age of records at the end of their way, in three parts; of the last batch that let some out."""
 
     queuing: Statistics | None
     """From a record's timestamp until the query first saw it; None without a node at the sources."""

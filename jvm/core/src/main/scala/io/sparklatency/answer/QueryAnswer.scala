@@ -25,7 +25,7 @@ final class QueryAnswer(
   /** Of the window; in silence of each node's last batch. */
   lazy val path: LatencyPath = new LatencyPath(query.latest)
 
-  /** Of each node's last batch; where no batch ends, of the window. */
+  /** Of the last batch that let records out, as [[QuerySnapshot.divided]] has it; where no batch ends, of the window. */
   lazy val split: LatencySplit = divided.split
   private lazy val divided = new LatencyPath(query.divided)
 

@@ -125,8 +125,23 @@ final case class QuerySnapshot(
   /** The figures of the last batch that reached each node. A batch without data, as Spark runs them, reaches few. */
   def lastBatches: Seq[NodeLatencies] = nodes.map(_.last)
 
-  /** The figures of which parts are made: of the last batches, or of what is shown, where no batch ends. */
-  def divided: Seq[NodeLatencies] = if (hasNoEnd) latest else lastBatches
+  /**
+   * The figures of which parts are made: of what is shown, where no batch ends. Else of the last batch that tells its parts, and of a node
+   * that no record reached in it the last one that did. An operator may let nothing through for many batches: what came out before must
+   * not be compared with what has come in since.
+   */
+  def divided: Seq[NodeLatencies] =
+    if (hasNoEnd) latest
+    else {
+      val told = explained.filter(isLastAtEnds).toSeq.flatMap(_.nodes).filter(_.hasRecords)
+      val measured = told.map(node => node.id -> node.measures).toMap
+      nodes.map(node => measured.get(node.id).fold(node.last)(of => node.last.copy(measures = of)))
+    }
+
+  private def isLastAtEnds(batch: Batch): Boolean = {
+    val passedOn = nodes.flatMap(_.upstream).toSet
+    nodes.filterNot(node => passedOn(node.id)).forall(_.batchMs.forall(_ <= batch.committedMs))
+  }
 
   /** The window's figures of each node; of one that is quiet its last batch. A window that closes every three minutes has figures all the time. */
   def latest: Seq[NodeLatencies] = {
