@@ -101,6 +101,12 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
     assert(said(next)._3 ===
       "Records are older than the run: 940 ms of 1 s (94 %), by event_time. maxOffsetsPerTrigger has left some behind since its first " +
       "batch, so they may have waited for the run to begin: no step of the query is the cause.")
+    // Twenty years and more: from timestamps near 1970.
+    val odd = "Were seconds taken for milliseconds, or zeros for a time? timestamp_seconds reads seconds."
+    for (one <- Seq(stamped, first)) {
+      assert(said(one.copy(parts = Some(parts(old = 1.79e12))))._3.endsWith(s". $odd"))
+      assert(!said(one.copy(parts = Some(parts(old = 6e11))))._3.contains(odd))
+    }
     assert(said(batch(parts(trigger = 940))) === ((
       "waited-for-the-trigger",
       None,

@@ -174,7 +174,7 @@ class NotesSuite extends AnyFunSuite {
       all,
       "no-timestamp",
       Note.Wrong,
-      "sink: no record has a timestamp. Mark it with another column."
+      "sink: no record has a timestamp: each is null or before 1970. Mark it with another column."
     )
     assert((note.node, note.numbers) ===
       ((Some("sink"), Seq("records" -> Whole(3), "withoutTimestamp" -> Whole(3)))))
@@ -198,6 +198,19 @@ class NotesSuite extends AnyFunSuite {
       Note.Warn,
       "sink: 1 record is ahead of the clock, by up to 1 ms."
     )
+  }
+
+  test(
+    "where records are further ahead than clocks go wrong, what may be wrong with their timestamps is asked"
+  ) {
+    def ahead(ms: Long) =
+      notes(query(sink.and(Measure.E2ELatency, records(-ms))), "ahead-of-clock").map(_.text)
+    assert(ahead(899999) === Seq("sink: 1 record is ahead of the clock, by up to 15 min."))
+    assert(ahead(32400000) ===
+      Seq("sink: 1 record is ahead of the clock, by up to 9 h. Is the time zone of its timestamp right?"))
+    assert(ahead(1794100592165979L) === Seq(
+      "sink: 1 record is ahead of the clock, by up to 20,765,053 d. Were milliseconds taken for seconds? timestamp_millis reads them."
+    ))
   }
 
   test("what is counted is all since the start, in silence too") {

@@ -67,14 +67,14 @@ object Cause {
         because(
           Nil,
           s"Records are older than the run: $figures$by. $since, so they may have waited for the run to begin: no step of the query is " +
-            "the cause.",
+            "the cause." + OddTimestamps.behind(leading.ms),
           ""
         )
       case Parts.ArrivedOld =>
         because(
           Nil,
           s"Records arrive old: $figures$by. They were not there to be read before, so no step of the query is the cause: look at who " +
-            "writes them, and at their clock.",
+            "writes them, and at their clock." + OddTimestamps.behind(leading.ms),
           ""
         )
       case Parts.Backlog if admission.waitsForMore =>

@@ -46,7 +46,11 @@ private[answer] object NodeNotes {
     else if (without == records && hasMarkers)
       note("no-timestamp", Note.Info, "no record has a timestamp, so ages are not known. Markers need none.")
     else if (without == records)
-      note("no-timestamp", Note.Wrong, "no record has a timestamp. Mark it with another column.")
+      note(
+        "no-timestamp",
+        Note.Wrong,
+        "no record has a timestamp: each is null or before 1970. Mark it with another column."
+      )
     else {
       val have = if (without == 1) "has no timestamp and is" else "have no timestamp and are"
       val text = s"${Readable.count(without)} of ${Readable.count(records)} records $have not measured."
@@ -59,10 +63,11 @@ private[answer] object NodeNotes {
     Option.when(all.aheadOfClock > 0) {
       val ahead = Readable.counted(all.aheadOfClock, "record is", "records are")
       val furthest = all.maxLead.fold("")(ms => s", by up to ${Readable.duration(ms.toDouble)}")
+      val odd = all.maxLead.fold("")(OddTimestamps.ahead)
       Note(
         "ahead-of-clock",
         Note.Warn,
-        s"${Readable.name(node.id)}: $ahead ahead of the clock$furthest.",
+        s"${Readable.name(node.id)}: $ahead ahead of the clock$furthest.$odd",
         Some(node.id),
         Seq("records" -> Whole(all.aheadOfClock)) ++ all.maxLead.map("maxLeadMs" -> Whole(_))
       )
