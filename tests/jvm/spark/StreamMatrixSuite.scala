@@ -90,6 +90,23 @@ class StreamMatrixSuite extends MatrixTest {
       }
     }
 
+  test("a mark behind a shuffle that is read twice counts once, where Spark joins small partitions of one side alone") {
+    withSettings(
+      "spark.sql.shuffle.partitions" -> "8",
+      "spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "30000",
+      "spark.sql.adaptive.coalescePartitions.minPartitionSize" -> "1",
+      "spark.sql.adaptive.coalescePartitions.parallelismFirst" -> "false"
+    ) {
+      val input = events
+      val wide = watermarkedEvents(input).withColumn("wide", sha2(col("key"), 256)).repartition(col("key"))
+      val one = wide.withE2ELatency("one")
+      val all = batch(0)((0 until 2000).map(i => i.toString -> -i.toLong): _*)
+      inBatches(one.select("wide").union(one.select("key")), Seq(all))((events, _) => input.addData(events)) {
+        assertAges("one", 0L until 2000L, _)
+      }
+    }
+  }
+
   private val triggers = Seq[(String, Trigger)](
     "available now" -> Trigger.AvailableNow(),
     "each millisecond" -> Trigger.ProcessingTime(1)

@@ -21,17 +21,22 @@ final case class MarkReadings(
     running: Seq[RunningSlice] = Nil,
     timestamp: Option[String] = None,
     readsSource: Boolean = false
-)
+) {
+  private def records: Long = readings.valuesIterator.map(_.summary.records).sum
+  private def newest: Long = readings.valuesIterator.map(_.attempt.id).maxOption.getOrElse(-1)
+}
 
 object MarkReadings {
 
-  /** One reading of each partition, however often the node was planned. */
+  /**
+   * One reading of each partition, however often the node was planned. Of several plannings the one stands that read most: partitions of
+   * different ones need not be the same, as where Spark joins small ones.
+   */
   def standing(marks: Seq[MarkReadings]): Iterable[Reading] = marks match {
     case Seq(planned) => planned.readings.values // once, as a rule
     case _ =>
-      marks.flatMap(_.readings).groupMapReduce { case (place, _) => place } { case (_, reading) => reading }(
-        Retries.standing
-      ).values
+      marks.groupBy(_.readings.keys.map(_.intake).headOption).values
+        .flatMap(_.maxBy(mark => (mark.records, mark.newest)).readings.values)
   }
 }
 
