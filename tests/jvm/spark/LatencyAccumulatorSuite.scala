@@ -60,7 +60,7 @@ class LatencyAccumulatorSuite extends SparkTest with Eventually {
     figures.open(partition = 0)
     @volatile var goesOn = true
     val reading = CompletableFuture.runAsync(() => while (goesOn) figures.ended(0))
-    try (1 to 10000).foreach(figures.open)
+    try for (partition <- 1 to 10000) figures.open(partition)
     finally goesOn = false
     reading.get(60, TimeUnit.SECONDS)
   }

@@ -90,7 +90,9 @@ class StreamMatrixSuite extends MatrixTest {
       }
     }
 
-  test("a mark behind a shuffle that is read twice counts once, where Spark joins small partitions of one side alone") {
+  test(
+    "a mark behind a shuffle that is read twice counts once, where Spark joins small partitions of one side alone"
+  ) {
     withSettings(
       "spark.sql.shuffle.partitions" -> "8",
       "spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "30000",

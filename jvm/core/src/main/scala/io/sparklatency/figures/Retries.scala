@@ -16,8 +16,6 @@ object Retries {
       reading.attempt.id > other.attempt.id
     else if (reading.summary.records == other.summary.records) reading.attempt.id >= other.attempt.id
     else reading.summary.records > other.summary.records
-
-  def standing(one: Reading, other: Reading): Reading = if (supersedes(other, one)) other else one
 }
 
 /** @param id grows throughout an application */
