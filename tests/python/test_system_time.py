@@ -134,7 +134,7 @@ def test_a_bad_interval_is_told_at_the_call(spark: SparkSession) -> None:
     spark.conf.set("spark.sparklatency.watermark.interval", "soon")
     try:
         with pytest.raises(
-            IllegalArgumentException, match=r"watermark\.interval=soon is not valid: a duration of 1ms"
+            IllegalArgumentException, match=r"watermark\.interval=soon is not valid: a duration from 1ms"
         ):
             with_system_time_watermark(rate, "timestamp", "1 second")
     finally:
