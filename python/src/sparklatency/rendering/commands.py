@@ -105,7 +105,7 @@ def info(query: QueryLatency) -> RenderableType:
         *layout.legend(rows),
     ]
     return Group(
-        layout.caption(f"{layout.heading(query)} · latency in ms of each node's last batch"),
+        layout.caption(f"{layout.heading(query)} · latency in ms"),
         layout.table(("", "min", "avg", "p50", "p99", "max"), rows),
         *map(Text, lines),
     )

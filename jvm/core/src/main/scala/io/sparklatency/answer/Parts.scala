@@ -109,7 +109,7 @@ object Parts {
   /**
    * Of one batch; none where it does not tell them.
    *
-   * @param path of each node's last batch
+   * @param path of its nodes
    */
   private[answer] def of(batch: Batch, path: LatencyPath): Option[Parts] =
     batch.parts.map(told(batch, _, path))
