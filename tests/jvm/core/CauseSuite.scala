@@ -120,6 +120,21 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
     )))
   }
 
+  test("where records are further ahead of the clock than all took, no step is to blame") {
+    val ahead = batch(parts(old = -32400000))
+    assert(said(ahead) === ((
+      "arrived-old",
+      None,
+      "Records are ahead of the clock, by 9 h on average, so nobody knows how long they waited: look at who writes them, and at their " +
+        "clock. Is the time zone of its timestamp right?"
+    )))
+    val headline = of(ahead).headline
+    assert((headline.own, headline.share, headline.short) === ((Some(-32400000), None, None)))
+    // All else took 60 ms.
+    assert(said(batch(parts(old = -61)))._1 === "arrived-old")
+    assert(said(batch(parts(old = -59)))._1 !== "arrived-old")
+  }
+
   test("where a source waits for more records, no step is to blame, and neither is who writes them") {
     val few = batch(parts(backlog = 940)).copy(admission =
       Some(admission.copy(limit = Some("minOffsetsPerTrigger")))

@@ -40,9 +40,9 @@ object Cause {
   ): Option[Cause] = for {
     age <- batch.parts
     admission <- batch.admission
-    leading <- parts.of.filter(_.ms > 0).maxByOption(_.ms)
     // What is negative takes no time, and has no share.
     whole = parts.of.map(_.ms.max(0)).sum
+    leading <- parts.of.find(isAhead(_, whole)).orElse(parts.of.filter(_.ms > 0).maxByOption(_.ms))
   } yield {
     val figures =
       s"${Readable.duration(leading.ms)} of ${Readable.duration(whole)} (${Readable.percent(leading.share)})"
@@ -59,6 +59,14 @@ object Cause {
         if (nodes.isEmpty) Words(before + after) else Words(before, named(nodes), after)
       )
     leading.kinds.head match {
+      case Parts.ArrivedOld if leading.ms < 0 =>
+        val ahead = -leading.ms
+        because(
+          Nil,
+          s"Records are ahead of the clock, by ${Readable.duration(ahead)} on average$by, so nobody knows how long they waited: look at " +
+            "who writes them, and at their clock." + OddTimestamps.ahead(ahead.round),
+          ""
+        )
       case Parts.ArrivedOld if admission.isFirst || admission.fromFirst =>
         val since =
           if (admission.isFirst) "This is its first batch"
@@ -140,6 +148,10 @@ object Cause {
         because(leading.nodes, s"Slowest step: $before", s", $figures. $Faster")
     }
   }
+
+  /** Whether records came so far ahead of the clock that they are not as old as what their batch did with them. */
+  private def isAhead(part: Parts.Part, whole: Double): Boolean =
+    part.kinds.head == Parts.ArrivedOld && part.ms < -whole
 
   private val Faster = "Make that faster, or give it more cores."
 

@@ -10,9 +10,9 @@ import io.sparklatency.path.OperatorPath
  * What makes records old, the cause where it is known, else the step that takes longest: the first thing that every surface says.
  *
  * @param node  the step that is the cause, or the only node that is known; none where no step is
- * @param own   mean time of the leading part of the age, or at the step, in milliseconds
+ * @param own   mean time of the leading part of the age, or at the step, in milliseconds; negative where records are ahead of the clock
  * @param whole the time that all parts take, which is the mean age where none is negative; or that of all steps of the critical path
- * @param share the part of the whole, between 0 and 1
+ * @param share the part of the whole, between 0 and 1; none of what is negative
  * @param words the sentence
  */
 final case class Headline(
@@ -76,7 +76,7 @@ object Headline {
       cause.nodes.headOption,
       Some(cause.part.ms),
       Some(cause.whole),
-      Some(cause.part.share),
+      Option.when(cause.part.ms > 0)(cause.part.share),
       cause.words
     )
   }
