@@ -63,8 +63,8 @@ object Cause {
         val ahead = -leading.ms
         because(
           Nil,
-          s"Records are ahead of the clock, by ${Readable.duration(ahead)} on average$by, so nobody knows how long they waited: look at " +
-            "who writes them, and at their clock." + OddTimestamps.ahead(ahead.round),
+          s"Records are ahead of the clock, by ${Readable.duration(ahead)} on average$by, so nobody knows how long they waited: " +
+            Writers + OddTimestamps.ahead(ahead.round),
           ""
         )
       case Parts.ArrivedOld if admission.isFirst || admission.fromFirst =>
@@ -81,8 +81,8 @@ object Cause {
       case Parts.ArrivedOld =>
         because(
           Nil,
-          s"Records arrive old: $figures$by. They were not there to be read before, so no step of the query is the cause: look at who " +
-            "writes them, and at their clock." + OddTimestamps.behind(leading.ms),
+          s"Records arrive old: $figures$by. They were not there to be read before, so no step of the query is the cause: " +
+            Writers + OddTimestamps.behind(leading.ms),
           ""
         )
       case Parts.Backlog if admission.waitsForMore =>
@@ -153,6 +153,7 @@ object Cause {
   private def isAhead(part: Parts.Part, whole: Double): Boolean =
     part.kinds.head == Parts.ArrivedOld && part.ms < -whole
 
+  private val Writers = "look at who writes them, and at their clock."
   private val Faster = "Make that faster, or give it more cores."
 
   /** Words about what fills a batch, the nodes to name in their midst, and what to do. */
