@@ -118,6 +118,17 @@ class LiveFiguresSuite extends AnyFunSuite {
     assert(shown(node) === ((6, 6, Some(9))), "and what another plan reads")
   }
 
+  test("of plannings of which one counts, the one shows that has read most; else they add up") {
+    def read(oneCounts: Boolean): LiveFigures = {
+      val node = new LiveFigures(clock, WindowSamples(WindowSettings(), clock), oneCounts)
+      for ((planning, partition, ages) <- Seq((1, 0, Seq(1L, 2L)), (1, 1, Seq(3L)), (2, 0, Seq(8L, 9L))))
+        node.publish(ReadingId(planning.toLong, task + planning, number = 0, partition), aged(ages: _*))
+      node
+    }
+    assert(shown(read(oneCounts = true)) === ((3, 3, Some(3))))
+    assert(shown(read(oneCounts = false)) === ((5, 5, Some(9))))
+  }
+
   test("tasks without end show beside one another, whatever partition they read") {
     val node = figures
     node.publish(reading, aged(9), endless = true)

@@ -1,7 +1,9 @@
 package io.sparklatency.spark
 
+import scala.concurrent.Await
 import scala.concurrent.ExecutionContext.Implicits.global
 import scala.concurrent.Future
+import scala.concurrent.duration.Duration
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
@@ -40,19 +42,34 @@ class LongActionsSuite extends MatrixTest {
       assertAges(id, ages(1 to 4))
     }
 
-  test("a row shows once while foreachBatch runs a long action again on its batch") {
-    val input = stream
-    val query = long(marked(input).withColumn("id", lit(0L) + unix_seconds(col("value"))))
-      .writeStream.queryName("again")
-      .foreachBatch { (batch: DataFrame, _: Long) => batch.collect(); batch.collect(); () }.start()
-    def shown = findNode("source", "again").fold(0L)(_.records)
+  /** The most records that a node showed while foreachBatch ran these actions on a batch of three rows, each of which takes long. */
+  private def shown(node: String)(actions: DataFrame => Unit): Long = {
+    val (input, id) = (stream, freshNode())
+    val query = marked(input).withColumn("id", lit(0L) + unix_seconds(col("value"))).writeStream.queryName(id)
+      .foreachBatch((batch: DataFrame, _: Long) => actions(batch)).start()
     try {
       input.addData(ago(1000, 3000, 5000))
       val ended = Future(query.processAllAvailable())
       var most = 0L
-      while (!ended.isCompleted) most = most.max(shown)
-      assert(most > 0 && most <= 3)
+      while (!ended.isCompleted) most = most.max(findNode(node, id).fold(0L)(_.records))
+      Await.result(ended, Duration.Zero)
+      most
     } finally query.stop()
+  }
+
+  test("a row shows once while foreachBatch runs a long action again on its batch") {
+    val most = shown("source") { batch => long(batch).collect(); long(batch).collect(); () }
+    assert(most > 0 && most <= 3)
+  }
+
+  test("a row shows once while foreachBatch runs long actions of different plans on a node") {
+    val most = shown("inner") { batch =>
+      val inner = mark(batch.withColumnRenamed("value", "ts"), "inner")
+      long(inner).collect()
+      long(inner.where("id > 0")).collect()
+      ()
+    }
+    assert(most > 0 && most <= 3)
   }
 
   test("each batch counts once, also when foreachBatch runs two long actions on it") {

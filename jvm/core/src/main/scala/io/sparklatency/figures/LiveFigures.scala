@@ -7,9 +7,11 @@ import io.sparklatency.time.Clock
  * The running figures of one measure of one node: what only grows, and a window for what must forget. Written by whatever
  * finishes a task or a batch and read by gauges, from any thread.
  *
- * @param samples those of all nodes of the query
+ * @param samples  those of all nodes of the query
+ * @param oneCounts whether of several plannings one will count, as [[MarkReadings.standing]] has it: else each belongs to an execution
+ *                 of its own, and they add up
  */
-final class LiveFigures(clock: Clock, samples: WindowSamples) {
+final class LiveFigures(clock: Clock, samples: WindowSamples, oneCounts: Boolean = false) {
   private val window = new LatencyWindow(samples)
   private var total = LatencySummary.empty
   private var running = Map.empty[ReadingId, Running]
@@ -107,14 +109,16 @@ final class LiveFigures(clock: Clock, samples: WindowSamples) {
 
   /**
    * What belongs to no batch, and what does. Of readings of one partition, such as those of two attempts at a task or of two actions on a
-   * batch, one shows, for one will count: that which has read most, as in [[Retries]].
+   * batch, one shows, for one will count: that which has read most, as in [[Retries]]. So it is with plannings.
    */
   private def showing: (Iterable[Running], Iterable[Running]) = {
     val (endless, others) = running.partition { case (_, published) => published.endless }
     val batches = others.groupMapReduce { case (reading, _) => (reading.planning, reading.partition) } {
       case (_, published) => published
     }((one, other) => if (other.total.records > one.total.records) other else one)
-    (endless.values, batches.values)
+    val plannings = batches.groupMap { case ((planning, _), _) => planning } { case (_, most) => most }.values
+    val count = if (oneCounts) plannings.maxByOption(_.map(_.total.records).sum).toSeq else plannings
+    (endless.values, count.flatten)
   }
 
   private def compute(): MeasureSnapshot = {

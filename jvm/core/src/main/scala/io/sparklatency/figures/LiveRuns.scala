@@ -227,8 +227,14 @@ final class LiveRuns(
     override def hasRoom: Boolean = LiveRuns.this.hasRoom
     override def hasRoomForTask: Boolean = showing.map(_.taskCount).sum < settings.maxNodes
 
+    /** Where records come in, as into a join, each way has a planning that counts; so has each of the nodes that are shown as one. */
+    private def figures(node: String, measure: Measure) = {
+      val isOnePlanned = measure == Measure.E2ELatency && node != RunFigures.Other
+      new LiveFigures(clock, samples, oneCounts = owner.runId.nonEmpty && isOnePlanned)
+    }
+
     override def node(node: String, measure: Measure): LiveFigures = {
-      val figures = new LiveFigures(clock, samples)
+      val figures = this.figures(node, measure)
       shown.added(NodeKey(query, node), measure, figures)
       figures
     }
@@ -251,7 +257,7 @@ final class LiveRuns(
       shown.addedWatermark(query, key, () => LiveRuns.this.synchronized(queries.get(query)).flatMap(briefly))
 
     override def task(task: String, node: Option[String]): LiveFigures = {
-      val figures = new LiveFigures(clock, samples)
+      val figures = this.figures(node.getOrElse(RunFigures.Other), Measure.E2ELatency)
       shown.addedTask(query, task, node, figures)
       figures
     }
