@@ -19,9 +19,6 @@ final case class ClockExchange(
     sentAt: Long
 ) {
 
-  /** How long question and answer were on their way. */
-  def roundTrip: Long = (returned - sent) - (answered - received)
-
   /**
    * A message takes no negative time: that bounds the offset from below by the question and from above by the answer, however
    * unlike their ways are. A reading may be a whole microsecond behind the time, and the clocks drift while the messages are

@@ -31,11 +31,8 @@ object DatasetMarks {
         LatencyApplication.running(
           session.sparkContext
         ) // reads the settings of the application: a bad one fails here
-        val strategy = LatencyMarkStrategy(LatencyApplication)
-        if (!session.experimental.extraStrategies.contains(strategy)) {
-          session.experimental.extraStrategies :+= strategy
+        if (SessionStrategies.add(session, LatencyMarkStrategy(LatencyApplication)))
           SessionExtensions.warnWithout(session)
-        }
         val child = classic.queryExecution.analyzed
         val marked = Marking.mark(session, child, node, _.resolve(timestamp), level)
         if (marked eq child) dataset else Dataset.ofRows(session, marked).as(classic.encoder)

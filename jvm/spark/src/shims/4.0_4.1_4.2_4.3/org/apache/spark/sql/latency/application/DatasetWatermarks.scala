@@ -41,8 +41,7 @@ object DatasetWatermarks {
       val child = classic.queryExecution.analyzed
       val watermarked =
         SystemTimeWatermark.on(child, WatermarkedColumn.of(child, column, session.sessionState.conf), read)
-      if (!session.experimental.extraStrategies.contains(SystemTimeWatermarkStrategy))
-        session.experimental.extraStrategies :+= SystemTimeWatermarkStrategy
+      SessionStrategies.add(session, SystemTimeWatermarkStrategy)
       SystemTimeQueries.listenIn(session, LatencyApplication)
       if (watermarked eq child) dataset else Dataset.ofRows(session, watermarked).as(classic.encoder)
     case _ => throw new IllegalArgumentException(
