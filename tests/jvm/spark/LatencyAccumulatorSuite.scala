@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit
 import io.sparklatency.figures.MarkOwner
 import io.sparklatency.figures.NodeKey
 import io.sparklatency.figures.TaskPlace
+import io.sparklatency.recording.LatencyRecorder
 import io.sparklatency.recording.LatencySummary
 import io.sparklatency.spark.SparkTest
 import org.apache.spark.TaskContext
@@ -52,6 +53,19 @@ class LatencyAccumulatorSuite extends SparkTest with Eventually {
         System.gc()
         assert(held.get == null)
       }
+    }
+  }
+
+  test("what a thread opens when its task is over is not kept") {
+    var late = Seq.empty[WeakReference[LatencyRecorder]]
+    inTask(new Properties, new TaskMetrics) { figures =>
+      figures.open(partition = 0)
+      TaskContext.get().asInstanceOf[TaskContextImpl].markTaskCompleted(None)
+      late = Seq(0, 1).map(partition => new WeakReference(figures.open(partition)))
+    }
+    eventually {
+      System.gc()
+      assert(late.map(_.get) === Seq(null, null))
     }
   }
 

@@ -124,6 +124,8 @@ final class LatencyAccumulator private (@transient private var settings: Latency
       watched.map(_.opened(id, partition, () => recorder.rows))
     )
     recorders = if (before.isEmpty) recorders :+ opened else recorders.updated(number, opened)
+    // A thread that reads for the task's may come when that is over, and nobody will close what it opens.
+    task.filter(_.isCompleted()).foreach(RunningTasks.closed(recorder, _))
     recorder
   }
 
