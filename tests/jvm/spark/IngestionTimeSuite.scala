@@ -7,29 +7,9 @@ import io.sparklatency.time.WallClock
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.types.TimestampType
-import org.scalatest.prop.TableDrivenPropertyChecks
 
 /** When a record is read, however Spark runs the plan. One partition; each row of slow work takes 50 ms of the test's clock. */
-class IngestionTimeSuite extends SparkTest with TableDrivenPropertyChecks {
-
-  private val modes = Table[String, Seq[(String, String)]](
-    ("mode", "settings"),
-    ("whole-stage code generation", Seq.empty),
-    ("code generation of each operator", Seq("spark.sql.codegen.wholeStage" -> "false")),
-    (
-      "the interpreter",
-      Seq("spark.sql.codegen.wholeStage" -> "false", "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
-    ),
-    ("more columns than maxFields", Seq("spark.sql.codegen.maxFields" -> "1")),
-    ("a generated method too large for the JIT", Seq("spark.sql.codegen.hugeMethodLimit" -> "1"))
-  )
-
-  private def inEveryMode(body: => Unit): Unit = forAll(modes) { (_, settings) =>
-    withSettings(settings: _*) {
-      clock.set(Start)
-      body
-    }
-  }
+class IngestionTimeSuite extends SparkTest with EvaluationModes {
 
   private def rows: DataFrame = spark.range(0, 5, 1, 1).toDF()
 

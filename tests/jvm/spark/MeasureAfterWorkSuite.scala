@@ -7,32 +7,12 @@ import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.functions.struct
 import org.apache.spark.sql.functions.timestamp_millis
 import org.apache.spark.sql.functions.when
-import org.scalatest.prop.TableDrivenPropertyChecks
 
 /**
  * The clock is read after the work below the mark and before the work above it, in every way in which Spark can run a plan.
  * One partition of ten rows; each row of slow work takes 50 ms of the test's clock, so row k is 50·k ms old.
  */
-class MeasureAfterWorkSuite extends SparkTest with TableDrivenPropertyChecks {
-
-  private val modes = Table[String, Seq[(String, String)]](
-    ("mode", "settings"),
-    ("whole-stage code generation", Seq.empty),
-    ("code generation of each operator", Seq("spark.sql.codegen.wholeStage" -> "false")),
-    (
-      "the interpreter",
-      Seq("spark.sql.codegen.wholeStage" -> "false", "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
-    ),
-    ("more columns than maxFields", Seq("spark.sql.codegen.maxFields" -> "1")),
-    ("a generated method too large for the JIT", Seq("spark.sql.codegen.hugeMethodLimit" -> "1"))
-  )
-
-  private def inEveryMode(body: => Unit): Unit = forAll(modes) { (_, settings) =>
-    withSettings(settings: _*) {
-      clock.set(Start)
-      body
-    }
-  }
+class MeasureAfterWorkSuite extends SparkTest with EvaluationModes {
 
   private def rows: DataFrame =
     spark.range(0, 10, 1, 1).select(col("id"), timestamp_millis(lit(Start)).as("ts"))

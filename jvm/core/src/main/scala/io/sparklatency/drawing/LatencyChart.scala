@@ -23,40 +23,17 @@ final class LatencyChart(drawn: Seq[LatencyChart.Drawn], zone: ZoneId) {
   )
   private val times = Ticks.ofTimes(firstMs, lastMs, zone)
 
-  def svg: String = Svg.element(
-    "svg",
-    "xmlns" -> "http://www.w3.org/2000/svg",
-    "class" -> "latency-chart",
-    "viewBox" -> s"0 0 ${Svg.number(Width)} ${Svg.number(Height)}",
-    "role" -> "img",
-    "aria-label" -> "latency over time"
-  )((axes ++ Stretches.of(
-    drawn.map(point => Option.when(point.isMeasured)(point))
-  ).flatMap(lines) :+ hints): _*)
+  private val frame = new ChartFrame(levels, Height, right = 30, bottom = 42)
+  import frame.{from, to, y}
 
-  private def axes: Seq[String] = levels.places.flatMap { ms =>
-    Seq(
-      Svg.element(
-        "line",
-        "class" -> "latency-grid",
-        "x1" -> Left,
-        "x2" -> (Width - Right),
-        "y1" -> y(ms),
-        "y2" -> y(ms)
-      )(),
-      label(Left - 6, y(ms) + 4, "end", levels.label(ms))
-    )
-  } ++ times.places.map(ms => label(x(ms), Height - Bottom + 16, "middle", times.label(ms))) :+
-    label(Width - Right, Height - 4, "end", Ticks.dates(firstMs, lastMs, zone))
+  def svg: String = {
+    val stretches = Stretches.of(drawn.map(point => Option.when(point.isMeasured)(point)))
+    frame.svg("latency over time")(axis ++ stretches.flatMap(lines) :+ hints)
+  }
 
-  private def label(x: Double, y: Double, anchor: String, text: String): String =
-    Svg.element(
-      "text",
-      "class" -> "latency-tick",
-      "x" -> x,
-      "y" -> y,
-      "text-anchor" -> anchor
-    )(Svg.escape(text))
+  private def axis: Seq[String] =
+    times.places.map(ms => frame.label(x(ms), frame.base + 16, "middle", times.label(ms))) :+
+      frame.label(to, Height - 4, "end", Ticks.dates(firstMs, lastMs, zone))
 
   private def lines(stretch: List[Drawn]): Seq[String] = {
     val points =
@@ -84,10 +61,10 @@ final class LatencyChart(drawn: Seq[LatencyChart.Drawn], zone: ZoneId) {
   /** The tooltips of the points. Each reaches halfway to its neighbours. */
   private def hints: String = {
     val text = new StringBuilder
-    val (top, bottom) = (Svg.number(Top), Svg.number(Height - Bottom))
+    val (top, bottom) = (Svg.number(frame.top), Svg.number(frame.base))
     val places = drawn.map(point => x(point.atMs))
-    val edges = places.zip(places.drop(1)).map { case (one, next) => (one + next) / 2 } :+ (Width - Right)
-    drawn.zip(edges).foldLeft(Svg.number(Left)) { case (start, (point, edge)) =>
+    val edges = places.zip(places.drop(1)).map { case (one, next) => (one + next) / 2 } :+ to
+    drawn.zip(edges).foldLeft(Svg.number(from)) { case (start, (point, edge)) =>
       val end = Svg.number(edge)
       Svg.hint(point.told, start, top, end, bottom)(text)
       end
@@ -96,11 +73,8 @@ final class LatencyChart(drawn: Seq[LatencyChart.Drawn], zone: ZoneId) {
   }
 
   private def x(ms: Long): Double =
-    if (lastMs == firstMs) (Left + Width - Right) / 2
-    else Left + (Width - Left - Right) * (ms - firstMs) / (lastMs - firstMs)
-
-  private def y(ms: Double): Double =
-    Height - Bottom - (Height - Top - Bottom) * (ms - levels.places.head) / (levels.places.last - levels.places.head)
+    if (lastMs == firstMs) (from + to) / 2
+    else from + (to - from) * (ms - firstMs) / (lastMs - firstMs)
 }
 
 object LatencyChart {
@@ -160,11 +134,6 @@ object LatencyChart {
     }
   }
 
-  private val Width = 720.0
   private val Height = 196.0
-  private val Left = 60.0
-  private val Right = 30.0
-  private val Top = 10.0
-  private val Bottom = 42.0
   private val Dash = 2.0
 }

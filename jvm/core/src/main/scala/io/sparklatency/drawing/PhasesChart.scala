@@ -16,46 +16,28 @@ final class PhasesChart(drawn: Seq[PhasesChart.Drawn]) {
   private val batches = drawn.map(_.bar)
 
   private val ticks = Ticks.ofDurations(0, batches.map(_.whole).maxOption.getOrElse(1L).max(1L).toDouble)
+  private val frame = new ChartFrame(ticks, Height, right = 84, bottom = 26)
+  import frame.{from, to, y}
+
   private val fastest = batches.map(_.rate).maxOption.getOrElse(0.0)
-  private val step = (Width - Left - Right) / batches.size.max(Fewest)
+  private val step = (to - from) / batches.size.max(Fewest)
 
   /** Of each bar, left and right. */
   private val edges = batches.indices.map(i => Svg.number(x(i)) -> Svg.number(x(i) + step * Thick))
 
-  def svg: String = Svg.element(
-    "svg",
-    "xmlns" -> "http://www.w3.org/2000/svg",
-    "class" -> "latency-chart",
-    "viewBox" -> s"0 0 ${Svg.number(Width)} ${Svg.number(Height)}",
-    "role" -> "img",
-    "aria-label" -> s"what the last ${Readable.counted(batches.size.toLong, "batch", "batches")} spent their time on"
-  )((axes ++ bars ++ rates :+ hints): _*)
+  def svg: String = {
+    val batches = Readable.counted(this.batches.size.toLong, "batch", "batches")
+    frame.svg(s"what the last $batches spent their time on")(axis ++ bars ++ rates :+ hints)
+  }
 
-  private def axes: Seq[String] = ticks.places.flatMap { ms =>
-    Seq(
-      Svg.element(
-        "line",
-        "class" -> "latency-grid",
-        "x1" -> Left,
-        "x2" -> (Width - Right),
-        "y1" -> y(ms),
-        "y2" -> y(ms)
-      )(),
-      label(Left - 6, y(ms) + 4, "end", ticks.label(ms))
-    )
-  } ++ Seq(0, batches.size - 1).distinct.filter(_ >= 0).map(i =>
-    label(
+  private def axis: Seq[String] = Seq(0, batches.size - 1).distinct.filter(_ >= 0).map(i =>
+    frame.label(
       x(i) + step / 2,
       Height - 6,
       if (i == 0) "start" else "end",
       s"batch ${Readable.count(batches(i).batch)}"
     )
   )
-
-  private def label(x: Double, y: Double, anchor: String, text: String): String =
-    Svg.element("text", "class" -> "latency-tick", "x" -> x, "y" -> y, "text-anchor" -> anchor)(
-      Svg.escape(text)
-    )
 
   /** Each phase of all batches in one shape. */
   private def bars: Seq[String] = {
@@ -75,7 +57,7 @@ final class PhasesChart(drawn: Seq[PhasesChart.Drawn]) {
 
   private def hints: String = {
     val hints = new StringBuilder
-    val (top, bottom) = (Svg.number(y(ticks.places.last)), Svg.number(y(0)))
+    val (top, bottom) = (Svg.number(frame.top), Svg.number(frame.base))
     drawn.zip(edges).foreach { case (batch, (left, right)) =>
       Svg.hint(batch.told, left, top, right, bottom)(hints)
     }
@@ -92,14 +74,12 @@ final class PhasesChart(drawn: Seq[PhasesChart.Drawn]) {
     }
     Seq(
       Svg.element("polyline", "class" -> "latency-rate", "points" -> points.result())(),
-      label(Width - Right + 6, y(ticks.places.last) + 4, "start", perSecond(fastest)),
-      label(Width - Right + 6, y(0) + 4, "start", perSecond(0))
+      frame.label(to + 6, frame.top + 4, "start", perSecond(fastest)),
+      frame.label(to + 6, frame.base + 4, "start", perSecond(0))
     )
   }
 
-  private def x(i: Int): Double = Left + step * i
-
-  private def y(ms: Double): Double = Height - Bottom - (Height - Top - Bottom) * ms / ticks.places.last
+  private def x(i: Int): Double = from + step * i
 }
 
 object PhasesChart {
@@ -149,12 +129,7 @@ object PhasesChart {
     Option.when(phases.nonEmpty)(Bar(batch, startMs, phases, rows))
   }
 
-  private val Width = 720.0
   private val Height = 180.0
-  private val Left = 60.0
-  private val Right = 84.0
-  private val Top = 10.0
-  private val Bottom = 26.0
 
   /** A few batches do not fill the chart. */
   private val Fewest = 20
