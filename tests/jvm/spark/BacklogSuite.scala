@@ -1,6 +1,7 @@
 package io.sparklatency.spark
 
 import java.nio.file.Files
+import java.sql.Timestamp
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit
@@ -88,6 +89,25 @@ class BacklogSuite extends StreamingTest with Patient {
         ),
         last.get("headline")
       )
+    }
+  }
+
+  test("what a window gives out in a later batch than the first may have waited for the run, too") {
+    byTheWall {
+      val (events, now) = (stream, System.currentTimeMillis)
+      events.addData(Seq(60000, 30000).map(ms => new Timestamp(now - ms)))
+      val windows = newestOfEachSecond(marked(events)).withE2ELatency("sink", "last")
+      def said = latencyOf("old_windows").get("queries").get(0).get("headline").get("text").asText
+      val query = start(windows, "old_windows")
+      try {
+        processAll(query)
+        assert(said.matches(
+          "Records are older than the run: .*, by last\\. They came in with its first batch, so they may have waited for the run .*"
+        ))
+        events.addData(new Timestamp(System.currentTimeMillis - 18000))
+        processAll(query)
+        assert(said.startsWith("Records arrive old: "), "these were not there when the run began")
+      } finally query.stop()
     }
   }
 

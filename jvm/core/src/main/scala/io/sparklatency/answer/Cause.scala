@@ -71,7 +71,9 @@ object Cause {
         val since =
           if (admission.isFirst) "This is its first batch"
           else
-            s"${admission.limit.fold("A limit")(Readable.name(_))} has left some behind since its first batch"
+            admission.limit.fold("They came in with its first batch")(limit =>
+              s"${Readable.name(limit)} has left some behind since its first batch"
+            )
         because(
           Nil,
           s"Records are older than the run: $figures$by. $since, so they may have waited for the run to begin: no step of the query is " +

@@ -10,7 +10,8 @@ package io.sparklatency.figures
  * @param tookMs     how long this batch took in all; not known before its end
  * @param limit      the option that left records behind, `maxOffsetsPerTrigger` say
  * @param intervalMs the trigger's interval, where it has one
- * @param fromFirst  whether a limit has left records behind since the first batch of the run
+ * @param fromFirst  whether the records came in with the first batch of the run, of which another is told, or a limit has left some
+ *                   behind since then
  */
 final case class Admission(
     sinceMs: Long,
@@ -28,6 +29,10 @@ final case class Admission(
 
   /** Whether a source had records, and waited for more of them. */
   def waitsForMore: Boolean = limit.contains(Admission.Fewest)
+
+  /** This, of a batch that gives out what came in with another: what kept those records is told of that one. */
+  private[figures] def ofRecordsIn(other: Admission): Admission =
+    if (other == this) this else copy(limit = other.limit, fromFirst = other.isFirst || other.fromFirst)
 
   /** Where one wait ends and the next begins, in order: what is told out of order took no time. */
   private[figures] def bounds(firstReadMs: Double): Seq[Double] =

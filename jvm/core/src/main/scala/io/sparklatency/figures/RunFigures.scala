@@ -33,7 +33,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private var times: Option[BatchTimes] = None
   private var workedMs: Option[Long] = None
   private var explained: Option[Batch] = None
-  private var cameIn: Option[Waits] = None
+  private var cameIn: Option[(Waits, Admission)] = None
   private var outOfOrder = LatencySummary.empty
   private var commits = Vector.empty[Long]
   var stopped = false
@@ -151,7 +151,8 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
       val earlier = lastBatch.toSeq.flatMap(_.watermarks)
       val outOfOrder = batch.arrivals.filter(_ => batch.awaitsWatermark)
         .flatMap(OutOfOrder.of(_, told.committedMs, earlier, told.watermarks))
-      val record = told.copy(parts = partsOf(told, batch), outOfOrder = outOfOrder)
+      val parts = partsOf(told, batch)
+      val record = told.copy(parts = parts, admission = admissionOf(told, batch), outOfOrder = outOfOrder)
       committed(record)
       record
     }
@@ -159,11 +160,16 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   /** A window gives out its records when the batch has none that come in: then those that came in last tell how long they waited. */
   private def partsOf(batch: Batch, open: OpenBatch): Option[AgeParts] = {
     for (ages <- open.arrivals; admission <- batch.admission; firstReadMs <- batch.firstReadMs)
-      cameIn = Waits.of(ages, batch.committedMs, admission, firstReadMs).orElse(cameIn)
+      cameIn = Waits.of(ages, batch.committedMs, admission, firstReadMs).map(_ -> admission).orElse(cameIn)
     if (!open.seesReading) None
     else if (!open.holdsRecords) AgeParts.of(batch, None)
     else if (cameIn.isEmpty) None
-    else AgeParts.of(batch, cameIn)
+    else AgeParts.of(batch, cameIn.map { case (waits, _) => waits })
+  }
+
+  private def admissionOf(batch: Batch, open: OpenBatch): Option[Admission] = {
+    val theirs = cameIn.filter(_ => open.holdsRecords).map { case (_, admission) => admission }
+    batch.admission.map(own => theirs.fold(own)(own.ofRecordsIn))
   }
 
   /** A batch that was committed, as its event tells. */
