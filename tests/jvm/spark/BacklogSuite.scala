@@ -13,7 +13,9 @@ import com.fasterxml.jackson.databind.JsonNode
 import io.sparklatency.answer.Parts
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.connector.read.streaming.ReadLimit
 import org.apache.spark.sql.latency.TemporaryFolder
+import org.apache.spark.sql.streaming.Trigger
 import org.scalactic.Tolerance._
 
 /** Which records a limit left behind, of a query that reads a file a batch. By the clock on the wall, as Spark's progress is. */
@@ -133,6 +135,43 @@ class BacklogSuite extends StreamingTest with Patient {
         )
         assert(told.getOrElse("arrived-old", 0.0) < 500, s"$waited: $told")
       } finally query.stop()
+    }
+  }
+
+  /** What the headline says when the last batch of a stream of Iceberg has been read that starts late, and how its node is called. */
+  private def toldOfIceberg(name: String, limit: ReadLimit): (String, String) = {
+    FrozenSource.limit = limit
+    val read = spark.readStream.format(classOf[FrozenSource].getName).load().withWatermark("value", "1 hour")
+    val query = withSettings("spark.sparklatency.auto" -> "source") {
+      read.writeStream.queryName(name).trigger(Trigger.ProcessingTime("1 second")).format("noop").start()
+    }
+    try {
+      processAll(query)
+      val told = latencyOf(name).get("queries").get(0)
+      (told.get("headline").get("text").asText, told.get("nodes").get(0).get("node").asText)
+    } finally query.stop()
+  }
+
+  test("Iceberg leaves files behind where a batch reads as many as it may, and never says so") {
+    byTheWall {
+      val (headline, node) = toldOfIceberg("of_files", ReadLimit.maxFiles(2))
+      assert(headline.contains("streaming-max-files-per-micro-batch "), headline)
+      assert(node == "source-0-iceberg[local.db.frozen]")
+    }
+  }
+
+  test("Iceberg leaves rows behind where a batch has read as many as it may, or a few more") {
+    byTheWall {
+      val several = ReadLimit.compositeLimit(Array(ReadLimit.maxFiles(1000), ReadLimit.maxRows(3)))
+      val (headline, _) = toldOfIceberg("of_rows", several)
+      assert(headline.contains("streaming-max-rows-per-micro-batch "), headline)
+    }
+  }
+
+  test("Iceberg leaves nothing behind where it reads all that there is") {
+    byTheWall {
+      val (headline, _) = toldOfIceberg("of_all", ReadLimit.maxFiles(1000))
+      assert(!headline.contains("micro-batch"), headline)
     }
   }
 

@@ -9,6 +9,7 @@ import org.apache.spark.sql.connector.catalog.Table
 import org.apache.spark.sql.connector.catalog.TableCapability
 import org.apache.spark.sql.connector.catalog.TableProvider
 import org.apache.spark.sql.connector.expressions.Transform
+import org.apache.spark.sql.connector.metric.CustomMetric
 import org.apache.spark.sql.connector.read.Scan
 import org.apache.spark.sql.connector.read.ScanBuilder
 import org.apache.spark.sql.connector.read.streaming.MicroBatchStream
@@ -19,6 +20,12 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 /** A source as users write them, which Spark does not know. It is read as a stream alone. */
 abstract class StreamedSource(table: String, fields: StructType) extends TableProvider {
   protected def stream(): MicroBatchStream
+
+  /** What its scan says of itself. */
+  protected def described: String = table
+
+  /** What its tasks count. */
+  protected def metrics: Array[CustomMetric] = Array.empty
 
   override def inferSchema(options: CaseInsensitiveStringMap): StructType = fields
 
@@ -36,6 +43,8 @@ abstract class StreamedSource(table: String, fields: StructType) extends TablePr
     override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = () =>
       new Scan {
         override def readSchema(): StructType = fields
+        override def toString: String = described
+        override def supportedCustomMetrics(): Array[CustomMetric] = metrics
         override def toMicroBatchStream(checkpoint: String): MicroBatchStream = stream()
       }
   }

@@ -51,12 +51,12 @@ private[latency] final class BatchQuerySources(execution: QueryExecution) extend
     plan.conf.adaptiveExecutionEnabled ||
       plan.collectLeaves().size == execution.sparkPlan.collectLeaves().size
 
-  /** The sources in `plan` that have no record timestamp. */
+  /** What kinds of sources in `plan` have no record timestamp. */
   def withoutTimestamp(plan: SparkPlan): Seq[String] = plan.collectLeaves().collect {
     case scan: FileSourceScanExec => scan.relation.toString
     case scan: RowDataSourceScanExec => RecordSource.name(scan.relation)
     case scan: BatchScanExec => RecordSource.name(scan.scan)
-  }.filterNot(RecordSource.hasTimestamp)
+  }.filterNot(RecordSource.hasTimestamp).map(RecordSource.kind)
 
   private def source(relation: AnyRef, described: => AnyRef): Option[RecordSource] =
     Some(relations.indexOf(relation)).filter(_ >= 0).map(i =>

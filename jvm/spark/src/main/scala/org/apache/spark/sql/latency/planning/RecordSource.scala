@@ -12,12 +12,15 @@ private[latency] final case class RecordSource(name: String, ordinal: Option[Int
  * state, for any thread.
  */
 private[latency] object RecordSource {
+  private val IcebergKind = "iceberg"
   private val Kafka = """Kafka\w*(?:\[|\(strategy=)(?:\w+\[)?([^\[\]]*)\]*""".r.unanchored
   private val Files = """FileStreamSource\[(?:.*/)?([^/\]]+)/*\]""".r
+  private val Iceberg = """^Iceberg\w*Scan\(table=(?:[^,]*/)?([^,/]+)""".r.unanchored
   private val Plumbing = "(MicroBatch|Continuous)?(Stream|Source|Relation|Scan)(V2)?$|\\$"
 
   /** `kafka[orders]`, `rate`, `file[events]`, …: sources have no names, so this reads their description. */
   def name(described: AnyRef): String = described.toString match {
+    case Iceberg(table) => s"$IcebergKind[${table.take(128)}]"
     case Kafka(topics) => s"kafka[${topics.take(128)}]"
     case Files(folder) => s"file[${folder.take(128)}]"
     case _ => described.getClass.getSimpleName match {
@@ -26,6 +29,15 @@ private[latency] object RecordSource {
         case other => StatefulOperators.hyphenated(other.replaceAll(Plumbing, ""))
       }
   }
+
+  /** The same of a stream. Iceberg's says nothing of itself, but its scan does. */
+  def name(stream: AnyRef, scan: AnyRef): String =
+    if (isIceberg(name(scan))) name(scan) else name(stream)
+
+  /** What is read, whichever topic or table it is. */
+  def kind(name: String): String = name.takeWhile(_ != '[')
+
+  def isIceberg(name: String): Boolean = kind(name) == IcebergKind
 
   /** Whether this source's column `timestamp` is the record timestamp. */
   def hasTimestamp(name: String): Boolean = name.startsWith("kafka") || name.startsWith("rate")

@@ -27,9 +27,9 @@ private final class StreamTimestamps(whole: LogicalPlan, query: Option[StreamExe
 
   private val ofSources = AttributeSet(for {
     running <- query.toSeq
-    (stream, output) <- StreamingQuerySources.relationsIn(running.logicalPlan)
-    if RecordSource.hasTimestamp(RecordSource.name(stream))
-    column <- output if column.name == "timestamp"
+    relation <- StreamingQuerySources.relationsIn(running.logicalPlan)
+    if RecordSource.hasTimestamp(relation.name)
+    column <- relation.output if column.name == "timestamp"
   } yield column)
 
   private val watermarked = AttributeSet(whole.collect { case watermark: EventTimeWatermark =>

@@ -31,18 +31,21 @@ private[latency] final class StreamingQuerySources(query: Option[StreamExecution
 
   /** The ordinals of the sources that this part of the query's logical plan reads. */
   def ordinalsIn(part: LogicalPlan): Set[Int] =
-    StreamingQuerySources.relationsIn(part).flatMap { case (stream, _) => ordinal(stream) }.toSet
+    StreamingQuerySources.relationsIn(part).flatMap(relation => ordinal(relation.stream)).toSet
 
   /** The name of the first source below a watermark. */
   def nameBelow(watermark: EventTimeWatermarkExec): Option[String] = for {
     plan <- query.map(_.logicalPlan)
     id = watermarkId(watermark)
     below <- plan.collectFirst { case node: EventTimeWatermark if watermarkId(node) == id => node }
-    (stream, _) <- StreamingQuerySources.relationsIn(below).headOption
-  } yield RecordSource.name(stream)
+    relation <- StreamingQuerySources.relationsIn(below).headOption
+  } yield relation.name
 
   override def of(leaf: SparkPlan): Option[RecordSource] =
-    stream(leaf).map(stream => RecordSource(RecordSource.name(stream), ordinal(stream)))
+    stream(leaf).map { stream =>
+      val known = relations.find(_.stream eq stream)
+      RecordSource(known.fold(RecordSource.name(stream))(_.name), ordinal(stream))
+    }
 
   /** A stateless query is planned adaptively. There, a plan that ends in an exchange is only a stage. */
   override def endWith(plan: SparkPlan): Boolean = {
@@ -60,20 +63,24 @@ private[latency] final class StreamingQuerySources(query: Option[StreamExecution
   private def streamWithoutData(leaf: SparkPlan): Option[SparkDataStream] = leaf match {
     case scan: LocalTableScanExec =>
       val columns = AttributeSet(scan.output)
-      relations.collectFirst { case (stream, output) if output.exists(columns.contains) => stream }
+      relations.find(_.output.exists(columns.contains)).map(_.stream)
     case _ => None
   }
 
   /** Its place in the query's logical plan, which is the same after a restart. */
   private def ordinal(stream: SparkDataStream): Option[Int] =
-    Some(relations.map(_._1).distinct.indexWhere(_ eq stream)).filter(_ >= 0)
+    Some(relations.map(_.stream).distinct.indexWhere(_ eq stream)).filter(_ >= 0)
 }
 
-private[planning] object StreamingQuerySources {
+private[latency] object StreamingQuerySources {
 
-  /** The streams that this part of a query's logical plan reads, with the columns of each. */
-  def relationsIn(part: LogicalPlan): Seq[(SparkDataStream, Seq[Attribute])] = part.collect {
-    case relation: StreamingExecutionRelation => relation.source -> relation.output
-    case relation: StreamingDataSourceV2ScanRelation => relation.stream -> relation.output
+  /** A stream that a query's logical plan reads, as its node is named, and its columns. */
+  final case class Relation(stream: SparkDataStream, name: String, output: Seq[Attribute])
+
+  def relationsIn(part: LogicalPlan): Seq[Relation] = part.collect {
+    case read: StreamingExecutionRelation =>
+      Relation(read.source, RecordSource.name(read.source), read.output)
+    case read: StreamingDataSourceV2ScanRelation =>
+      Relation(read.stream, RecordSource.name(read.stream, read.scan), read.output)
   }
 }

@@ -17,13 +17,14 @@ import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.datasources.FileIndex
 import org.apache.spark.sql.execution.datasources.PartitioningAwareFileIndex
+import org.apache.spark.sql.execution.datasources.v2.MicroBatchScanExec
 import org.apache.spark.sql.execution.streaming.ProcessingTimeTrigger
 import org.apache.spark.sql.latency.compat.IncrementalExecution
 import org.apache.spark.sql.latency.compat.ReadMaxBytes
 import org.apache.spark.sql.latency.compat.StreamExecution
-import org.apache.spark.sql.latency.compat.StreamingDataSourceV2ScanRelation
-import org.apache.spark.sql.latency.compat.StreamingExecutionRelation
 import org.apache.spark.sql.latency.compat.isOfStream
+import org.apache.spark.sql.latency.planning.RecordSource
+import org.apache.spark.sql.latency.planning.StreamingQuerySources
 import org.apache.spark.sql.streaming.StreamingQueryProgress
 
 /**
@@ -54,6 +55,7 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
       limits = limits,
       intervalMs = interval,
       files = read.map(_.number).sum,
+      filesOfIceberg = filesOfIceberg(batch),
       cameMs = read.flatMap(_.changedMs).minOption,
       isNewestFirst = files.exists(_.options.get("latestFirst").exists(_.toBoolean))
     )
@@ -74,12 +76,16 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
       known.intervalMs,
       cameMs = known.cameMs,
       isNewestFirst = known.isNewestFirst,
-      waitsForMore = known.limits.values.exists(waitsForMore)
+      waitsForMore = known.limits.values.exists(limit => waitsForMore(limit.most))
     ).after(known.before)
     // Of the next trigger nothing is known yet: it may find no file.
-    runs(run) = known.copy(files = 0, cameMs = None, before = Some(trigger))
+    runs(run) = known.copy(files = 0, filesOfIceberg = Map.empty, cameMs = None, before = Some(trigger))
     trigger.admission(known.before)
   }
+
+  private def filesOfIceberg(batch: IncrementalExecution): Map[String, Long] = collect(batch.executedPlan) {
+    case scan: MicroBatchScanExec => scan.metrics.get(IcebergFiles).map(scan.stream.toString -> _.value)
+  }.flatten.groupMapReduce { case (stream, _) => stream } { case (_, read) => read }(_ + _)
 
   private def filesOf(index: FileIndex): FilesRead = index match {
     case listed: PartitioningAwareFileIndex =>
@@ -88,10 +94,11 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
     case other => FilesRead(other.inputFiles.length, None)
   }
 
-  private def limitsOf(query: StreamExecution): Map[String, ReadLimit] = query.logicalPlan.collect {
-    case relation: StreamingExecutionRelation => relation.source
-    case relation: StreamingDataSourceV2ScanRelation => relation.stream
-  }.collect { case source: SupportsAdmissionControl => source.toString -> source.getDefaultReadLimit }.toMap
+  private def limitsOf(query: StreamExecution): Map[String, Limited] =
+    StreamingQuerySources.relationsIn(query.logicalPlan).map(read => read.stream -> read.name).collect {
+      case (source: SupportsAdmissionControl, name) =>
+        source.toString -> Limited(source.getDefaultReadLimit, RecordSource.isIceberg(name))
+    }.toMap
 
   def forget(run: String): Unit = { runs.remove(run); () }
 
@@ -103,7 +110,12 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
       source <- progress.sources.toSeq
       limit <- run.limits.get(source.description).toSeq
       isBehind = source.latestOffset != null && source.latestOffset != source.endOffset
-      name <- nameOf(limit, isBehind, run.files)
+      name <- if (limit.isOfIceberg) icebergs(
+        limit.most,
+        source.numInputRows,
+        run.filesOfIceberg.getOrElse(source.description, 0)
+      )
+      else nameOf(limit.most, isBehind, run.files)
     } yield Trigger.Limit(name, isBehind)
     limits.find(_.isCertain).orElse(limits.headOption)
   }
@@ -124,20 +136,40 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
       several.getReadLimits.toSeq.flatMap(nameOf(_, isBehind, files)).headOption
     case _ => None
   }
+
+  /**
+   * The same of Iceberg, which never tells how much is left. It reads whole files, until they have as many rows as it may read. That
+   * counts as with files.
+   */
+  private def icebergs(limit: ReadLimit, rows: Long, files: Long): Option[String] = limit match {
+    case most: ReadMaxRows if rows >= most.maxRows => Some("streaming-max-rows-per-micro-batch")
+    case most: ReadMaxFiles if files >= most.maxFiles => Some("streaming-max-files-per-micro-batch")
+    case several: CompositeReadLimit =>
+      several.getReadLimits.toSeq.flatMap(icebergs(_, rows, files)).headOption
+    case _ => None
+  }
 }
 
 private object Admissions {
 
+  /** In which tasks of Iceberg count the files that they read, or parts of very large ones. */
+  val IcebergFiles = "numSplits"
+
+  /** What a source may read at most. */
+  final case class Limited(most: ReadLimit, isOfIceberg: Boolean)
+
   /**
    * @param files         how many the last batch has read
+   * @param filesOfIceberg the same of Iceberg, by the source
    * @param cameMs        when the first of them was last changed, by the clock of their file system
    * @param isNewestFirst whether a source reads files that came last before others
    */
   final case class Run(
       before: Option[Trigger] = None,
-      limits: Map[String, ReadLimit] = Map.empty,
+      limits: Map[String, Limited] = Map.empty,
       intervalMs: Option[Long] = None,
       files: Int = 0,
+      filesOfIceberg: Map[String, Long] = Map.empty,
       cameMs: Option[Long] = None,
       isNewestFirst: Boolean = false
   )

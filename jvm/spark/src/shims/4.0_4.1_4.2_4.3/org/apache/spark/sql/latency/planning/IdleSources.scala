@@ -33,7 +33,7 @@ private[planning] final class IdleSources(watermarks: Seq[EventTimeWatermark], t
   /** A self-join has the same watermark twice. */
   private val sources: Map[UUID, Seq[SparkDataStream]] =
     watermarks.groupMap(_.nodeId)(StreamingQuerySources.relationsIn(_)).map { case (id, relations) =>
-      id -> relations.flatten.map { case (stream, _) => stream }
+      id -> relations.flatten.map(_.stream)
     }
 
   /** For the last batches: who asks does so on another thread, and later. */
