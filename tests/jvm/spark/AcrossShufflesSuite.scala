@@ -154,6 +154,30 @@ class AcrossShufflesSuite extends StreamingTest with Sampled {
         assert(atEnd(name) === Some((4, Some(10), Some(500))))
       }
 
+    for (isShuffled <- Seq(true, false))
+      test(s"to the end it comes through what the sink itself asks for, shuffled being $isShuffled, $how") {
+        def written(name: String, settings: (String, String)*): Seq[Seq[Int]] =
+          withSettings((settings :+ planned): _*) {
+            val input = stream
+            val query = watermarked(input).select(explode(array(lit(7), lit(8))).as("one"))
+              .writeStream.format(classOf[DealtTable].getName).option("shuffled", isShuffled)
+              .option("checkpointLocation", TemporaryFolder(name).toString).queryName(name).start()
+            try {
+              input.addData(ago(10, 500))
+              processAll(query)
+              DealtTable.taken()
+            } finally query.stop()
+          }
+        val (on, off) = (s"dealt_${isShuffled}_$adaptive", s"dealt_off_${isShuffled}_$adaptive")
+        val rows = Seq(7, 7, 8, 8).map(Seq(_))
+        assert(written(on, across: _*).sortBy(_.head) === rows)
+        assert(atEnd(on) === Some((4, Some(10), Some(500))))
+        assert(written(off, auto: _*).sortBy(_.head) === rows)
+        // Within a stage it comes along unasked.
+        assert(atEnd(off) === (if (isShuffled) None else Some((4, Some(10), Some(500)))))
+        assert(notesOf(off).exists(_.contains(s"$setting=true takes it there")) === isShuffled)
+      }
+
     test(s"it costs a shuffle 8 bytes a row, and without the setting nothing, $how") {
       def bytes(name: String, settings: (String, String)*): Seq[Long] = withSettings(settings: _*) {
         val plan =

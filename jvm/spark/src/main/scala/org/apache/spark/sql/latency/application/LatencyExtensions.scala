@@ -13,6 +13,7 @@ import org.apache.spark.sql.latency.marking.IngestionTime
 import org.apache.spark.sql.latency.marking.LatencyHint
 import org.apache.spark.sql.latency.marking.NodeIds
 import org.apache.spark.sql.latency.planning.AcrossShuffles
+import org.apache.spark.sql.latency.planning.AcrossSinkShuffles
 import org.apache.spark.sql.latency.planning.AutomaticNodes
 import org.apache.spark.sql.latency.planning.IngestionStampStrategy
 import org.apache.spark.sql.latency.planning.IngestionStamps
@@ -58,6 +59,9 @@ final class LatencyExtensions extends SparkSessionExtensionsProvider {
     extensions.injectOptimizerRule(_ => IngestionStamps)
     extensions.injectPreCBORule(session =>
       AcrossShuffles(session.asInstanceOf[SparkSession], LatencyApplication)
+    )
+    extensions.injectPlannerStrategy(session =>
+      AcrossSinkShuffles(AcrossShuffles(session.asInstanceOf[SparkSession], LatencyApplication))
     )
     extensions.injectPlannerStrategy(_ => LatencyMarkStrategy(LatencyApplication))
     extensions.injectPlannerStrategy(_ => IngestionStampStrategy)

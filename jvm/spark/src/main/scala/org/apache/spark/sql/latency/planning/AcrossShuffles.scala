@@ -18,6 +18,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.catalyst.plans.logical.RebalancePartitions
 import org.apache.spark.sql.catalyst.plans.logical.RepartitionOperation
+import org.apache.spark.sql.catalyst.plans.logical.Sort
 import org.apache.spark.sql.catalyst.plans.logical.UnaryNode
 import org.apache.spark.sql.catalyst.plans.logical.Union
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -146,6 +147,7 @@ private[latency] object AcrossShuffles {
     case _: Project | _: Filter | _: Generate | _: EventTimeWatermark | _: RepartitionOperation |
         _: RebalancePartitions | _: CollectMetrics | _: LatencyMark | _: KeptTimestamps =>
       plan.children.headOption
+    case sort: Sort if !sort.global => Some(sort.child)
     case Join(left, right, how, _, _) if left.isStreaming != right.isStreaming =>
       how match {
         case _: InnerLike => Some(if (left.isStreaming) left else right)

@@ -12,6 +12,7 @@ import org.apache.spark.sql.execution.CollectMetricsExec
 import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.GenerateExec
 import org.apache.spark.sql.execution.ProjectExec
+import org.apache.spark.sql.execution.SortExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.UnionExec
 import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec
@@ -75,6 +76,7 @@ private final class CarriedTimestamp(timestamps: TimestampLineage) {
     case _: ProjectExec | _: FilterExec | _: GenerateExec | _: EventTimeWatermarkExec | _: ArrowEvalPythonExec |
         _: BatchEvalPythonExec | _: CoalesceExec | _: CollectMetricsExec =>
       Some(plan.children.head)
+    case sort: SortExec if !sort.global => Some(sort.child)
     case join: BroadcastHashJoinExec
         if join.joinType == Inner || join.joinType == LeftOuter || join.joinType == RightOuter =>
       Some(if (join.buildSide == BuildRight) join.left else join.right)
