@@ -13,11 +13,14 @@ object E2e {
   /** A Spark 3.5 for Scala 2.13, which pip does not bring; without its shells. */
   private val Spark35 = config("spark35").hide
 
+  /** Iceberg for the newest Spark that it has a jar for: one that holds all. */
+  private val Iceberg = config("iceberg").hide
+
   private val classpaths = taskKey[Seq[File]]("writes the class paths that the end-to-end suite reads")
 
   val settings: Seq[Setting[_]] = Seq(
     publish / skip := true,
-    ivyConfigurations ++= Seq(Connector, Agents, Spark35),
+    ivyConfigurations ++= Seq(Connector, Agents, Spark35, Iceberg),
     libraryDependencies ++= Seq(
       "org.apache.kafka" %% "kafka" % "4.3.0",
       "org.apache.kafka" % "kafka-tools" % "4.3.0",
@@ -28,14 +31,16 @@ object E2e {
       "org.apache.commons" % "commons-pool2" % "2.13.1" % Connector intransitive (),
       "io.prometheus.jmx" % "jmx_prometheus_javaagent" % "1.0.1" % Agents intransitive (),
       "io.opentelemetry.javaagent" % "opentelemetry-javaagent" % "2.33.1" % Agents intransitive (),
-      "org.apache.spark" %% "spark-sql" % "3.5.9" % Spark35
+      "org.apache.spark" %% "spark-sql" % "3.5.9" % Spark35,
+      "org.apache.iceberg" % "iceberg-spark-runtime-4.1_2.13" % "1.12.0" % Iceberg intransitive ()
     ),
     Compile / scalaSource := baseDirectory.value / "jvm",
     classpaths := Seq(
       listed(target.value / "programs.txt", (Runtime / fullClasspath).value.files),
       listed(target.value / "connector.txt", update.value.select(configurationFilter(Connector.name))),
       listed(target.value / "agents.txt", update.value.select(configurationFilter(Agents.name))),
-      listed(target.value / "spark35.txt", update.value.select(configurationFilter(Spark35.name)))
+      listed(target.value / "spark35.txt", update.value.select(configurationFilter(Spark35.name))),
+      listed(target.value / "iceberg.txt", update.value.select(configurationFilter(Iceberg.name)))
     )
   )
 
