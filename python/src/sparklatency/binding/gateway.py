@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 PLUGIN = "io.sparklatency.LatencyPlugin"
 _DISABLE_HINTS = "spark.sql.optimizer.disableHints"
+_NO_QUESTIONS = "ATTEMPT_ANALYSIS_IN_PIPELINE_QUERY_FUNCTION"
+"""Spark's word for a question within a function that defines a flow of a declarative pipeline."""
 
 _HOW_TO_START = f"""\
   from Python:       spark = configure(SparkSession.builder).getOrCreate()
@@ -96,19 +98,24 @@ def refuse_old_connect(df: object) -> None:
 def hinted(df: DataFrame, hint: str, *parameters: Any) -> DataFrame:
     """Gives a Spark Connect client's ``df`` a hint of ours, and has the server analyse it at once.
 
+    In a function that defines a flow of a declarative pipeline it is analysed later, with the pipeline.
+
     Raises:
         pyspark.errors.IllegalArgumentException: what the server finds wrong with the parameters.
         SparkLatencyError: the server has no sparklatency, or another version of it; or it drops the hints of
             this session.
     """
     session = df.sparkSession
-    check_connect_server(session)
+    is_checked = check_connect_server(session)
     if session.conf.get(_DISABLE_HINTS, "false") == "true":
         raise SparkLatencyError(
             f"{_DISABLE_HINTS} is true in this session. Under Spark Connect marks and system-time watermarks "
             "are hints, and the server would drop them. Allow hints first: "
             f'spark.conf.set("{_DISABLE_HINTS}", False).'
         )
+    if not is_checked:
+        # Of a hint that a server does not know it says nothing, of a function it does.
+        return df.where("e2e_latency_version() IS NOT NULL").hint(hint, *parameters)
     analysed = df.hint(hint, *parameters)
     # A question that only an analysed plan answers, so that a mistake shows here, not at the first action.
     # (The schema would not do: the client takes it over from the DataFrame below a hint.)
@@ -116,13 +123,25 @@ def hinted(df: DataFrame, hint: str, *parameters: Any) -> DataFrame:
     return analysed
 
 
-def check_connect_server(session: SparkSession) -> None:
+def check_connect_server(session: SparkSession) -> bool:
     """Makes sure that a Spark Connect server knows our hints; one that does not drops them in silence.
+
+    Returns:
+        False if that cannot be told now: a function that defines a flow of a declarative pipeline may not ask
+        the server.
 
     Raises:
         SparkLatencyError: the server has no sparklatency, or another version of it.
     """
-    if not session.catalog.functionExists("e2e_latency_version"):
+    from pyspark.errors import PySparkException
+
+    try:
+        is_there = session.catalog.functionExists("e2e_latency_version")
+    except PySparkException as refused:
+        if refused.getCondition() != _NO_QUESTIONS:
+            raise
+        return False
+    if not is_there:
         raise SparkLatencyError(
             "The Spark Connect server does not have sparklatency. A client cannot bring it. "
             f'Start the server with --jars "$(sparklatency jar --spark {spark_line(session.version)})" '
@@ -131,6 +150,7 @@ def check_connect_server(session: SparkSession) -> None:
     [[version]] = session.sql("SELECT e2e_latency_version()").collect()
     if version != __version__:
         raise SparkLatencyError(_other_version(version))
+    return True
 
 
 def _check_fit(api: Any, spark_version: str) -> None:

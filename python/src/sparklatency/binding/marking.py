@@ -67,13 +67,13 @@ def _by_function(df: DataFrame, column: str) -> DataFrame:
     from pyspark.sql.connect.functions import expr
 
     session = df.sparkSession
-    check_connect_server(session)
+    is_checked = check_connect_server(session)
     if not column.strip():
         raise IllegalArgumentException(
             "the column of an ingestion timestamp needs a name; the usual one is 'ingestion_time'"
         )
     exact = session.conf.get("spark.sql.caseSensitive", "false") == "true"
-    for taken in df.columns:
+    for taken in df.columns if is_checked else ():
         if column == taken or (not exact and column.lower() == taken.lower()):
             raise IllegalArgumentException(
                 f"there is a column '{words.name(taken)}' already; give the ingestion timestamp another name"
