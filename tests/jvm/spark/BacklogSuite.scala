@@ -2,12 +2,9 @@ package io.sparklatency.spark
 
 import java.nio.file.Files
 import java.sql.Timestamp
-import java.util.concurrent.CompletableFuture
 import java.util.concurrent.LinkedBlockingQueue
-import java.util.concurrent.TimeUnit
 
 import scala.jdk.CollectionConverters._
-import scala.util.Try
 
 import com.fasterxml.jackson.databind.JsonNode
 import io.sparklatency.answer.Parts
@@ -175,19 +172,19 @@ class BacklogSuite extends StreamingTest with Patient {
     }
   }
 
-  test("figures can be read while a source is asked for its limit") {
-    val read = new LinkedBlockingQueue[Boolean]
-    HesitantSource.asked = () =>
-      if (Thread.currentThread.getName.endsWith("sparklatency")) {
-        val figures = CompletableFuture.supplyAsync(() => PythonApi.latencyJson(spark, "asked"))
-        read.put(Try(figures.get(20, TimeUnit.SECONDS)).isSuccess)
-      }
+  test("nobody but the query's own thread asks a source anything, which may answer one question at a time") {
+    val asking = new LinkedBlockingQueue[String]
+    HesitantSource.asked = () => asking.put(Thread.currentThread.getName)
     val events = spark.readStream.format(classOf[HesitantSource].getName).load()
-    (1 to 2).foreach(_ => HesitantSource.add())
     val query = start(events.withE2ELatency("source", "value"), "asked")
     try {
-      processAll(query)
-      assert(read.poll(60, TimeUnit.SECONDS))
+      for (_ <- 1 to 2) {
+        (1 to 2).foreach(_ => HesitantSource.add())
+        processAll(query)
+      }
+      assert(latencyOf("asked").get("queries").get(0).get("batches").asInt === 2)
+      val own = s"stream execution thread for asked [id = ${query.id}, runId = ${query.runId}]"
+      assert(asking.asScala.toSet === Set(own))
     } finally {
       HesitantSource.asked = () => ()
       query.stop()

@@ -27,7 +27,7 @@ object HesitantSource {
   /** How often Spark has asked for more. */
   val looks = new AtomicInteger
 
-  /** Called when somebody asks for its limit. */
+  /** Called when somebody asks it for its limit, or how far it goes. */
   @volatile var asked: () => Unit = () => ()
 
   /** Adds one of now. */
@@ -43,6 +43,7 @@ object HesitantSource {
     override def initialOffset(): Offset = So(0)
     override def latestOffset(): Offset = throw new UnsupportedOperationException
     override def latestOffset(start: Offset, limit: ReadLimit): Offset = {
+      asked()
       looks.incrementAndGet()
       val all = millis.size
       if (all - deserializeOffset(start.json).many < 2) start else So(all)

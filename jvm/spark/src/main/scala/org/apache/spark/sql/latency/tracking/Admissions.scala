@@ -12,7 +12,6 @@ import org.apache.spark.sql.connector.read.streaming.ReadLimit
 import org.apache.spark.sql.connector.read.streaming.ReadMaxFiles
 import org.apache.spark.sql.connector.read.streaming.ReadMaxRows
 import org.apache.spark.sql.connector.read.streaming.ReadMinRows
-import org.apache.spark.sql.connector.read.streaming.SupportsAdmissionControl
 import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.datasources.FileIndex
@@ -20,6 +19,7 @@ import org.apache.spark.sql.execution.datasources.PartitioningAwareFileIndex
 import org.apache.spark.sql.execution.datasources.v2.MicroBatchScanExec
 import org.apache.spark.sql.execution.streaming.ProcessingTimeTrigger
 import org.apache.spark.sql.latency.compat.IncrementalExecution
+import org.apache.spark.sql.latency.compat.ReadLimits
 import org.apache.spark.sql.latency.compat.ReadMaxBytes
 import org.apache.spark.sql.latency.compat.StreamExecution
 import org.apache.spark.sql.latency.compat.isOfStream
@@ -94,11 +94,12 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
     case other => FilesRead(other.inputFiles.length, None)
   }
 
-  private def limitsOf(query: StreamExecution): Map[String, Limited] =
-    StreamingQuerySources.relationsIn(query.logicalPlan).map(read => read.stream -> read.name).collect {
-      case (source: SupportsAdmissionControl, name) =>
-        source.toString -> Limited(source.getDefaultReadLimit, RecordSource.isIceberg(name))
-    }.toMap
+  private def limitsOf(query: StreamExecution): Map[String, Limited] = {
+    val names = StreamingQuerySources.relationsIn(query.logicalPlan).map(read => read.stream -> read.name).toMap
+    ReadLimits.of(query).map { case (source, limit) =>
+      source.toString -> Limited(limit, names.get(source).exists(RecordSource.isIceberg))
+    }
+  }
 
   def forget(run: String): Unit = { runs.remove(run); () }
 

@@ -1,0 +1,95 @@
+"""Streams that a reader in Python reads: it answers the query's own thread, and nobody else."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pyspark import cloudpickle
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadMaxRows
+
+from sparklatency import latency
+from support import NOW, eventually
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import DataFrame, SparkSession
+
+# Python's workers cannot import this module.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]
+
+pytestmark = pytest.mark.usefixtures("running")
+
+RECORDS = 12
+LIMIT = 3
+
+
+class Countdown(DataSourceStreamReader):
+    """Records that are 12 to 1 seconds old, three of them in each batch."""
+
+    def __init__(self, asked: str) -> None:
+        self.asked = Path(asked)
+
+    def initialOffset(self) -> dict[str, int]:  # noqa: N802  Spark's name
+        return {"read": 0}
+
+    def getDefaultReadLimit(self) -> ReadMaxRows:  # noqa: N802
+        with self.asked.open("a") as file:
+            file.write("asked\n")
+        return ReadMaxRows(LIMIT)
+
+    def latestOffset(self, start: dict[str, int], limit: ReadMaxRows) -> dict[str, int]:  # type: ignore[override]  # noqa: N802
+        return {"read": min(start["read"] + limit.max_rows, RECORDS)}
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:
+        return [InputPartition((start["read"], end["read"]))]
+
+    def read(self, partition: InputPartition) -> Iterator[tuple[int, datetime]]:
+        for value in range(*partition.value):
+            yield value, datetime.fromtimestamp(NOW / 1000 - (RECORDS - value), UTC)
+
+
+class Countdowns(DataSource):
+    @classmethod
+    def name(cls) -> str:
+        return "countdown"
+
+    def schema(self) -> str:
+        return "value LONG, ts TIMESTAMP"
+
+    def streamReader(self, schema: Any) -> Countdown:  # noqa: N802, ARG002
+        return Countdown(self.options["asked"])
+
+
+def countdown(spark: SparkSession, asked: Path) -> DataFrame:
+    spark.dataSource.register(Countdowns)
+    return spark.readStream.format("countdown").option("asked", str(asked)).load()
+
+
+@pytest.fixture
+def automatic(spark: SparkSession) -> Iterator[None]:
+    spark.conf.set("spark.sparklatency.auto", "source")
+    yield
+    spark.conf.unset("spark.sparklatency.auto")
+
+
+@pytest.mark.usefixtures("automatic", "clock")
+def test_a_reader_is_asked_for_its_limit_once_however_many_batches_it_has(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    asked = tmp_path / "asked"
+    stream = countdown(spark, asked)
+    writer = stream.withWatermark("ts", "1 second").writeStream.format("memory").queryName("countdown")
+    query = writer.start()
+    query.processAllAvailable()
+    assert sorted(row.value for row in spark.table("countdown").collect()) == list(range(RECORDS))
+    batches = RECORDS // LIMIT
+    eventually(lambda: True if len(latency(query).history().batches) == batches else None)
+    assert asked.read_text().splitlines() == ["asked"]
+    [source] = latency(query).nodes
+    assert (source.records, source.min, source.max) == (RECORDS, 1_000, RECORDS * 1_000)
