@@ -92,4 +92,5 @@ def test_a_reader_is_asked_for_its_limit_once_however_many_batches_it_has(
     eventually(lambda: True if len(latency(query).history().batches) == batches else None)
     assert asked.read_text().splitlines() == ["asked"]
     [source] = latency(query).nodes
+    assert source.node == "source-0-python"
     assert (source.records, source.min, source.max) == (RECORDS, 1_000, RECORDS * 1_000)

@@ -190,4 +190,16 @@ class BacklogSuite extends StreamingTest with Patient {
       query.stop()
     }
   }
+
+  test("a source is called after what it reads, and not after what else it can do") {
+    val read = spark.readStream.format(classOf[HesitantSource].getName).load()
+    withSettings("spark.sparklatency.auto" -> "source") {
+      val query = start(read.withWatermark("value", "1 second"), "called")
+      try {
+        (1 to 2).foreach(_ => HesitantSource.add())
+        processAll(query)
+        assert(nodesOf("called") === Seq("source-0-hesitant"))
+      } finally query.stop()
+    }
+  }
 }

@@ -15,7 +15,7 @@ import org.apache.spark.sql.types.TimestampType
 
 /** A stream of timestamps that waits until there are two more, as Kafka's does with `minOffsetsPerTrigger`. */
 class HesitantSource extends StreamedSource("timestamps", HesitantSource.schema) {
-  override protected def stream(): MicroBatchStream = new HesitantSource.Hesitant
+  override protected def stream(): MicroBatchStream = new HesitantSource.HesitantStreamWithLimit
 }
 
 object HesitantSource {
@@ -35,7 +35,7 @@ object HesitantSource {
 
   private final case class Slice(micros: Seq[Long]) extends InputPartition
 
-  private final class Hesitant extends MicroBatchStream with SupportsAdmissionControl {
+  private final class HesitantStreamWithLimit extends MicroBatchStream with SupportsAdmissionControl {
     override def getDefaultReadLimit: ReadLimit = {
       asked()
       ReadLimit.compositeLimit(Array(ReadLimit.minRows(2, 3600000), ReadLimit.maxRows(1000)))

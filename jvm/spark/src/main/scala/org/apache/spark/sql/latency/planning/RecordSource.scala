@@ -16,7 +16,7 @@ private[latency] object RecordSource {
   private val Kafka = """Kafka\w*(?:\[|\(strategy=)(?:\w+\[)?([^\[\]]*)\]*""".r.unanchored
   private val Files = """FileStreamSource\[(?:.*/)?([^/\]]+)/*\]""".r
   private val Iceberg = """^Iceberg\w*Scan\(table=(?:[^,]*/)?([^,/]+)""".r.unanchored
-  private val Plumbing = "(MicroBatch|Continuous)?(Stream|Source|Relation|Scan)(V2)?$|\\$"
+  private val Plumbing = "(MicroBatch|Continuous)?(Stream|Source|Relation|Scan)(V2|With\\w+)?$|\\$"
 
   /** `kafka[orders]`, `rate`, `file[events]`, …: sources have no names, so this reads their description. */
   def name(described: AnyRef): String = described.toString match {
