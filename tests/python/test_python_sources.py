@@ -12,7 +12,7 @@ from pyspark import cloudpickle
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadMaxRows
 
-from sparklatency import latency
+from sparklatency import latency, with_e2e_latency
 from support import NOW, eventually
 
 if TYPE_CHECKING:
@@ -45,6 +45,9 @@ class Countdown(DataSourceStreamReader):
 
     def latestOffset(self, start: dict[str, int], limit: ReadMaxRows) -> dict[str, int]:  # type: ignore[override]  # noqa: N802
         return {"read": min(start["read"] + limit.max_rows, RECORDS)}
+
+    def reportLatestOffset(self) -> dict[str, int]:  # noqa: N802
+        return {"read": RECORDS}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:
         return [InputPartition((start["read"], end["read"]))]
@@ -94,3 +97,12 @@ def test_a_reader_is_asked_for_its_limit_once_however_many_batches_it_has(
     [source] = latency(query).nodes
     assert source.node == "source-0-python"
     assert (source.records, source.min, source.max) == (RECORDS, 1_000, RECORDS * 1_000)
+
+
+def test_the_limit_of_a_reader_is_named_that_left_records_behind(spark: SparkSession, tmp_path: Path) -> None:
+    """By the clock on the wall, as Spark's progress is. Records are as old as that makes them."""
+    read = with_e2e_latency(countdown(spark, tmp_path / "asked"), "read", "ts")
+    query = read.writeStream.format("noop").queryName("limited").start()
+    query.processAllAvailable()
+    eventually(lambda: latency(query).history().batches[RECORDS // LIMIT - 1 :] or None)
+    assert "ReadMaxRows has left some behind since its first batch" in latency(query).headline.text

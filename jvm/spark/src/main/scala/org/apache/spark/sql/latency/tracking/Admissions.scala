@@ -19,6 +19,7 @@ import org.apache.spark.sql.execution.datasources.PartitioningAwareFileIndex
 import org.apache.spark.sql.execution.datasources.v2.MicroBatchScanExec
 import org.apache.spark.sql.execution.streaming.ProcessingTimeTrigger
 import org.apache.spark.sql.latency.compat.IncrementalExecution
+import org.apache.spark.sql.latency.compat.PythonReadLimit
 import org.apache.spark.sql.latency.compat.ReadLimits
 import org.apache.spark.sql.latency.compat.ReadMaxBytes
 import org.apache.spark.sql.latency.compat.StreamExecution
@@ -133,6 +134,7 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
     case bytes: ReadMaxBytes if isBehind && bytes.maxBytes < Long.MaxValue => Some("maxBytesPerTrigger")
     // Files do not tell how many are left: a batch that takes as many as it may is taken for one that leaves some.
     case most: ReadMaxFiles if isBehind || files >= most.maxFiles => Some("maxFilesPerTrigger")
+    case PythonReadLimit(name) if isBehind && name.startsWith("ReadMax") => Some(name)
     case several: CompositeReadLimit =>
       several.getReadLimits.toSeq.flatMap(nameOf(_, isBehind, files)).headOption
     case _ => None
