@@ -14,6 +14,7 @@ import io.sparklatency.figures.NodeKey
 import io.sparklatency.figures.TaskPlace
 import io.sparklatency.recording.LatencyRecorder
 import io.sparklatency.recording.LatencySummary
+import io.sparklatency.spark.Logged
 import io.sparklatency.spark.SparkTest
 import org.apache.spark.TaskContext
 import org.apache.spark.TaskContextImpl
@@ -79,11 +80,25 @@ class LatencyAccumulatorSuite extends SparkTest with Eventually {
     reading.get(60, TimeUnit.SECONDS)
   }
 
+  test("a class that is missing as a task ends does not fail it, and what it has recorded stands") {
+    var brought = Option.empty[LatencyAccumulator]
+    val logged = Logged.during {
+      inTask(new Properties, new TaskMetrics, Unshown) { figures =>
+        figures.open(partition = 0).record(Start * 1000)
+        brought = Some(figures)
+      }
+    }
+    assert(logged.count(_.contains("latencies of node 'sink' in task 0 are lost")) === 1)
+    assert(brought.get.value(0).summary.records === 1)
+  }
+
   /** As an executor does it: the accumulator comes with the task. */
-  private def inTask(properties: Properties, metrics: TaskMetrics)(run: LatencyAccumulator => Unit): Unit = {
+  private def inTask(properties: Properties, metrics: TaskMetrics, shown: TaskFigures = Published)(
+      run: LatencyAccumulator => Unit
+  ): Unit = {
     assert(spark.sparkContext.applicationId.nonEmpty) // a task's context asks for its settings
     val owner = MarkOwner(NodeKey("orders", "sink"), None, None)
-    val figures = new LatencyAccumulator(owner, publishMs = 60000, figures = Published, readEveryRow = true)
+    val figures = new LatencyAccumulator(owner, publishMs = 60000, figures = shown, readEveryRow = true)
     figures.metadata = AccumulatorMetadata(AccumulatorContext.newId(), None, countFailedValues = false)
     AccumulatorContext.register(figures)
     val bytes = new ByteArrayOutputStream
@@ -112,4 +127,15 @@ object Published extends TaskFigures {
       summary: LatencySummary
   ): Unit =
     records += summary.records
+}
+
+/** Finds a class missing, as where the jar is another Spark line's. */
+object Unshown extends TaskFigures {
+  override def add(
+      owner: MarkOwner,
+      planning: Long,
+      task: Option[TaskPlace],
+      summary: LatencySummary
+  ): Unit =
+    throw new NoClassDefFoundError("org/apache/spark/Moved")
 }

@@ -96,6 +96,21 @@ class LatencyTabAccessSuite extends LatencyTabTest with Patient {
     }
   }
 
+  test("a page for which a class is missing says so") {
+    UiFaults.withoutClass { port =>
+      for (path <- Seq("/latency/", "/latency/query/?id=any")) {
+        val (status, page) = getAt(port, path)
+        assert(status === 200 && page.contains("This page could not be made"), path)
+        assert(page.contains("org/apache/spark/Moved"), path)
+      }
+    }
+  }
+
+  test("a History Server for which a class is missing shows the application without the tab, and says so") {
+    val logged = Logged.during(assert(!UiFaults.hasTabWithoutClass))
+    assert(logged.exists(_.contains("The tab Latency is not shown")))
+  }
+
   test("an application whose UI takes no tab goes on, and says so") {
     assert(Logged.during(UiFaults.attachToNothing()).exists(_.contains("The tab Latency is not shown")))
   }

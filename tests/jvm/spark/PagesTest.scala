@@ -12,8 +12,10 @@ import scala.xml.XML
 trait PagesTest extends StreamingTest {
   protected val http = HttpClient.newHttpClient
 
-  protected def get(path: String, headers: (String, String)*): (Int, String) = {
-    val port = URI.create(spark.sparkContext.uiWebUrl.get).getPort
+  protected def get(path: String, headers: (String, String)*): (Int, String) =
+    getAt(URI.create(spark.sparkContext.uiWebUrl.get).getPort, path, headers: _*)
+
+  protected def getAt(port: Int, path: String, headers: (String, String)*): (Int, String) = {
     val request = headers.foldLeft(HttpRequest.newBuilder(URI.create(s"http://127.0.0.1:$port$path"))) {
       case (request, (name, value)) => request.header(name, value)
     }

@@ -1,16 +1,25 @@
 package org.apache.spark.sql.latency
 
 import java.sql.Timestamp
+import java.util.UUID
 
 import io.sparklatency.spark.Logged
 import io.sparklatency.spark.StreamingTest
 import io.sparklatency.spark.syntax._
 import org.apache.spark.SparkContext
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.functions._
+import org.apache.spark.sql.latency.application.LatencyApplication
+import org.apache.spark.sql.latency.planning.AcrossShuffles
 import org.apache.spark.sql.latency.planning.AutomaticNodes
 import org.apache.spark.sql.latency.planning.LatencyMarkStrategy
 import org.apache.spark.sql.latency.planning.MarkedApplication
+import org.apache.spark.sql.latency.planning.TerminalNodes
 import org.apache.spark.sql.latency.planning.UnrecordedMarks
+import org.apache.spark.sql.latency.planning.UnrepeatableStamps
 import org.apache.spark.sql.latency.tracking.PlannedPath
 
 /** A class that is missing, as where the jar is another Spark line's, does not fail the queries of the session. */
@@ -65,4 +74,42 @@ class PlanningFailureSuite extends StreamingTest {
       assert(log.filter(_.contains("Moved")) === Seq(s"not marked automatically: $missing"))
     }
   }
+
+  test("a plan that nobody can walk passes each of our rules as it is") {
+    withSettings(everything: _*) {
+      val rules = Seq(
+        AutomaticNodes(spark, LatencyApplication),
+        TerminalNodes(spark),
+        PlannedPath(spark, LatencyApplication),
+        UnrepeatableStamps(spark)
+      )
+      for (rule <- rules) {
+        val plan = Unwalkable()
+        assert(rule.preColumnarTransitions(plan) eq plan, rule)
+      }
+    }
+  }
+
+  test("a timestamp that would come through a shuffle stays where it is") {
+    val plan = watermarked(stream).repartition(2).select(lit(1)).queryExecution.analyzed
+    val query = "sql.streaming.queryId"
+    withSettings(
+      "spark.sparklatency.auto" -> "terminal",
+      "spark.sparklatency.auto.acrossShuffles" -> "true"
+    ) {
+      spark.sparkContext.setLocalProperty(query, UUID.randomUUID.toString)
+      try {
+        val rule = AcrossShuffles(spark, Broken)
+        assert(rule(plan) eq plan)
+      } finally spark.sparkContext.setLocalProperty(query, null)
+    }
+  }
+}
+
+/** An operator that finds a class missing when it is asked what is below. */
+private final case class Unwalkable() extends SparkPlan {
+  override def children: Seq[SparkPlan] = throw new NoClassDefFoundError("org/apache/spark/Moved")
+  override def output: Seq[Attribute] = Nil
+  override protected def doExecute(): RDD[InternalRow] = throw new UnsupportedOperationException
+  override protected def withNewChildrenInternal(children: IndexedSeq[SparkPlan]): SparkPlan = this
 }
