@@ -2,12 +2,15 @@ package io.sparklatency.spark
 
 import java.sql.Timestamp
 import java.util.concurrent.CountDownLatch
+import java.util.concurrent.LinkedBlockingQueue
 
 import scala.concurrent.Await
 import scala.concurrent.Promise
 import scala.concurrent.duration._
+import scala.jdk.CollectionConverters._
 import scala.util.Try
 
+import com.fasterxml.jackson.databind.ObjectMapper
 import io.sparklatency.spark.Lines.ClassicSession
 import io.sparklatency.spark.Lines.MemoryStream
 import io.sparklatency.spark.syntax._
@@ -16,6 +19,10 @@ import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.ListenerBus
 import org.apache.spark.sql.latency.Sessions
 import org.apache.spark.sql.latency.TemporaryFolder
+import org.apache.spark.sql.streaming.StreamingQueryListener
+import org.apache.spark.sql.streaming.StreamingQueryListener.QueryProgressEvent
+import org.apache.spark.sql.streaming.StreamingQueryListener.QueryStartedEvent
+import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
 
 class StreamingSuite extends StreamingTest {
 
@@ -279,5 +286,34 @@ class StreamingSuite extends StreamingTest {
       processAll(query)
       assert(nodesOf("ordered") === Seq("source", "b", "a"))
     } finally query.stop()
+  }
+
+  test("a listener of the user's finds the batch that it is told of, and does not wait for itself") {
+    val found = new LinkedBlockingQueue[(Long, Long)] // how many records, and how long it took
+    val listener = new StreamingQueryListener {
+      override def onQueryProgress(event: QueryProgressEvent): Unit = {
+        val began = System.nanoTime()
+        val told = new ObjectMapper().readTree(PythonApi.latencyJson(spark, event.progress.name))
+        val records = told.get("queries").get(0).get("nodes").get(0).get("records").asLong
+        found.put(records -> (System.nanoTime() - began) / 1000000)
+      }
+      override def onQueryStarted(event: QueryStartedEvent): Unit = ()
+      override def onQueryTerminated(event: QueryTerminatedEvent): Unit = ()
+    }
+    val input = stream
+    val query = start(marked(input), "listened")
+    spark.streams.addListener(listener)
+    try
+      for (batch <- 1 to 3) {
+        input.addData(ago(5))
+        processAll(query)
+        assert(found.peek() != null)
+        assert(found.asScala.map(_._1).max === batch)
+      }
+    finally {
+      spark.streams.removeListener(listener)
+      query.stop()
+    }
+    assert(found.asScala.map(_._2).min < 900, "the most that is waited is a second")
   }
 }

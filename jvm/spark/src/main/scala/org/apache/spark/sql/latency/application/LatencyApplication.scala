@@ -1,6 +1,7 @@
 package org.apache.spark.sql.latency.application
 
-import java.util.concurrent.TimeoutException
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.TimeUnit
 
 import io.sparklatency.answer.LeftOut
 import io.sparklatency.answer.Note
@@ -13,6 +14,7 @@ import io.sparklatency.time.WallClock
 import org.apache.spark.SparkContext
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerApplicationEnd
+import org.apache.spark.scheduler.SparkListenerEvent
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.latency.SparkListenerLatencyBatch
 import org.apache.spark.sql.latency.SparkListenerLatencyNote
@@ -110,13 +112,18 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
     )
 
   /**
-   * The same with all executions that have ended. Their events arrive in a queue, so this waits for the queue, at most one
-   * second. Called in the user's thread or in one that analyzes a statement, never in a listener's: that would wait for
-   * itself.
+   * The same with all executions that have ended. Their events arrive in a queue of ours, so this waits for what is in it, at most one
+   * second. Called in the user's thread, in one that analyzes a statement, or in that of a listener of the user's: other queues are
+   * not waited for.
    */
   def settledStore(): LatencyStore = {
-    try context.listenerBus.waitUntilEmpty(1000)
-    catch { case _: TimeoutException => }
+    val until = System.nanoTime() + TimeUnit.SECONDS.toNanos(1)
+    // What a listener of ours makes of an event it posts, behind the others.
+    (1 to 2).foreach { _ =>
+      val last = new LatencyApplication.LastSoFar
+      context.listenerBus.post(last)
+      last.passed.await(until - System.nanoTime(), TimeUnit.NANOSECONDS)
+    }
     store
   }
 
@@ -137,10 +144,15 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
     if (told.add(run, note)) context.listenerBus.post(SparkListenerLatencyNote(run, note))
 
   /**
-   * Takes all of ours away when the application ends, in the thread of our queue: gauges, MBeans, and the reference to the
+   * The last listener of our queue. Takes all of ours away when the application ends, in the thread of our queue: gauges, MBeans, and the reference to the
    * context. What is shown cannot outlive it in this process.
    */
   private final class EndListener extends SparkListener {
+    override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
+      case last: LatencyApplication.LastSoFar => last.passed.countDown()
+      case _ =>
+    }
+
     override def onApplicationEnd(end: SparkListenerApplicationEnd): Unit = {
       LatencyApplication.release(context)
       runs.close()
@@ -155,6 +167,12 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
  */
 object LatencyApplication extends MarkedApplication.Finder {
   private[latency] val Queue = "sparklatency"
+
+  /** Goes through the queue behind all that was posted before it, and not into the event log. */
+  private final class LastSoFar extends SparkListenerEvent {
+    val passed = new CountDownLatch(1)
+    override protected[spark] def logEvent: Boolean = false
+  }
 
   private var current: Option[(SparkContext, LatencyApplication)] = None
 
