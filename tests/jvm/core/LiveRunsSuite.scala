@@ -101,18 +101,17 @@ class LiveRunsSuite extends AnyFunSuite {
   }
 
   test("of two plannings of a node the one shows that has read most, and all where each will count") {
-    def shown(of: MarkOwner, other: MarkOwner, settings: FiguresSettings = FiguresSettings()): Long = {
-      val all = runs(settings)
+    def shown(of: MarkOwner, other: MarkOwner, intakes: Seq[Int] = Seq(0, 0), maxNodes: Int = 100): Long = {
+      val all = runs(FiguresSettings(maxNodes = maxNodes))
       for ((owner, planning, records) <- Seq((of, 1L, 2), (other, 2L, 3)))
-        all.publish(part(planning, task = planning, records).copy(owner = owner))
+        all.publish(part(planning, task = planning, records).copy(owner = owner, intake = intakes(planning.toInt - 1)))
       all.snapshot().flatMap(_.nodes).flatMap(_.measures.values).map(_.total.records).sum
     }
     assert(shown(owner(), owner()) === 3) // two actions on one batch
     val ofBatchQuery = MarkOwner(NodeKey("__batch__", "sink"), None, None)
     assert(shown(ofBatchQuery, ofBatchQuery) === 5)
-    val takenIn = owner().copy(measure = Measure.Staleness)
-    assert(shown(takenIn, takenIn) === 5) // by both ways into a join
-    assert(shown(owner("one"), owner("two"), FiguresSettings(maxNodes = 0)) === 5)
+    assert(shown(owner(), owner(), intakes = Seq(0, 1)) === 5) // both ways into a join
+    assert(shown(owner("one"), owner("two"), maxNodes = 0) === 5) // as one node
   }
 
   test("the oldest record that is not committed is looked for outside the lock") {

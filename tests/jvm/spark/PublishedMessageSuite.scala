@@ -23,10 +23,10 @@ class PublishedMessageSuite extends AnyFunSuite {
   }
 
   private def part(owner: MarkOwner, endless: Boolean, oldest: Option[Long]) =
-    PublishedPart(owner, ReadingId(7, 8, 9, 10), endless, summary, oldest)
+    PublishedPart(owner, ReadingId(7, 8, 9, 10), endless, summary, oldest, intake = 1)
 
   private def told(part: PublishedPart) =
-    (part.owner, part.reading, part.endless, part.summary.toBytes.toSeq, part.oldestMs)
+    (part.owner, part.reading, part.endless, part.summary.toBytes.toSeq, part.oldestMs, part.intake)
 
   test("what an executor sends is what the driver reads") {
     val streaming = MarkOwner(NodeKey("orders", "sink"), Some("id"), Some("run"), Measure.Staleness)

@@ -51,14 +51,16 @@ final class LiveFigures(clock: Clock, samples: WindowSamples, oneCounts: Boolean
    *
    * @param oldestMs the timestamp of the oldest of these records
    * @param endless  the task belongs to no batch, and outlives its planning
+   * @param intake   by which way it came to the node
    */
   def publish(
       reading: ReadingId,
       part: LatencySummary,
       oldestMs: Option[Long] = None,
-      endless: Boolean = false
+      endless: Boolean = false,
+      intake: Int = 0
   ): Unit = synchronized {
-    val published = running.getOrElse(reading, new Running(endless))
+    val published = running.getOrElse(reading, new Running(endless, intake))
     published.total += part
     published.window.record(part)
     published.oldestMs = (published.oldestMs ++ oldestMs).minOption
@@ -109,7 +111,7 @@ final class LiveFigures(clock: Clock, samples: WindowSamples, oneCounts: Boolean
 
   /**
    * What belongs to no batch, and what does. Of readings of one partition, such as those of two attempts at a task or of two actions on a
-   * batch, one shows, for one will count: that which has read most, as in [[Retries]]. So it is with plannings.
+   * batch, one shows, for one will count: that which has read most, as in [[Retries]]. So it is with plannings of each way to the node.
    */
   private def showing: (Iterable[Running], Iterable[Running]) = {
     val (endless, others) = running.partition { case (_, published) => published.endless }
@@ -117,7 +119,9 @@ final class LiveFigures(clock: Clock, samples: WindowSamples, oneCounts: Boolean
       case (_, published) => published
     }((one, other) => if (other.total.records > one.total.records) other else one)
     val plannings = batches.groupMap { case ((planning, _), _) => planning } { case (_, most) => most }.values
-    val count = if (oneCounts) plannings.maxByOption(_.map(_.total.records).sum).toSeq else plannings
+    val count =
+      if (!oneCounts) plannings
+      else plannings.groupBy(_.head.intake).values.map(_.maxBy(_.map(_.total.records).sum))
     (endless.values, count.flatten)
   }
 
@@ -130,7 +134,7 @@ final class LiveFigures(clock: Clock, samples: WindowSamples, oneCounts: Boolean
     MeasureSnapshot(all, shown, settled, Option.when(batches.nonEmpty)(ended))
   }
 
-  private final class Running(val endless: Boolean) {
+  private final class Running(val endless: Boolean, val intake: Int) {
     val window = new LatencyWindow(samples)
     var total: LatencySummary = LatencySummary.empty
     var oldestMs: Option[Long] = None

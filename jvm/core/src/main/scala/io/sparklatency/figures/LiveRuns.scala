@@ -227,14 +227,12 @@ final class LiveRuns(
     override def hasRoom: Boolean = LiveRuns.this.hasRoom
     override def hasRoomForTask: Boolean = showing.map(_.taskCount).sum < settings.maxNodes
 
-    /** Where records come in, as into a join, each way has a planning that counts; so has each of the nodes that are shown as one. */
-    private def figures(node: String, measure: Measure) = {
-      val isOnePlanned = measure == Measure.E2ELatency && node != RunFigures.Other
-      new LiveFigures(clock, samples, oneCounts = owner.runId.nonEmpty && isOnePlanned)
-    }
+    /** Each of the nodes that are shown as one has a planning that counts, and so has each execution of a batch query. */
+    private def figures(node: String) =
+      new LiveFigures(clock, samples, oneCounts = owner.runId.nonEmpty && node != RunFigures.Other)
 
     override def node(node: String, measure: Measure): LiveFigures = {
-      val figures = this.figures(node, measure)
+      val figures = this.figures(node)
       shown.added(NodeKey(query, node), measure, figures)
       figures
     }
@@ -257,7 +255,7 @@ final class LiveRuns(
       shown.addedWatermark(query, key, () => LiveRuns.this.synchronized(queries.get(query)).flatMap(briefly))
 
     override def task(task: String, node: Option[String]): LiveFigures = {
-      val figures = this.figures(node.getOrElse(RunFigures.Other), Measure.E2ELatency)
+      val figures = this.figures(node.getOrElse(RunFigures.Other))
       shown.addedTask(query, task, node, figures)
       figures
     }

@@ -8,6 +8,7 @@ import io.sparklatency.recording.LatencySummary
  * @param endless  the task belongs to no batch: it runs as long as its query
  * @param oldestMs the timestamp of the oldest of these records
  * @param task     none where it is not known: where tasks are not shown one by one
+ * @param intake   by which way it came to the node: see [[ReadingPlace]]
  */
 final case class PublishedPart(
     owner: MarkOwner,
@@ -15,5 +16,6 @@ final case class PublishedPart(
     endless: Boolean,
     summary: LatencySummary,
     oldestMs: Option[Long],
-    task: Option[TaskPlace] = None
+    task: Option[TaskPlace] = None,
+    intake: Int = 0
 )

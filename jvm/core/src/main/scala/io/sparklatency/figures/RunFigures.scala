@@ -230,7 +230,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     if (isShown(node)) {
       if (!nodes.contains(node)) nodes.inOrder(planned) { nodes.of(node, measure); () }
       (nodes.of(node, measure) +: nodes.ofTask(node, measure, part.task))
-        .foreach(_.publish(part.reading, part.summary, part.oldestMs, part.endless))
+        .foreach(_.publish(part.reading, part.summary, part.oldestMs, part.endless, part.intake))
     }
   }
 

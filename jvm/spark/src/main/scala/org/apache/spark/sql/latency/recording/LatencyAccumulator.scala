@@ -172,7 +172,7 @@ final class LatencyAccumulator private (@transient private var settings: Latency
     val reading = ReadingId(id, task.taskAttemptId(), number, partition)
     val endless = RunningTasks.isEndless(task)
     RunningTasks.publish(
-      PublishedPart(owner, reading, endless, part, oldest, placeIn(task)),
+      PublishedPart(owner, reading, endless, part, oldest, placeIn(task), settings.intake),
       task,
       settings.figures,
       receiver

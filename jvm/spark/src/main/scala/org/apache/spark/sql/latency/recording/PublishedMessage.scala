@@ -32,7 +32,8 @@ private[latency] object PublishedMessage {
     Boolean.box(part.endless),
     part.summary.toBytes,
     part.oldestMs.map(Long.box).orNull,
-    part.task.map(task => Array(task.id.subtopology, task.id.partition, if (task.isLast) 1 else 0)).orNull
+    part.task.map(task => Array(task.id.subtopology, task.id.partition, if (task.isLast) 1 else 0)).orNull,
+    Int.box(part.intake)
   )
 
   def unapply(message: AnyRef): Option[PublishedPart] = message match {
@@ -49,7 +50,8 @@ private[latency] object PublishedMessage {
           endless: java.lang.Boolean,
           summary: Array[Byte],
           oldestMs,
-          place
+          place,
+          intake: Integer
         ) =>
       Measure.all.find(_.name == measure).map { measure =>
         val (id, run) = (Option(queryId).map(_.toString), Option(runId).map(_.toString))
@@ -61,7 +63,8 @@ private[latency] object PublishedMessage {
           Option(oldestMs).map(_.toString.toLong),
           Option(place).collect { case Array(subtopology: Int, ofTask: Int, isLast: Int) =>
             TaskPlace(TaskId(subtopology, ofTask), isLast == 1)
-          }
+          },
+          intake
         )
       }
     case _ => None
