@@ -94,7 +94,7 @@ class BacklogSuite extends StreamingTest with Patient {
   test("what a window gives out in a later batch than the first may have waited for the run, too") {
     byTheWall {
       val (events, now) = (stream, System.currentTimeMillis)
-      events.addData(Seq(60000, 30000).map(ms => new Timestamp(now - ms)))
+      events.addData(Seq(600000, 330000).map(ms => new Timestamp(now - ms)))
       val windows = newestOfEachSecond(marked(events)).withE2ELatency("sink", "last")
       def said = latencyOf("old_windows").get("queries").get(0).get("headline").get("text").asText
       val query = start(windows, "old_windows")
@@ -103,7 +103,7 @@ class BacklogSuite extends StreamingTest with Patient {
         assert(said.matches(
           "Records are older than the run: .*, by last\\. They came in with its first batch, so they may have waited for the run .*"
         ))
-        events.addData(new Timestamp(System.currentTimeMillis - 18000))
+        events.addData(new Timestamp(System.currentTimeMillis - 300000))
         processAll(query)
         assert(said.startsWith("Records arrive old: "), "these were not there when the run began")
       } finally query.stop()
