@@ -10,12 +10,14 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.CodegenObjectFactoryMode
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
 import org.apache.spark.sql.execution.CodegenSupport
+import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.LocalTableScanExec
 import org.apache.spark.sql.execution.ProjectExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.WholeStageCodegenExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.datasources.FileIndex
 import org.apache.spark.sql.latency.compat.EventTimeWatermarkExec
 import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.compat.StateStoreWriter
@@ -54,6 +56,14 @@ private final class AutomaticPlacement(
   private val writtenByHand = collectWithSubqueries(plan)(Function.unlift(idByHand)).toSet
   private lazy val lateBySystemTime = CurrentQuery.running(session).exists(SystemTimeQueries.dropsLate)
   private var sourcesSeen = 0
+
+  /**
+   * What each source's scans read. A source may take several for a batch, as Delta does where a file has a deletion vector, or for changes.
+   * Where a query reads a source twice, the scans are the same.
+   */
+  private lazy val scans: Map[Option[Int], Seq[FileIndex]] = collect(plan) { case scan: FileSourceScanExec =>
+    sources.of(scan).map(_.ordinal -> scan.relation.location)
+  }.flatten.distinct.groupMap(_._1)(_._2)
 
   /** What stands for a timestamp where there is none, and markers need none. */
   private val withMarkers = NoTimestamp.in(session).filter(_ => CurrentQuery.id(session).nonEmpty)
@@ -102,36 +112,43 @@ private final class AutomaticPlacement(
     val below = node.mapChildren(marked(_, node :: above))
     val marks =
       if (markAbove(above).nonEmpty) Nil
-      else sourceReadAt(node, above).flatMap(atSource(_, node)) ++ StatefulOperators.operatorEndingAt(
-        node,
-        above
-      ).flatMap(atEnd(_, node))
+      else sourceReadAt(node, above).flatMap { case (source, leaf) => atSource(source, leaf, node) } ++
+        StatefulOperators.operatorEndingAt(node, above).flatMap(atEnd(_, node))
     (marks ++ operators.flatMap { case (operator, id) => atIntake(operator, id, node) })
       .foldLeft(below)((below, mark) => insert(mark, node, below, above))
   }
 
-  /** A source's node stands at its leaf. Where only a stamp says how old records are, it stands right above that. */
-  private def sourceReadAt(node: SparkPlan, above: List[SparkPlan]): Option[RecordSource] =
+  /**
+   * A source's node stands at its leaf, or above the rows that its files have and its table has no more. Where only a stamp says how old
+   * records are, it stands right above that.
+   */
+  private def sourceReadAt(node: SparkPlan, above: List[SparkPlan]): Option[(RecordSource, SparkPlan)] =
     if (StampsAtSources.isAt(node)) sourceUnder(node.children.head).filter { case (_, leaf) =>
       timestamps.of(leaf).isEmpty
     }
-      .map { case (source, _) => source }
-    else sources.of(node).filterNot(_ =>
-      timestamps.of(node).isEmpty && above.find(plan =>
-        StampsAtSources.isAt(plan) || !doesNoWork(plan)
-      ).exists(StampsAtSources.isAt)
-    )
+    else sources.readBy(node).filterNot { case (_, leaf) =>
+      (leaf eq node) && above.exists(DeletedRows.unapply(_).exists(_ eq leaf)) || timestamps.of(
+        node
+      ).isEmpty &&
+      above.find(plan => StampsAtSources.isAt(plan) || !doesNoWork(plan)).exists(StampsAtSources.isAt)
+    }
 
   private def sourceUnder(node: SparkPlan): Option[(RecordSource, SparkPlan)] = node match {
     case ProjectExec(_, child) if doesNoWork(node) => sourceUnder(child)
-    case leaf => sources.of(leaf).map(_ -> leaf)
+    case other => sources.readBy(other)
   }
 
-  private def atSource(source: RecordSource, node: SparkPlan): Option[RecordExpression] = {
+  private def atSource(source: RecordSource, leaf: SparkPlan, node: SparkPlan): Option[RecordExpression] = {
     val id = s"source-${source.ordinal.getOrElse(sourcesSeen)}-${source.name}"
     sourcesSeen += 1
     // A source's rows are complete: no column has to be computed first.
-    if (records(NodeRole.Source)) latency(id, node, work = Nil) else None
+    if (records(NodeRole.Source)) latency(id, node, work = Nil, intake = intakeOf(source, leaf)) else None
+  }
+
+  /** The partitions of each scan count. */
+  private def intakeOf(source: RecordSource, leaf: SparkPlan): Int = leaf match {
+    case scan: FileSourceScanExec => scans(source.ordinal).indexOf(scan.relation.location)
+    case _ => 0
   }
 
   private def atEnd(operator: StateStoreWriter, node: SparkPlan): Option[RecordExpression] =
@@ -155,15 +172,20 @@ private final class AutomaticPlacement(
     writtenByHand.contains(id) && !endsByHand.contains(operator)
 
   /** @param work columns that must have been computed before the clock is read */
-  private def latency(id: String, node: SparkPlan, work: Seq[Attribute]): Option[RecordExpression] =
+  private def latency(
+      id: String,
+      node: SparkPlan,
+      work: Seq[Attribute],
+      intake: Int = 0
+  ): Option[RecordExpression] =
     if (writtenByHand.contains(id)) {
       leaveOut(id, "a node written by hand has this id")
       None
     } else timestamps.of(node) match {
       case Some(timestamp) =>
-        Some(RecordE2ELatency(timestamp, work, id)(accumulators.make(id)))
+        Some(RecordE2ELatency(timestamp, work, id)(accumulators.make(id, intake = intake)))
       case None =>
-        val isSource = sources.of(node).nonEmpty
+        val isSource = sources.readBy(node).nonEmpty
         val lost = if (isSource) None else LostTimestamp.below(node, timestamps)
         val remedies = lost.orElse(AutomaticPlacement.watermark(node)) ++
           Option.when(isSource)(AutomaticPlacement.Remedy) ++
@@ -173,7 +195,7 @@ private final class AutomaticPlacement(
             remedies.map("; " + _).mkString
         if (withMarkers.isEmpty) leaveOut(id, why)
         else if (lost.nonEmpty) tell(LeftOut.timestamp(id, why))
-        withMarkers.map(RecordE2ELatency(_, work, id)(accumulators.make(id)))
+        withMarkers.map(RecordE2ELatency(_, work, id)(accumulators.make(id, intake = intake)))
     }
 
   private def isBehindShuffle: Boolean =

@@ -22,16 +22,18 @@ private object OwnStamps {
       timestamps: TimestampLineage,
       hasCommits: Boolean
   ): SparkPlan =
-    if (plan.exists(timestamps.of(_).nonEmpty)) plan
-    else plan.transformUp {
-      case leaf if sources.of(leaf).nonEmpty =>
-        val stamp = AttributeReference(IngestionTime.Name, TimestampType, nullable = false)()
-        ProjectExec(leaf.output, StampsAtSources.onTop(leaf, stamp, everyRow = !hasCommits))
+    if (plan.exists(timestamps.of(_).nonEmpty)) plan else stamped(plan, sources, everyRow = !hasCommits)
+
+  private def stamped(plan: SparkPlan, sources: RecordSources, everyRow: Boolean): SparkPlan =
+    if (sources.readBy(plan).isEmpty) plan.mapChildren(stamped(_, sources, everyRow))
+    else {
+      val stamp = AttributeReference(IngestionTime.Name, TimestampType, nullable = false)()
+      ProjectExec(plan.output, StampsAtSources.onTop(plan, stamp, everyRow))
     }
 
   /** Without the pairs between which nothing has come to stand. */
   def withoutUnread(plan: SparkPlan): SparkPlan = plan.transformUp {
-    case ProjectExec(columns, stamped @ ProjectExec(_, leaf))
-        if StampsAtSources.isAt(stamped) && columns == leaf.output => leaf
+    case ProjectExec(columns, stamped @ ProjectExec(_, read))
+        if StampsAtSources.isAt(stamped) && columns == read.output => read
   }
 }

@@ -12,6 +12,12 @@ private[latency] trait RecordSources extends AdaptiveSparkPlanHelper {
   /** The source that this leaf of the plan reads, if any. */
   def of(leaf: SparkPlan): Option[RecordSource]
 
+  /** The source whose records `plan` gives out as they are, and the leaf that reads it. */
+  def readBy(plan: SparkPlan): Option[(RecordSource, SparkPlan)] = {
+    val leaf = DeletedRows.unapply(plan).getOrElse(plan)
+    of(leaf).map(_ -> leaf)
+  }
+
   /** Whether `plan` ends where the query ends. An adaptive query is planned in stages, a subquery apart. */
   def endWith(plan: SparkPlan): Boolean
 

@@ -74,7 +74,7 @@ private[latency] object StampsAtSources extends ColumnarRule {
   /** What a stamp moves below, and what is below that. */
   private object Passed {
     def unapply(plan: SparkPlan): Option[(SparkPlan, SparkPlan)] = plan match {
-      case FilterExec(RecordExpression(_), _) => None
+      case FilterExec(RecordExpression(_), _) | DeletedRows(_) => None
       case FilterExec(_, child) => Some(plan -> child)
       case ProjectExec(columns, child) if !columns.exists(ReadingTime.isIn) => Some(plan -> child)
       case _ => None

@@ -5,6 +5,7 @@ import java.util.IdentityHashMap
 import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.AttributeSet
+import org.apache.spark.sql.catalyst.expressions.ExprId
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.Greatest
 import org.apache.spark.sql.catalyst.expressions.NamedExpression
@@ -31,10 +32,20 @@ import org.apache.spark.sql.types.TimestampType
  */
 private[latency] final class TimestampLineage(plan: SparkPlan, sources: RecordSources, timeZone: String) {
 
-  /** Watermarked columns. Below the watermark's operator a column keeps its id, back to the source. */
-  private val watermarked = plan.collect { case watermark: EventTimeWatermarkExec =>
-    watermark.eventTime.exprId
-  }.toSet
+  /**
+   * Watermarked columns, and what they are called below the watermark's operator, back to the source: a source may itself rename what it
+   * reads, and unite it.
+   */
+  private val watermarked = plan.collect { case step => step }.foldLeft(Set.empty[ExprId]) {
+    case (found, watermark: EventTimeWatermarkExec) => found + watermark.eventTime.exprId
+    case (found, ProjectExec(columns, _)) => found ++ columns.collect {
+        case renamed @ Alias(column: Attribute, _) if found(renamed.exprId) => column.exprId
+      }
+    case (found, union: UnionExec) => found ++ union.output.zipWithIndex.collect {
+        case (column, i) if found(column.exprId) => union.children.map(_.output(i).exprId)
+      }.flatten
+    case (found, _) => found
+  }
   private val known = new IdentityHashMap[SparkPlan, AttributeSet]
 
   /**

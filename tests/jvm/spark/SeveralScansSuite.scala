@@ -1,0 +1,68 @@
+package io.sparklatency.spark
+
+import java.nio.file.Path
+import java.sql.Timestamp
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.latency.ScannedSource
+import org.apache.spark.sql.latency.TemporaryFolder
+
+/** Automatic nodes over a source that reads a batch with several scans, and whose files have rows that its table has no more. */
+class SeveralScansSuite extends StreamingTest {
+  private val auto = "spark.sparklatency.auto" -> "source,terminal"
+
+  private def versions(of: DataFrame*): DataFrame = {
+    val folder = TemporaryFolder("scanned")
+    of.zipWithIndex.foreach { case (rows, i) =>
+      rows.coalesce(1).write.parquet(folder.resolve(s"$i").toString)
+    }
+    read(folder)
+  }
+
+  private def read(folder: Path): DataFrame =
+    spark.readStream.format(classOf[ScannedSource].getName).load(folder.toString)
+
+  private def written(ms: Long*): DataFrame = spark.createDataset(ago(ms: _*)).toDF("written")
+
+  private def figures(df: DataFrame, name: String): Map[String, (Long, Option[Long], Option[Long])] = {
+    val query = start(df, name)
+    try processAll(query)
+    finally query.stop()
+    nodesOf(name).map(id => id -> node(id, name).figures).toMap
+  }
+
+  private val Source = "source-0-scanned"
+
+  test(
+    "a source that renames what its scans read is one node, by the watermarked column, and all of them count"
+  ) {
+    withSettings(auto) {
+      val source = versions(written(1, 2, 3), written(10, 20)).withWatermark("value", "10 seconds")
+      val all = (5L, Some(1L), Some(20L))
+      assert(figures(source, "scanned_all") === Map(Source -> all, "sink" -> all))
+    }
+  }
+
+  test("so it is by timestamps that nobody wrote, and where the query reads the source twice it counts once") {
+    withSettings(auto, "spark.sparklatency.auto.ingestion" -> "true") {
+      val source = versions(written(1, 2, 3), written(10, 20))
+      val records = figures(source.union(source), "scanned_twice").map { case (id, of) => id -> of._1 }
+      assert(records === Map(Source -> 5L, "sink" -> 10L))
+    }
+  }
+
+  test("rows that the files have and the table has no more are no records of the source") {
+    val deleted = when(col("written") <= lit(new Timestamp(Start - 100)), 1).otherwise(0)
+    def source = versions(written(1, 2, 300).withColumn("__delta_internal_is_row_deleted", deleted))
+    withSettings(auto) {
+      val left = (2L, Some(1L), Some(2L))
+      assert(figures(source.withWatermark("value", "10 seconds"), "scanned_deleted") ===
+        Map(Source -> left, "sink" -> left))
+    }
+    withSettings(auto, "spark.sparklatency.auto.ingestion" -> "true") {
+      val records = figures(source, "scanned_deleted_stamps").map { case (id, of) => id -> of._1 }
+      assert(records === Map(Source -> 2L, "sink" -> 2L))
+    }
+  }
+}
