@@ -11,6 +11,8 @@ import io.sparklatency.answer.Parts
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.connector.read.streaming.ReadLimit
+import org.apache.spark.sql.functions.lit
+import org.apache.spark.sql.latency.ScannedSource
 import org.apache.spark.sql.latency.TemporaryFolder
 import org.apache.spark.sql.streaming.Trigger
 import org.scalactic.Tolerance._
@@ -109,6 +111,26 @@ class BacklogSuite extends StreamingTest with Patient {
       } finally query.stop()
     }
   }
+
+  for ((how, options) <- Seq("alone" -> Nil, "with_others" -> Seq("several" -> "true")))
+    test(s"so it is told where a source has a limit by bytes of its own, as Delta has, $how") {
+      byTheWall {
+        val folder = TemporaryFolder("own")
+        val event = lit(new Timestamp(System.currentTimeMillis - 60000)).as("written")
+        for (version <- 0 to 2)
+          spark.range(0, 1, 1, 1).select(event).write.parquet(folder.resolve(version.toString).toString)
+        val read = spark.readStream.format(classOf[ScannedSource].getName).option("maxBytes", "10").options(
+          options.toMap
+        ).load(folder.toString)
+        val query = start(read.withE2ELatency("source", "value"), s"own_limit_$how")
+        try {
+          processAll(query)
+          val told = latencyOf(s"own_limit_$how").get("queries").get(0)
+          assert(codes(told).contains("backlog"), told.get("parts"))
+          assert(told.get("headline").get("text").asText.contains("maxBytesPerTrigger"), told.get("headline"))
+        } finally query.stop()
+      }
+    }
 
   test("what a source keeps until there is more of it waits in the backlog, and did not arrive old") {
     byTheWall {

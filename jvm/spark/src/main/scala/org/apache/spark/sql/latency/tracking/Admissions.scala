@@ -7,11 +7,6 @@ import scala.jdk.CollectionConverters._
 
 import io.sparklatency.figures.Admission
 import io.sparklatency.figures.Trigger
-import org.apache.spark.sql.connector.read.streaming.CompositeReadLimit
-import org.apache.spark.sql.connector.read.streaming.ReadLimit
-import org.apache.spark.sql.connector.read.streaming.ReadMaxFiles
-import org.apache.spark.sql.connector.read.streaming.ReadMaxRows
-import org.apache.spark.sql.connector.read.streaming.ReadMinRows
 import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.datasources.FileIndex
@@ -19,9 +14,7 @@ import org.apache.spark.sql.execution.datasources.PartitioningAwareFileIndex
 import org.apache.spark.sql.execution.datasources.v2.MicroBatchScanExec
 import org.apache.spark.sql.execution.streaming.ProcessingTimeTrigger
 import org.apache.spark.sql.latency.compat.IncrementalExecution
-import org.apache.spark.sql.latency.compat.PythonReadLimit
 import org.apache.spark.sql.latency.compat.ReadLimits
-import org.apache.spark.sql.latency.compat.ReadMaxBytes
 import org.apache.spark.sql.latency.compat.StreamExecution
 import org.apache.spark.sql.latency.compat.isOfStream
 import org.apache.spark.sql.latency.planning.RecordSource
@@ -55,8 +48,11 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
     runs(run) = known.copy(
       limits = limits,
       intervalMs = interval,
-      files = read.map(_.number).sum,
-      filesOfIceberg = filesOfIceberg(batch),
+      read = BatchRead(
+        files = read.map(_.number).sum,
+        bytes = files.map(_.location.sizeInBytes).sum,
+        filesOfIceberg = filesOfIceberg(batch)
+      ),
       cameMs = read.flatMap(_.changedMs).minOption,
       isNewestFirst = files.exists(_.options.get("latestFirst").exists(_.toBoolean))
     )
@@ -77,10 +73,10 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
       known.intervalMs,
       cameMs = known.cameMs,
       isNewestFirst = known.isNewestFirst,
-      waitsForMore = known.limits.values.exists(limit => waitsForMore(limit.most))
+      waitsForMore = known.limits.values.exists(_.waitsForMore)
     ).after(known.before)
     // Of the next trigger nothing is known yet: it may find no file.
-    runs(run) = known.copy(files = 0, filesOfIceberg = Map.empty, cameMs = None, before = Some(trigger))
+    runs(run) = known.copy(read = BatchRead(), cameMs = None, before = Some(trigger))
     trigger.admission(known.before)
   }
 
@@ -95,10 +91,10 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
     case other => FilesRead(other.inputFiles.length, None)
   }
 
-  private def limitsOf(query: StreamExecution): Map[String, Limited] = {
+  private def limitsOf(query: StreamExecution): Map[String, SourceLimit] = {
     val names = StreamingQuerySources.relationsIn(query.logicalPlan).map(read => read.stream -> read.name).toMap
     ReadLimits.of(query).map { case (source, limit) =>
-      source.toString -> Limited(limit, names.get(source).exists(RecordSource.isIceberg))
+      source.toString -> SourceLimit(limit, names.get(source).exists(RecordSource.isIceberg))
     }
   }
 
@@ -111,45 +107,9 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
     val limits = for {
       source <- progress.sources.toSeq
       limit <- run.limits.get(source.description).toSeq
-      isBehind = source.latestOffset != null && source.latestOffset != source.endOffset
-      name <- if (limit.isOfIceberg) icebergs(
-        limit.most,
-        source.numInputRows,
-        run.filesOfIceberg.getOrElse(source.description, 0)
-      )
-      else nameOf(limit.most, isBehind, run.files)
-    } yield Trigger.Limit(name, isBehind)
+      left <- limit.leaving(source, run.read)
+    } yield left
     limits.find(_.isCertain).orElse(limits.headOption)
-  }
-
-  /** Whether a source reads only when there are so many records, or when it has waited for long. */
-  private def waitsForMore(limit: ReadLimit): Boolean = limit match {
-    case _: ReadMinRows => true
-    case several: CompositeReadLimit => several.getReadLimits.exists(waitsForMore)
-    case _ => false
-  }
-
-  private def nameOf(limit: ReadLimit, isBehind: Boolean, files: Int): Option[String] = limit match {
-    case rows: ReadMaxRows if isBehind && rows.maxRows < Long.MaxValue => Some("maxOffsetsPerTrigger")
-    case bytes: ReadMaxBytes if isBehind && bytes.maxBytes < Long.MaxValue => Some("maxBytesPerTrigger")
-    // Files do not tell how many are left: a batch that takes as many as it may is taken for one that leaves some.
-    case most: ReadMaxFiles if isBehind || files >= most.maxFiles => Some("maxFilesPerTrigger")
-    case PythonReadLimit(name) if isBehind && name.startsWith("ReadMax") => Some(name)
-    case several: CompositeReadLimit =>
-      several.getReadLimits.toSeq.flatMap(nameOf(_, isBehind, files)).headOption
-    case _ => None
-  }
-
-  /**
-   * The same of Iceberg, which never tells how much is left. It reads whole files, until they have as many rows as it may read. That
-   * counts as with files.
-   */
-  private def icebergs(limit: ReadLimit, rows: Long, files: Long): Option[String] = limit match {
-    case most: ReadMaxRows if rows >= most.maxRows => Some("streaming-max-rows-per-micro-batch")
-    case most: ReadMaxFiles if files >= most.maxFiles => Some("streaming-max-files-per-micro-batch")
-    case several: CompositeReadLimit =>
-      several.getReadLimits.toSeq.flatMap(icebergs(_, rows, files)).headOption
-    case _ => None
   }
 }
 
@@ -158,21 +118,16 @@ private object Admissions {
   /** In which tasks of Iceberg count the files that they read, or parts of very large ones. */
   val IcebergFiles = "numSplits"
 
-  /** What a source may read at most. */
-  final case class Limited(most: ReadLimit, isOfIceberg: Boolean)
-
   /**
-   * @param files         how many the last batch has read
-   * @param filesOfIceberg the same of Iceberg, by the source
-   * @param cameMs        when the first of them was last changed, by the clock of their file system
+   * @param read          by the last batch
+   * @param cameMs        when the first of its files was last changed, by the clock of their file system
    * @param isNewestFirst whether a source reads files that came last before others
    */
   final case class Run(
       before: Option[Trigger] = None,
-      limits: Map[String, Limited] = Map.empty,
+      limits: Map[String, SourceLimit] = Map.empty,
       intervalMs: Option[Long] = None,
-      files: Int = 0,
-      filesOfIceberg: Map[String, Long] = Map.empty,
+      read: BatchRead = BatchRead(),
       cameMs: Option[Long] = None,
       isNewestFirst: Boolean = false
   )

@@ -1,0 +1,90 @@
+package org.apache.spark.sql.latency.tracking
+
+import io.sparklatency.figures.Trigger
+import org.apache.spark.sql.connector.read.streaming.CompositeReadLimit
+import org.apache.spark.sql.connector.read.streaming.ReadLimit
+import org.apache.spark.sql.connector.read.streaming.ReadMaxFiles
+import org.apache.spark.sql.connector.read.streaming.ReadMaxRows
+import org.apache.spark.sql.connector.read.streaming.ReadMinRows
+import org.apache.spark.sql.latency.compat.PythonReadLimit
+import org.apache.spark.sql.latency.compat.ReadMaxBytes
+import org.apache.spark.sql.streaming.SourceProgress
+
+/** How much a source may read at once. Immutable, for any thread. */
+private[tracking] final case class SourceLimit(limit: ReadLimit, isOfIceberg: Boolean) {
+  import SourceLimit._
+
+  private val parts = partsOf(limit)
+
+  /** Whether the source reads only when there are so many records, or when it has waited for long. */
+  def waitsForMore: Boolean = parts.exists { case _: ReadMinRows => true; case _ => false }
+
+  /** What left records behind, if anything did. */
+  def leaving(source: SourceProgress, read: BatchRead): Option[Trigger.Limit] = {
+    val isBehind = source.latestOffset != null && source.latestOffset != source.endOffset
+    val of = if (isOfIceberg) ofIceberg(source, read) _ else any(isBehind, read) _
+    parts.flatMap(of(_)).headOption.map(Trigger.Limit(_, isBehind))
+  }
+
+  private def any(isBehind: Boolean, read: BatchRead)(part: ReadLimit): Option[String] = part match {
+    case rows: ReadMaxRows if isBehind && rows.maxRows < Long.MaxValue => Some("maxOffsetsPerTrigger")
+    case bytes: ReadMaxBytes if isBehind && bytes.maxBytes < Long.MaxValue => Some(MaxBytes)
+    // Files do not tell how many are left: a batch that takes as many as it may is taken for one that leaves some.
+    case most: ReadMaxFiles if isBehind || read.files >= most.maxFiles => Some("maxFilesPerTrigger")
+    case PythonReadLimit(name) if isBehind && name.startsWith("ReadMax") => Some(name)
+    // Here the last file may go beyond it, so a batch that is not cut is smaller.
+    case OwnMaxBytes(most) if isBehind || read.bytes >= most => Some(MaxBytes)
+    case _ => None
+  }
+
+  /**
+   * The same of Iceberg, which never tells how much is left. It reads whole files, until they have as many rows as it may read. That
+   * counts as with files.
+   */
+  private def ofIceberg(source: SourceProgress, read: BatchRead)(part: ReadLimit): Option[String] = part match {
+    case most: ReadMaxRows if source.numInputRows >= most.maxRows => Some("streaming-max-rows-per-micro-batch")
+    case most: ReadMaxFiles if read.filesOfIceberg.getOrElse(source.description, 0L) >= most.maxFiles =>
+      Some("streaming-max-files-per-micro-batch")
+    case _ => None
+  }
+}
+
+private object SourceLimit {
+  private val MaxBytes = "maxBytesPerTrigger"
+
+  /** A limit may hold others: Spark's own that does so, and Delta's. */
+  private def partsOf(limit: ReadLimit): Seq[ReadLimit] = limit match {
+    case several: CompositeReadLimit => several.getReadLimits.toSeq.flatMap(partsOf)
+    case Parts(several) => several.flatMap(partsOf)
+    case one => Seq(one)
+  }
+
+  private object Parts {
+    def unapply(limit: ReadLimit): Option[Seq[ReadLimit]] = limit match {
+      case own: Product => Some(own.productIterator.collect { case one: ReadLimit => one }.toSeq).filter(_.nonEmpty)
+      case _ => None
+    }
+  }
+
+  /** Delta's own limit by bytes, as all its lines have it. Delta is not there to compile against, so it goes by its name. */
+  private object OwnMaxBytes {
+    def unapply(limit: ReadLimit): Option[Long] = limit match {
+      case own: Product if limit.getClass.getSimpleName == "ReadMaxBytes" =>
+        own.productIterator.collectFirst { case most: Long => most }
+      case _ => None
+    }
+  }
+}
+
+/**
+ * What a batch has read of files.
+ *
+ * @param files          how many, by Spark's own source and by what reads as it does
+ * @param bytes          how large those are
+ * @param filesOfIceberg how many of each source of Iceberg
+ */
+private[tracking] final case class BatchRead(
+    files: Int = 0,
+    bytes: Long = 0,
+    filesOfIceberg: Map[String, Long] = Map.empty
+)
