@@ -120,6 +120,15 @@ class AutomaticBatchSuite extends StreamingTest with Sampled {
     }
   }
 
+  test("of what Delta reads of its own log the log says nothing") {
+    val files = TemporaryFolder("table").resolve("_delta_log/0.checkpoint.parquet").toString
+    write(spark.range(5).toDF(), files)
+    withSettings(inBatch: _*) {
+      val log = Logged.during(assert(counted(spark.read.parquet(files).collect()) === Map()))
+      assert(log.filter(_.contains("left out")) === Seq())
+    }
+  }
+
   test("a place that is marked by hand is not marked again") {
     withSettings(inBatch: _*) {
       val (first, last) = (freshNode(), freshNode())

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.latency.planning
 
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.ExprId
 import org.apache.spark.sql.execution.CollectLimitExec
 import org.apache.spark.sql.execution.CollectTailExec
@@ -51,12 +52,15 @@ private[latency] final class BatchQuerySources(execution: QueryExecution) extend
     plan.conf.adaptiveExecutionEnabled ||
       plan.collectLeaves().size == execution.sparkPlan.collectLeaves().size
 
-  /** What kinds of sources in `plan` have no record timestamp. */
+  /** What kinds of sources in `plan` have no record timestamp. What Delta reads of its own log is none of a user's. */
   def withoutTimestamp(plan: SparkPlan): Seq[String] = plan.collectLeaves().collect {
-    case scan: FileSourceScanExec => scan.relation.toString
+    case scan: FileSourceScanExec if !scan.relation.location.rootPaths.exists(isOfLog) =>
+      scan.relation.toString
     case scan: RowDataSourceScanExec => RecordSource.name(scan.relation)
     case scan: BatchScanExec => RecordSource.name(scan.scan)
   }.filterNot(RecordSource.hasTimestamp).map(RecordSource.kind)
+
+  private def isOfLog(path: Path): Boolean = path.toUri.getPath.contains("/_delta_log/")
 
   private def source(relation: AnyRef, described: => AnyRef): Option[RecordSource] =
     Some(relations.indexOf(relation)).filter(_ >= 0).map(i =>
