@@ -10,6 +10,9 @@ object E2e {
   /** What people read JMX with: agents, each one jar that holds what it needs. */
   private val Agents = config("agents").hide
 
+  /** Delta Lake for the first line: its jars alone, for Spark has whatever else they name. */
+  private val Delta = config("delta").hide
+
   /** A Spark 3.5 for Scala 2.13, which pip does not bring; without its shells. */
   private val Spark35 = config("spark35").hide
 
@@ -20,7 +23,7 @@ object E2e {
 
   val settings: Seq[Setting[_]] = Seq(
     publish / skip := true,
-    ivyConfigurations ++= Seq(Connector, Agents, Spark35, Iceberg),
+    ivyConfigurations ++= Seq(Connector, Agents, Delta, Iceberg, Spark35),
     libraryDependencies ++= Seq(
       "org.apache.kafka" %% "kafka" % "4.3.0",
       "org.apache.kafka" % "kafka-tools" % "4.3.0",
@@ -31,16 +34,21 @@ object E2e {
       "org.apache.commons" % "commons-pool2" % "2.13.1" % Connector intransitive (),
       "io.prometheus.jmx" % "jmx_prometheus_javaagent" % "1.0.1" % Agents intransitive (),
       "io.opentelemetry.javaagent" % "opentelemetry-javaagent" % "2.33.1" % Agents intransitive (),
-      "org.apache.spark" %% "spark-sql" % "3.5.9" % Spark35,
-      "org.apache.iceberg" % "iceberg-spark-runtime-4.1_2.13" % "1.12.0" % Iceberg intransitive ()
+      "io.delta" %% "delta-spark_4.2" % "4.4.0" % Delta intransitive (),
+      "io.delta" % "delta-storage" % "4.4.0" % Delta intransitive (),
+      "io.delta" % "delta-kernel-api" % "4.4.0" % Delta intransitive (),
+      "io.delta" % "delta-kernel-defaults" % "4.4.0" % Delta intransitive (),
+      "org.apache.iceberg" % "iceberg-spark-runtime-4.1_2.13" % "1.12.0" % Iceberg intransitive (),
+      "org.apache.spark" %% "spark-sql" % "3.5.9" % Spark35
     ),
     Compile / scalaSource := baseDirectory.value / "jvm",
     classpaths := Seq(
       listed(target.value / "programs.txt", (Runtime / fullClasspath).value.files),
       listed(target.value / "connector.txt", update.value.select(configurationFilter(Connector.name))),
       listed(target.value / "agents.txt", update.value.select(configurationFilter(Agents.name))),
-      listed(target.value / "spark35.txt", update.value.select(configurationFilter(Spark35.name))),
-      listed(target.value / "iceberg.txt", update.value.select(configurationFilter(Iceberg.name)))
+      listed(target.value / "delta.txt", update.value.select(configurationFilter(Delta.name))),
+      listed(target.value / "iceberg.txt", update.value.select(configurationFilter(Iceberg.name))),
+      listed(target.value / "spark35.txt", update.value.select(configurationFilter(Spark35.name)))
     )
   )
 
