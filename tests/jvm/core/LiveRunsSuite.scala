@@ -104,7 +104,10 @@ class LiveRunsSuite extends AnyFunSuite {
     def shown(of: MarkOwner, other: MarkOwner, intakes: Seq[Int] = Seq(0, 0), maxNodes: Int = 100): Long = {
       val all = runs(FiguresSettings(maxNodes = maxNodes))
       for ((owner, planning, records) <- Seq((of, 1L, 2), (other, 2L, 3)))
-        all.publish(part(planning, task = planning, records).copy(owner = owner, intake = intakes(planning.toInt - 1)))
+        all.publish(part(planning, task = planning, records).copy(
+          owner = owner,
+          intake = intakes(planning.toInt - 1)
+        ))
       all.snapshot().flatMap(_.nodes).flatMap(_.measures.values).map(_.total.records).sum
     }
     assert(shown(owner(), owner()) === 3) // two actions on one batch

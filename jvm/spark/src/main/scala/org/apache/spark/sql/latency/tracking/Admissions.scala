@@ -92,7 +92,8 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
   }
 
   private def limitsOf(query: StreamExecution): Map[String, SourceLimit] = {
-    val names = StreamingQuerySources.relationsIn(query.logicalPlan).map(read => read.stream -> read.name).toMap
+    val names =
+      StreamingQuerySources.relationsIn(query.logicalPlan).map(read => read.stream -> read.name).toMap
     ReadLimits.of(query).map { case (source, limit) =>
       source.toString -> SourceLimit(limit, names.get(source).exists(RecordSource.isIceberg))
     }

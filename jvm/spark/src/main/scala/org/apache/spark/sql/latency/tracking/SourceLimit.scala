@@ -41,12 +41,14 @@ private[tracking] final case class SourceLimit(limit: ReadLimit, isOfIceberg: Bo
    * The same of Iceberg, which never tells how much is left. It reads whole files, until they have as many rows as it may read. That
    * counts as with files.
    */
-  private def ofIceberg(source: SourceProgress, read: BatchRead)(part: ReadLimit): Option[String] = part match {
-    case most: ReadMaxRows if source.numInputRows >= most.maxRows => Some("streaming-max-rows-per-micro-batch")
-    case most: ReadMaxFiles if read.filesOfIceberg.getOrElse(source.description, 0L) >= most.maxFiles =>
-      Some("streaming-max-files-per-micro-batch")
-    case _ => None
-  }
+  private def ofIceberg(source: SourceProgress, read: BatchRead)(part: ReadLimit): Option[String] =
+    part match {
+      case most: ReadMaxRows if source.numInputRows >= most.maxRows =>
+        Some("streaming-max-rows-per-micro-batch")
+      case most: ReadMaxFiles if read.filesOfIceberg.getOrElse(source.description, 0L) >= most.maxFiles =>
+        Some("streaming-max-files-per-micro-batch")
+      case _ => None
+    }
 }
 
 private object SourceLimit {
@@ -61,7 +63,8 @@ private object SourceLimit {
 
   private object Parts {
     def unapply(limit: ReadLimit): Option[Seq[ReadLimit]] = limit match {
-      case own: Product => Some(own.productIterator.collect { case one: ReadLimit => one }.toSeq).filter(_.nonEmpty)
+      case own: Product =>
+        Some(own.productIterator.collect { case one: ReadLimit => one }.toSeq).filter(_.nonEmpty)
       case _ => None
     }
   }
