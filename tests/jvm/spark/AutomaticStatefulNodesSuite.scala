@@ -146,6 +146,27 @@ class AutomaticStatefulNodesSuite extends StreamingTest {
     }
   }
 
+  test("the end of a window tells its age where a query keeps no other timestamp") {
+    withSettings(everything: _*) {
+      def told(name: String, columns: String*) = {
+        val input = stream
+        val counts = watermarked(input).groupBy(window(col("value"), "1 second"))
+          .agg(count("*").as("records"), max("value").as("newest"))
+        val query = start(counts.selectExpr(columns: _*), name, "update")
+        try {
+          input.addData(ago(3000, 5000))
+          processAll(query)
+          Seq("aggregate-1", "sink").map(figures(_, name)).distinct ->
+            node("sink", name).text("timestamp")
+        } finally query.stop()
+      }
+      val ends = Seq((2, Some(2000), Some(4000))) -> Some("until")
+      assert(told("auto_ends", "window.start", "window.end AS until", "records") === ends)
+      val newest = Seq((2, Some(3000), Some(5000))) -> Some("newest")
+      assert(told("auto_newest", "window.start", "window.end AS until", "newest") === newest)
+    }
+  }
+
   test("the code of a batch is that of the batch before, although its watermark is another") {
     withSettings(everything: _*) {
       val input = stream

@@ -27,9 +27,13 @@ private[latency] object TimestampColumn {
     case other => isWindow(other)
   }
 
+  /** A window's fields, and which of them says how old it is. */
+  private val Fields = Seq("start", "end")
+  private val End = Fields.indexOf("end")
+
   def isWindow(dataType: DataType): Boolean = dataType match {
     case struct: StructType =>
-      struct.fieldNames.toSeq == Seq("start", "end") &&
+      struct.fieldNames.toSeq == Fields &&
       struct.fields.forall(field => field.dataType == TimestampType || field.dataType == TimestampNTZType)
     case _ => false
   }
@@ -70,12 +74,19 @@ private[latency] object TimestampColumn {
     case computed => Readable.cut(computed.sql)
   }
 
+  /** The end of a window, which gives out the window. */
+  object WindowEnd {
+    def unapply(expression: Expression): Option[Expression] = expression match {
+      case GetStructField(window, field, _) if isWindow(window.dataType) && field == End => Some(window)
+      case _ => None
+    }
+  }
+
   /** As TIMESTAMP: a TIMESTAMP_NTZ in `timeZone`, a window by its end. None if the type does not fit. */
   def read(expression: Expression, timeZone: String): Option[Expression] = expression.dataType match {
     case TimestampType => Some(expression)
     case TimestampNTZType => Some(Cast(expression, TimestampType, Some(timeZone)))
-    case window: StructType if isWindow(window) =>
-      read(GetStructField(expression, window.fieldIndex("end")), timeZone)
+    case window if isWindow(window) => read(GetStructField(expression, End), timeZone)
     case _ => None
   }
 }

@@ -126,12 +126,13 @@ private final class AutomaticPlacement(
     if (StampsAtSources.isAt(node)) sourceUnder(node.children.head).filter { case (_, leaf) =>
       timestamps.of(leaf).isEmpty
     }
-    else sources.readBy(node).filterNot { case (_, leaf) =>
-      (leaf eq node) && above.exists(DeletedRows.unapply(_).exists(_ eq leaf)) || timestamps.of(
-        node
-      ).isEmpty &&
-      above.find(plan => StampsAtSources.isAt(plan) || !doesNoWork(plan)).exists(StampsAtSources.isAt)
-    }
+    else sources.readBy(node).filterNot(_ => isBelowDeleting(node, above) || isBelowStamp(node, above))
+
+  private def isBelowDeleting(node: SparkPlan, above: List[SparkPlan]): Boolean =
+    above.exists(DeletedRows.unapply(_).exists(_ eq node))
+
+  private def isBelowStamp(node: SparkPlan, above: List[SparkPlan]): Boolean = timestamps.of(node).isEmpty &&
+    above.find(plan => StampsAtSources.isAt(plan) || !doesNoWork(plan)).exists(StampsAtSources.isAt)
 
   private def sourceUnder(node: SparkPlan): Option[(RecordSource, SparkPlan)] = node match {
     case ProjectExec(_, child) if doesNoWork(node) => sourceUnder(child)

@@ -26,7 +26,8 @@ import org.apache.spark.sql.types.TimestampType
 
 /**
  * Follows record timestamps through a physical plan: watermarked columns, the `timestamp` of Kafka and of the rate
- * source, and where a source has none ingestion timestamps. It follows them through renames, windows and `max`, and through functions of the user's by name.
+ * source, and where a source has none ingestion timestamps. It follows them through renames, windows and `max`, and through functions of
+ * the user's by name. The end of a window is one where a step keeps no other.
  *
  * Remembers what it found at each operator, so it walks a plan once. Not thread-safe: one planning thread uses it.
  */
@@ -122,13 +123,20 @@ private[latency] final class TimestampLineage(plan: SparkPlan, sources: RecordSo
       case (column, other) if isTimestamp(column, knownAt(from)) => other
     })
 
-  private def derived(columns: Seq[NamedExpression], known: AttributeSet): AttributeSet =
-    AttributeSet(columns.collect {
+  private def derived(columns: Seq[NamedExpression], known: AttributeSet): AttributeSet = {
+    val found = AttributeSet(columns.collect {
       case renamed @ Alias(column: Attribute, _) if isTimestamp(column, known) => renamed.toAttribute
       case window @ Alias(struct, _)
           if TimestampColumn.isWindow(struct.dataType) && struct.references.exists(isTimestamp(_, known)) =>
         window.toAttribute
     })
+    val all = columns.map(_.toAttribute).filter(isTimestamp(_, known ++ found))
+    if (all.exists(column => !TimestampColumn.isWindow(column.dataType))) found
+    else found ++ AttributeSet(columns.collect {
+      case end @ Alias(TimestampColumn.WindowEnd(window: Attribute), _) if isTimestamp(window, known) =>
+        end.toAttribute
+    })
+  }
 
   /** Ingestion timestamps, where the source has none of its own. Where the query has a watermark, ages go by that alone. */
   private def stamps(project: ProjectExec, below: AttributeSet): AttributeSet =
