@@ -1,6 +1,7 @@
 package io.sparklatency
 
 import io.sparklatency.answer.Headline
+import io.sparklatency.answer.LeftOut
 import io.sparklatency.answer.Note
 import io.sparklatency.answer.QueryAnswer
 import io.sparklatency.answer.RunStatus
@@ -116,6 +117,9 @@ class StatusSuite extends AnyFunSuite {
       assert(Answered.answer(query).headline.text ===
         "No node of this query has figures, so nobody knows which step takes the time.")
     }
+    val leftOut = LeftOut.note(LeftOut.node("sink", "no column"))
+    assert(new QueryAnswer(waits, None, found = Seq(leftOut)).notes.map(_.text) ===
+      Seq(s"$noNode The notes on what is left out say why.", leftOut.text))
   }
 
   test("a stalled batch tells how far its tasks are, and that none runs") {

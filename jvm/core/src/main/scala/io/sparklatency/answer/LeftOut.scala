@@ -4,6 +4,7 @@ import io.sparklatency.recording.RecordingLevel
 
 /** What is said of that which a query was planned without, in its log and in its notes. Without state, for any thread. */
 object LeftOut {
+  private val Code = "left-out"
 
   /** An ingestion timestamp that nothing reads. */
   def stamp(column: String): String =
@@ -23,6 +24,9 @@ object LeftOut {
       "spark.sparklatency.forceTimestampSupport=true keeps it"
   }
 
+  /** Whether a note is one of these. */
+  private[answer] def is(note: Note): Boolean = note.code == Code
+
   /** @param text as the log has it: without a capital, and without a full stop */
-  def note(text: String): Note = Note("left-out", Note.Info, s"${text.capitalize}.")
+  def note(text: String): Note = Note(Code, Note.Info, s"${text.capitalize}.")
 }

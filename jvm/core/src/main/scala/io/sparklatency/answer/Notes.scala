@@ -15,18 +15,20 @@ private[answer] object Notes {
   /**
    * @param path  of what is shown
    * @param split of each node's last batch; where no batch ends, of the window
+   * @param found what planning has found in it
    */
   def of(
       query: QuerySnapshot,
       path: LatencyPath,
-      split: LatencySplit
+      split: LatencySplit,
+      found: Seq[Note]
   ): Seq[Note] =
-    ofRecords(query).toSeq ++ quiet(query) ++ youngerDownstream(path) ++
+    ofRecords(query, found).toSeq ++ quiet(query) ++ youngerDownstream(path) ++
       NodeNotes.of(query.nodes, query.markers.nonEmpty) ++ Watermarks.note(query) ++ folded(query) ++
       ofParts(query, split) ++ unnamed.filter(_ => query.id.contains(query.name))
 
-  private def ofRecords(query: QuerySnapshot): Option[Note] =
-    if (query.isUnmarked) Some(noNode)
+  private def ofRecords(query: QuerySnapshot, found: Seq[Note]): Option[Note] =
+    if (query.isUnmarked) Some(noNode(found.exists(LeftOut.is)))
     else if (!hasRecords(query)) Some(Note("no-record", Note.Info, "No record has come yet."))
     else Option.when(query.isSilent && !query.goesByMarkers) {
       val span = Readable.duration(query.covers.ms.toDouble)
@@ -38,11 +40,12 @@ private[answer] object Notes {
       )
     }
 
-  private val noNode = Note(
-    "no-node",
-    Note.Info,
-    s"${Status.noNode} Mark one by hand, or set spark.sparklatency.auto to have nodes marked when it starts."
-  )
+  private def noNode(isLeftOut: Boolean): Note = {
+    val remedy =
+      if (isLeftOut) "The notes on what is left out say why."
+      else "Mark one by hand, or set spark.sparklatency.auto to have nodes marked when it starts."
+    Note("no-node", Note.Info, s"${Status.noNode} $remedy")
+  }
 
   private def quiet(query: QuerySnapshot): Option[Note] = Some(query.quiet).filter(_.nonEmpty).map { nodes =>
     val ids = nodes.map(_.id)

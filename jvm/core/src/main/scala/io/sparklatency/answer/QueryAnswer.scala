@@ -49,6 +49,6 @@ final class QueryAnswer(
   /** How the run goes. */
   lazy val progress: Status = Status(query, status, error)
   lazy val notes: Seq[Note] =
-    Status.notes(progress) ++ Notes.of(query, path, split) ++ watermark.map(_.note) ++
+    Status.notes(progress) ++ Notes.of(query, path, split, found) ++ watermark.map(_.note) ++
       found ++ Work.notes(work) ++ ClockNote.of(clocks)
 }
