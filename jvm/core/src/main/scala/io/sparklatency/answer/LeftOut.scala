@@ -4,7 +4,6 @@ import io.sparklatency.recording.RecordingLevel
 
 /** What is said of that which a query was planned without, in its log and in its notes. Without state, for any thread. */
 object LeftOut {
-  private val Code = "left-out"
 
   /** An ingestion timestamp that nothing reads. */
   def stamp(column: String): String =
@@ -25,8 +24,10 @@ object LeftOut {
   }
 
   /** Whether a note is one of these. */
-  private[answer] def is(note: Note): Boolean = note.code == Code
+  private[answer] def is(note: Note): Boolean = note.code == code
 
   /** @param text as the log has it: without a capital, and without a full stop */
-  def note(text: String): Note = Note(Code, Note.Info, s"${text.capitalize}.")
+  def note(text: String): Note = Note("left-out", Note.Info, s"${text.capitalize}.")
+
+  private val code = note("").code
 }
