@@ -9,7 +9,7 @@ import org.apache.spark.sql.latency.ScannedSource
 import org.apache.spark.sql.latency.TemporaryFolder
 
 /** Automatic nodes over a source that reads a batch with several scans, and whose files have rows that its table has no more. */
-class SeveralScansSuite extends StreamingTest {
+class SeveralScansSuite extends StreamingTest with Patient {
   private val auto = "spark.sparklatency.auto" -> "source,terminal"
 
   private def versions(of: DataFrame*): DataFrame = {
@@ -49,6 +49,22 @@ class SeveralScansSuite extends StreamingTest {
       val source = versions(written(1, 2, 3), written(10, 20))
       val records = figures(source.union(source), "scanned_twice").map { case (id, of) => id -> of._1 }
       assert(records === Map(Source -> 5L, "sink" -> 10L))
+    }
+  }
+
+  test("all scans of a source show while their batch runs") {
+    withSettings(auto) {
+      val hold = udf(HeldRows.hold _).asNondeterministic()
+      val source = versions(written(1, 2, 3), written(4, 5, 6)).withWatermark("value", "10 seconds")
+      val query =
+        source.withColumn("id", hold(unix_seconds(col("value")))).writeStream.queryName("scanned_running")
+          .foreachBatch { (batch: DataFrame, _: Long) =>
+            batch.collect()
+            eventually(assert(node(Source, "scanned_running").records > 3)) // more than one scan has
+            ()
+          }.start()
+      try processAll(query)
+      finally query.stop()
     }
   }
 

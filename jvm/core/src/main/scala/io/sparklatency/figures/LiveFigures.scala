@@ -7,9 +7,9 @@ import io.sparklatency.time.Clock
  * The running figures of one measure of one node: what only grows, and a window for what must forget. Written by whatever
  * finishes a task or a batch and read by gauges, from any thread.
  *
- * @param samples  those of all nodes of the query
+ * @param samples   those of all nodes of the query
  * @param oneCounts whether of several plannings one will count, as [[MarkReadings.standing]] has it: else each belongs to an execution
- *                 of its own, and they add up
+ *                  of its own, and they add up
  */
 final class LiveFigures(clock: Clock, samples: WindowSamples, oneCounts: Boolean = false) {
   private val window = new LatencyWindow(samples)
