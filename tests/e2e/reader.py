@@ -68,7 +68,8 @@ class Reader:
         return {
             "PATH": ":".join(map(str, path)),
             "PYSPARK_PYTHON": str(self.spark.python),
-            "JDK_JAVA_OPTIONS": java_options(self.folder, self.spark.classes),
+            # An empty home: Spark also looks for packages in ~/.m2, where Maven may have left half of one.
+            "JDK_JAVA_OPTIONS": f"{java_options(self.folder, self.spark.classes)} -Duser.home={self.folder}",
             "SPARK_CONF_DIR": str(conf_of(self.folder)),
             "SPARK_HOME": str(self.spark.home),
             "SPARK_LOCAL_IP": "127.0.0.1",

@@ -93,7 +93,9 @@ def home(tmp_path: Path) -> dict[str, str]:
     """The environment of a user whose home is empty."""
     ours = ("PYTHONPATH", "VIRTUAL_ENV", "SPARK_HOME", "SPARK_CONF_DIR")
     kept = {name: value for name, value in os.environ.items() if name not in ours}
-    return kept | {"HOME": str(tmp_path), "SPARK_LOCAL_IP": "127.0.0.1"}
+    # A JVM does not ask HOME where its home is.
+    java = {"JDK_JAVA_OPTIONS": f"-Duser.home={tmp_path}"}
+    return kept | {"HOME": str(tmp_path), "SPARK_LOCAL_IP": "127.0.0.1", **java}
 
 
 def artifact(spark: Spark, ending: str) -> Path:
