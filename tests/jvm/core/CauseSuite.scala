@@ -103,7 +103,7 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
       "batch, so they may have waited for the run to begin: no step of the query is the cause.")
     val later = stamped.copy(admission = Some(admission.copy(limit = None, fromFirst = true)))
     assert(said(later)._3 ===
-      "Records are older than the run: 940 ms of 1 s (94 %), by event_time. They came in with its first batch, so they may have waited " +
+      "Records are older than the run: 940 ms of 1 s (94 %), by event_time. They came in with its first batches, so they may have waited " +
       "for the run to begin: no step of the query is the cause.")
     // Twenty years and more: from timestamps near 1970.
     val odd = "Were seconds taken for milliseconds, or zeros for a time? timestamp_seconds reads seconds."

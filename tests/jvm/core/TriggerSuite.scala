@@ -88,6 +88,18 @@ class TriggerSuite extends AnyFunSuite {
     assert(!third.copy(startMs = 90000).after(Some(third.copy(limit = None))).fromFirst)
   }
 
+  test("a run that first does again what an earlier one had begun has left what came meanwhile") {
+    val again = before.copy(lookedMs = 0, isAgain = true).after(None)
+    val second = Trigger(5001, 100, 2000, Some(offsets), Some(0))
+    val fromFirst = Admission(1000, 1000, 5000, 5001, 2000, None, Some(0), fromFirst = true)
+    assert(second.admission(Some(again)) === fromFirst)
+    assert(Trigger(7002, 5, 2000, None, Some(0)).admission(Some(second.after(Some(again)))) ===
+      Admission(1000, 5101, 7001, 7002, 2000, Some("maxOffsetsPerTrigger"), Some(0), fromFirst = true))
+    val idle = second.copy(startMs = 90000)
+    assert(idle.admission(Some(again)) === Admission(89890, 89890, 89890, 90000, 2000, None, Some(0)))
+    assert(!idle.after(Some(again)).fromFirst, "a trigger in between found nothing")
+  }
+
   test("a batch that took as many files as it may left none, where a trigger after it found nothing") {
     val full = before.copy(limit = Some(files)).after(None)
     val near = Trigger(5100, 5, 4000, Some(files), Some(0))

@@ -14,6 +14,8 @@ import org.apache.spark.sql.connector.read.streaming.ReadLimit
 import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.latency.ScannedSource
 import org.apache.spark.sql.latency.TemporaryFolder
+import org.apache.spark.sql.streaming.StreamingQuery
+import org.apache.spark.sql.streaming.StreamingQueryException
 import org.apache.spark.sql.streaming.Trigger
 import org.scalactic.Tolerance._
 
@@ -103,9 +105,36 @@ class BacklogSuite extends StreamingTest with Patient {
       try {
         processAll(query)
         assert(said.matches(
-          "Records are older than the run: .*, by last\\. They came in with its first batch, so they may have waited for the run .*"
+          "Records are older than the run: .*, by last\\. They came in with its first batches, so they may have waited for the run .*"
         ))
         events.addData(new Timestamp(System.currentTimeMillis - 300000))
+        processAll(query)
+        assert(said.startsWith("Records arrive old: "), "these were not there when the run began")
+      } finally query.stop()
+    }
+  }
+
+  test("what a run reads after it has done again what the one before had begun may have waited for it, too") {
+    byTheWall {
+      val (events, checkpoint) = (stream, TemporaryFolder("again").toString)
+      def add(ms: Long): Unit = { events.addData(new Timestamp(System.currentTimeMillis - ms)); () }
+      def run(fails: Boolean): StreamingQuery = marked(events).writeStream.queryName("again")
+        .option("checkpointLocation", checkpoint)
+        .foreachBatch { (batch: DataFrame, _: Long) =>
+          batch.write.format("noop").mode("append").save()
+          assert(!fails)
+        }.start()
+      def said = latencyOf("again").get("queries").get(0).get("headline").get("text").asText
+      add(600000)
+      intercept[StreamingQueryException](run(fails = true).processAllAvailable())
+      add(300000)
+      val query = run(fails = false)
+      try {
+        processAll(query)
+        assert(said.matches(
+          "Records are older than the run: .*, by value\\. They came in with its first batches, so they may have waited for the run .*"
+        ))
+        add(300000)
         processAll(query)
         assert(said.startsWith("Records arrive old: "), "these were not there when the run began")
       } finally query.stop()

@@ -71,7 +71,7 @@ object Cause {
         val since =
           if (admission.isFirst) "This is its first batch"
           else
-            admission.limit.fold("They came in with its first batch")(limit =>
+            admission.limit.fold("They came in with its first batches")(limit =>
               s"${Readable.name(limit)} has left some behind since its first batch"
             )
         because(

@@ -10,8 +10,8 @@ package io.sparklatency.figures
  * @param tookMs     how long this batch took in all; not known before its end
  * @param limit      the option that left records behind, `maxOffsetsPerTrigger` say
  * @param intervalMs the trigger's interval, where it has one
- * @param fromFirst  whether the records came in with the first batch of the run, of which another is told, or a limit has left some
- *                   behind since then
+ * @param fromFirst  whether the records came in with the first batch of the run, of which another is told, or were left behind since then:
+ *                   by a limit, or because that batch did again what an earlier run had begun
  */
 final case class Admission(
     sinceMs: Long,

@@ -14,6 +14,7 @@ package io.sparklatency.figures
  * @param isNewestFirst  whether it read those that came last before others
  * @param waitsForMore   whether a source may not read before there are more records: see [[Admission.Fewest]]
  * @param fromFirst      whether a limit has left records behind since the first of the run
+ * @param isAgain        whether it did again what an earlier run had begun: it read up to where that had, and asked no source for more
  */
 final case class Trigger(
     startMs: Long,
@@ -25,7 +26,8 @@ final case class Trigger(
     cameMs: Option[Long] = None,
     isNewestFirst: Boolean = false,
     waitsForMore: Boolean = false,
-    fromFirst: Boolean = false
+    fromFirst: Boolean = false,
+    isAgain: Boolean = false
 ) {
   import Trigger._
 
@@ -37,7 +39,7 @@ final case class Trigger(
   def after(before: Option[Trigger]): Trigger = {
     val since = before.flatMap(before => if (isNewestFirst) leftBy(before) else limitedBefore(before))
     copy(
-      limitedSinceMs = limit.map(_ => since.getOrElse(fixedMs)),
+      limitedSinceMs = Option.when(limit.nonEmpty || isAgain)(since.getOrElse(fixedMs)),
       fromFirst = before.forall(_.fromFirst && since.nonEmpty)
     )
   }

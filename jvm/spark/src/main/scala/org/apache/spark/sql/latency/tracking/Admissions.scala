@@ -73,7 +73,8 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
       known.intervalMs,
       cameMs = known.cameMs,
       isNewestFirst = known.isNewestFirst,
-      waitsForMore = known.limits.values.exists(_.waitsForMore)
+      waitsForMore = known.limits.values.exists(_.waitsForMore),
+      isAgain = !Looks.exists(durations.contains)
     ).after(known.before)
     // Of the next trigger nothing is known yet: it may find no file.
     runs(run) = known.copy(read = BatchRead(), cameMs = None, before = Some(trigger))
@@ -115,6 +116,9 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
 }
 
 private object Admissions {
+
+  /** What Spark's progress says of asking sources how far they go: those of today, and those that cannot be limited. */
+  val Looks = Seq("latestOffset", "getOffset")
 
   /** In which tasks of Iceberg count the files that they read, or parts of very large ones. */
   val IcebergFiles = "numSplits"
