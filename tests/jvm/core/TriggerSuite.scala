@@ -43,14 +43,28 @@ class TriggerSuite extends AnyFunSuite {
         5,
         2000,
         intervalMs = before.intervalMs,
-        waitsForMore = true
+        waitsForMoreMs = Some(900000)
       ).admission(Some(before.after(None)))
     val few = Admission(1100, 90985, 90985, 91000, 2000, Some("minOffsetsPerTrigger"), Some(0))
     assert(of(91000, before) === few)
     assert(of(91000, before.copy(intervalMs = Some(6000))) ===
       few.copy(fixedMs = 85000, endedMs = 85000, intervalMs = Some(6000)))
     assert(of(5001, before) === backToBack, "there was no trigger in between")
-    assert(of(91000, before.copy(limit = Some(offsets))).limit === Some("maxOffsetsPerTrigger"))
+    assert(of(1000000, before).sinceMs === 99985, "it keeps none for longer than it may")
+    val both = before.copy(limit = Some(offsets))
+    assert(of(91000, both) === few.copy(fromFirst = true), "the limit left too few")
+    assert(of(5001, both).limit === Some("maxOffsetsPerTrigger"))
+  }
+
+  test("what a source keeps while others are read was there since it began to") {
+    val keeps = Trigger.Limit("minOffsetsPerTrigger", isCertain = true)
+    def of(startMs: Long) =
+      Trigger(startMs, 5, 2000, Some(keeps), intervalMs = Some(0), waitsForMoreMs = Some(900000))
+    val second = of(5001).after(Some(before.after(None)))
+    val third = of(91000).after(Some(second))
+    assert(of(93010).admission(Some(third)) ===
+      Admission(5006, 91005, 93000, 93010, 2000, Some("minOffsetsPerTrigger"), Some(0)))
+    assert(of(99000).admission(Some(third)).sinceMs === 5006, "though no other came for a while")
   }
 
   test("a trigger that is not at once and has no interval tells of no other") {

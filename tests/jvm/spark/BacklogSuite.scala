@@ -161,29 +161,62 @@ class BacklogSuite extends StreamingTest with Patient {
       }
     }
 
+  private def hesitant: DataFrame =
+    spark.readStream.format(classOf[HesitantSource].getName).load().withE2ELatency("source", "value")
+
+  /**
+   * Lets a record wait until there is another. Of two that are read then one has waited for that.
+   *
+   * @param left      brings the record
+   * @param meanwhile what else happens when it has waited for long
+   */
+  private def keptUntilMore(df: DataFrame, name: String)(left: StreamingQuery => Unit)(
+      meanwhile: StreamingQuery => Unit
+  ): Unit = byTheWall {
+    (1 to 2).foreach(_ => HesitantSource.add())
+    val query = start(df, name)
+    try {
+      processAll(query)
+      val alone = System.currentTimeMillis
+      left(query)
+      val looked = HesitantSource.looks.get
+      eventually(assert(HesitantSource.looks.get > looked + 200))
+      meanwhile(query)
+      val waited = System.currentTimeMillis - alone
+      HesitantSource.add()
+      processAll(query)
+      val told = latencyOf(name).get("queries").get(0)
+      val parts = partsOf(told).map(part => part.get("code").asText -> part.get("ms").asDouble).toMap
+      assert(parts("backlog") === waited / 2.0 +- 500, s"$waited: $parts")
+      for (part <- Seq("arrived-old", "waited-for-the-trigger"))
+        assert(parts.getOrElse(part, 0.0) < 500, s"$waited: $parts")
+      assert(told.get("headline").get("text").asText.contains("minOffsetsPerTrigger"), told.get("headline"))
+    } finally query.stop()
+  }
+
   test("what a source keeps until there is more of it waits in the backlog, and did not arrive old") {
-    byTheWall {
-      val read = spark.readStream.format(classOf[HesitantSource].getName).load()
-      (1 to 2).foreach(_ => HesitantSource.add())
-      val query = start(read.withE2ELatency("source", "value"), "hesitant")
-      try {
+    keptUntilMore(hesitant, "hesitant")(_ => HesitantSource.add())(_ => ())
+  }
+
+  test("so it does where a limit has left too few, and does not wait for the trigger") {
+    HesitantSource.most = 2
+    try keptUntilMore(hesitant, "hesitant_with_most") { query =>
+        (1 to 3).foreach(_ => HesitantSource.add())
         processAll(query)
-        HesitantSource.add()
-        val (alone, looked) = (System.currentTimeMillis, HesitantSource.looks.get)
-        eventually(assert(HesitantSource.looks.get > looked + 200))
-        val waited = System.currentTimeMillis - alone
-        HesitantSource.add()
-        processAll(query)
-        val told = latencyOf("hesitant").get("queries").get(0).get("parts").get("of").elements.asScala
-          .map(part => part.get("code").asText -> part.get("ms").asDouble).toMap
-        // Of two records one waited.
-        assert(
-          told.get("backlog").exists(ms => ms > waited / 2 - 500 && ms < waited / 2 + 500),
-          s"$waited: $told"
-        )
-        assert(told.getOrElse("arrived-old", 0.0) < 500, s"$waited: $told")
-      } finally query.stop()
+      }(_ => ())
+    finally HesitantSource.most = Long.MaxValue
+  }
+
+  test("so it does while batches read other sources") {
+    val others = stream
+    def another(query: StreamingQuery): Unit = {
+      others.addData(new Timestamp(System.currentTimeMillis))
+      processAll(query)
     }
+    keptUntilMore(hesitant.union(others.toDF().withE2ELatency("others", "value")), "hesitant_beside") { query =>
+      HesitantSource.add()
+      another(query)
+    }(another)
   }
 
   /** What the headline says when the last batch of a stream of Iceberg has been read that starts late, and how its node is called. */

@@ -24,6 +24,9 @@ object HesitantSource {
   private val schema = new StructType().add("value", TimestampType)
   @volatile private var millis = Vector.empty[Long]
 
+  /** How many it may give at once. */
+  @volatile var most = Long.MaxValue
+
   /** How often Spark has asked for more. */
   val looks = new AtomicInteger
 
@@ -36,18 +39,22 @@ object HesitantSource {
   private final case class Slice(micros: Seq[Long]) extends InputPartition
 
   private final class HesitantStreamWithLimit extends MicroBatchStream with SupportsAdmissionControl {
+    private var latest = So(0)
+
     override def getDefaultReadLimit: ReadLimit = {
       asked()
-      ReadLimit.compositeLimit(Array(ReadLimit.minRows(2, 3600000), ReadLimit.maxRows(1000)))
+      ReadLimit.compositeLimit(Array(ReadLimit.minRows(2, 3600000), ReadLimit.maxRows(most)))
     }
     override def initialOffset(): Offset = So(0)
     override def latestOffset(): Offset = throw new UnsupportedOperationException
     override def latestOffset(start: Offset, limit: ReadLimit): Offset = {
       asked()
       looks.incrementAndGet()
-      val all = millis.size
-      if (all - deserializeOffset(start.json).many < 2) start else So(all)
+      latest = So(millis.size)
+      val read = deserializeOffset(start.json).many
+      if (latest.many - read < 2) start else So(read + most.min(latest.many - read).toInt)
     }
+    override def reportLatestOffset(): Offset = latest
     override def deserializeOffset(json: String): So = So(json.toInt)
     override def commit(end: Offset): Unit = ()
     override def stop(): Unit = ()

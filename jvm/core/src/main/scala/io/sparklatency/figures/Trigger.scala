@@ -12,7 +12,7 @@ package io.sparklatency.figures
  * @param limitedSinceMs since when a limit has left records behind
  * @param cameMs         when the first of the files that it read had come, by the clock of their file system, of a query that reads files
  * @param isNewestFirst  whether it read those that came last before others
- * @param waitsForMore   whether a source may not read before there are more records: see [[Admission.Fewest]]
+ * @param waitsForMoreMs for how long a source may keep records until there are more of them, where one does: see [[Admission.Fewest]]
  * @param fromFirst      whether a limit has left records behind since the first of the run
  * @param isAgain        whether it did again what an earlier run had begun: it read up to where that had, and asked no source for more
  */
@@ -25,7 +25,7 @@ final case class Trigger(
     limitedSinceMs: Option[Long] = None,
     cameMs: Option[Long] = None,
     isNewestFirst: Boolean = false,
-    waitsForMore: Boolean = false,
+    waitsForMoreMs: Option[Long] = None,
     fromFirst: Boolean = false,
     isAgain: Boolean = false
 ) {
@@ -49,24 +49,24 @@ final case class Trigger(
     before.fold(Admission.first(startMs, tookMs)) { before =>
       val idle = idleSince(before)
       val fixed = idle.getOrElse(before.fixedMs)
-      // A source that waits for more records says, too, that there is nothing new.
-      val few = Option.when(waitsForMore && idle.nonEmpty)(Admission.Fewest)
+      // A source that waits for more records says, too, that there is nothing new. What it keeps has come since it last gave all.
+      val few = for (looked <- idle; most <- waitsForMoreMs) yield before.fixedMs.max(looked - most)
       val limited = limitedBefore(before)
       Admission(
-        limited.orElse(few.map(_ => before.fixedMs)).getOrElse(fixed),
+        limited.orElse(few).getOrElse(fixed),
         fixed,
         idle.getOrElse(before.endedMs),
         startMs,
         tookMs,
-        few.orElse(before.limit.map(_.option)),
+        few.map(_ => Admission.Fewest).orElse(before.limit.map(_.option)),
         intervalMs,
         limited.exists(_ => before.fromFirst)
       )
     }
 
-  /** When the last trigger in between found nothing new. Since then records wait for this one, and no limit had left any. */
+  /** When the last trigger in between found nothing new, or too few. Since then records wait for this one. */
   private def idleSince(before: Trigger): Option[Long] =
-    if (before.hasLeftSome) None
+    if (before.hasLeftSome && waitsForMoreMs.isEmpty) None
     else intervalMs.map {
       case 0 => (startMs - PollMs - lookedMs, before.endedMs + (before.tookMs / Finishing).min(FinishingMs))
       case ms => (startMs - ms, before.endedMs)
@@ -78,7 +78,7 @@ final case class Trigger(
 
   /** Since when a limit has left anything behind, where the last trigger found something. */
   private def leftBy(before: Trigger): Option[Long] =
-    before.limitedSinceMs.filter(_ => idleSince(before).isEmpty)
+    before.limitedSinceMs.filter(_ => before.hasLeftSome || idleSince(before).isEmpty)
 }
 
 object Trigger {
@@ -96,7 +96,8 @@ object Trigger {
    * An option that left records behind.
    *
    * @param option    its name, `maxOffsetsPerTrigger` say
-   * @param isCertain whether the source said that there are more: no trigger finds nothing before they are read
+   * @param isCertain whether the source said that there are more: no trigger finds nothing before they are read, unless a source waits for
+   *                  more of them
    */
   final case class Limit(option: String, isCertain: Boolean)
 }

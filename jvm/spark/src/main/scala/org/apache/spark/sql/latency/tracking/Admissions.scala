@@ -73,7 +73,7 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
       known.intervalMs,
       cameMs = known.cameMs,
       isNewestFirst = known.isNewestFirst,
-      waitsForMore = known.limits.values.exists(_.waitsForMore),
+      waitsForMoreMs = known.limits.values.flatMap(_.waitsForMoreMs).maxOption,
       isAgain = !Looks.exists(durations.contains)
     ).after(known.before)
     // Of the next trigger nothing is known yet: it may find no file.

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.latency.tracking
 
+import io.sparklatency.figures.Admission
 import io.sparklatency.figures.Trigger
 import org.apache.spark.sql.connector.read.streaming.CompositeReadLimit
 import org.apache.spark.sql.connector.read.streaming.ReadLimit
@@ -16,14 +17,17 @@ private[tracking] final case class SourceLimit(limit: ReadLimit, isOfIceberg: Bo
 
   private val parts = partsOf(limit)
 
-  /** Whether the source reads only when there are so many records, or when it has waited for long. */
-  def waitsForMore: Boolean = parts.exists { case _: ReadMinRows => true; case _ => false }
+  /** For how long the source may keep records until there are so many. */
+  def waitsForMoreMs: Option[Long] =
+    parts.collect { case fewest: ReadMinRows => fewest.maxTriggerDelayMs }.maxOption
 
   /** What left records behind, if anything did. */
   def leaving(source: SourceProgress, read: BatchRead): Option[Trigger.Limit] = {
     val isBehind = source.latestOffset != null && source.latestOffset != source.endOffset
     val of = if (isOfIceberg) ofIceberg(source, read) _ else any(isBehind, read) _
-    parts.flatMap(of(_)).headOption.map(Trigger.Limit(_, isBehind))
+    val keepsAll = isBehind && source.numInputRows == 0 && waitsForMoreMs.nonEmpty
+    val option = if (keepsAll) Some(Admission.Fewest) else parts.flatMap(of(_)).headOption
+    option.map(Trigger.Limit(_, isBehind))
   }
 
   private def any(isBehind: Boolean, read: BatchRead)(part: ReadLimit): Option[String] = part match {
