@@ -73,7 +73,7 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
       known.intervalMs,
       cameMs = known.cameMs,
       isNewestFirst = known.isNewestFirst,
-      waitsForMoreMs = known.limits.values.flatMap(_.waitsForMoreMs).maxOption,
+      waitsForMoreMs = known.limits.values.flatten.flatMap(_.waitsForMoreMs).maxOption,
       isAgain = !Looks.exists(durations.contains)
     ).after(known.before)
     // Of the next trigger nothing is known yet: it may find no file.
@@ -92,12 +92,13 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
     case other => FilesRead(other.inputFiles.length, None)
   }
 
-  private def limitsOf(query: StreamExecution): Map[String, SourceLimit] = {
+  /** By what sources say of themselves: one topic may be read twice, with another limit. */
+  private def limitsOf(query: StreamExecution): Map[String, Seq[SourceLimit]] = {
     val names =
       StreamingQuerySources.relationsIn(query.logicalPlan).map(read => read.stream -> read.name).toMap
-    ReadLimits.of(query).map { case (source, limit) =>
+    ReadLimits.of(query).toSeq.map { case (source, limit) =>
       source.toString -> SourceLimit(limit, names.get(source).exists(RecordSource.isIceberg))
-    }
+    }.groupMap { case (source, _) => source } { case (_, limit) => limit }
   }
 
   def forget(run: String): Unit = { runs.remove(run); () }
@@ -108,7 +109,7 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
   private def limitOf(progress: StreamingQueryProgress, run: Run): Option[Trigger.Limit] = {
     val limits = for {
       source <- progress.sources.toSeq
-      limit <- run.limits.get(source.description).toSeq
+      limit <- run.limits.getOrElse(source.description, Nil)
       left <- limit.leaving(source, run.read)
     } yield left
     limits.find(_.isCertain).orElse(limits.headOption)
@@ -130,7 +131,7 @@ private object Admissions {
    */
   final case class Run(
       before: Option[Trigger] = None,
-      limits: Map[String, SourceLimit] = Map.empty,
+      limits: Map[String, Seq[SourceLimit]] = Map.empty,
       intervalMs: Option[Long] = None,
       read: BatchRead = BatchRead(),
       cameMs: Option[Long] = None,
