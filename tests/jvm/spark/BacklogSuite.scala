@@ -142,6 +142,26 @@ class BacklogSuite extends StreamingTest with Patient {
     }
   }
 
+  test("what comes when a run has found nothing did not wait for it to begin") {
+    byTheWall {
+      val (events, checkpoint) = (stream, Some(TemporaryFolder("found").toString))
+      def run(): StreamingQuery = start(marked(events), "found_nothing", checkpoint = checkpoint)
+      def add(ms: Long): Unit = { events.addData(new Timestamp(System.currentTimeMillis - ms)); () }
+      add(600000)
+      val first = run()
+      processAll(first)
+      first.stop()
+      val query = withSettings("spark.sql.streaming.noDataProgressEventInterval" -> "0")(run())
+      try {
+        (1 to 2).foreach(_ => processAll(query))
+        add(300000)
+        processAll(query)
+        val said = latencyOf("found_nothing").get("queries").get(0).get("headline").get("text").asText
+        assert(said.startsWith("Records arrive old: "), said)
+      } finally query.stop()
+    }
+  }
+
   test("one folder may be read twice, and with a limit once") {
     byTheWall {
       val (folder, written) = (TemporaryFolder("twice"), System.currentTimeMillis - 60000)
@@ -232,9 +252,10 @@ class BacklogSuite extends StreamingTest with Patient {
       others.addData(new Timestamp(System.currentTimeMillis))
       processAll(query)
     }
-    keptUntilMore(hesitant.union(others.toDF().withE2ELatency("others", "value")), "hesitant_beside") { query =>
-      HesitantSource.add()
-      another(query)
+    keptUntilMore(hesitant.union(others.toDF().withE2ELatency("others", "value")), "hesitant_beside") {
+      query =>
+        HesitantSource.add()
+        another(query)
     }(another)
   }
 

@@ -83,6 +83,14 @@ final case class Trigger(
 
 object Trigger {
 
+  /**
+   * One that found nothing, before the first batch of its run.
+   *
+   * @param mayKeep whether a source may have kept what there was, since it waits for more
+   */
+  def ofNothing(startMs: Long, mayKeep: Boolean): Trigger =
+    Trigger(startMs, 0, 0, Option.when(mayKeep)(Limit(Admission.Fewest, isCertain = true))).after(None)
+
   /** How long Spark waits before it asks its sources again, where the trigger has no interval. */
   private val PollMs = 10L
 

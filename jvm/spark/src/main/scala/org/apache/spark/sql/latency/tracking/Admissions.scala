@@ -58,6 +58,13 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
     )
   }
 
+  /** A trigger of a run found nothing. Spark tells of one in ten seconds. */
+  def foundNothing(run: String, startMs: Long): Unit = {
+    val known = of(run)
+    if (known.before.isEmpty)
+      runs(run) = known.copy(foundNothingMs = known.foundNothingMs.orElse(Some(startMs)))
+  }
+
   /** What held back the records of the batch, or of the trigger without one, that this progress tells of. */
   def of(progress: StreamingQueryProgress): Admission = {
     val run = progress.runId.toString
@@ -65,6 +72,8 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
     val durations = progress.durationMs.asScala
     def duration(name: String) = durations.get(name).fold(0L)(_.toLong)
     val startMs = Instant.parse(progress.timestamp).toEpochMilli
+    val waitsMs = known.limits.values.flatten.flatMap(_.waitsForMoreMs).maxOption
+    val before = known.before.orElse(known.foundNothingMs.map(Trigger.ofNothing(_, waitsMs.nonEmpty)))
     val trigger = Trigger(
       startMs,
       duration("latestOffset"),
@@ -73,12 +82,12 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
       known.intervalMs,
       cameMs = known.cameMs,
       isNewestFirst = known.isNewestFirst,
-      waitsForMoreMs = known.limits.values.flatten.flatMap(_.waitsForMoreMs).maxOption,
+      waitsForMoreMs = waitsMs,
       isAgain = !Looks.exists(durations.contains)
-    ).after(known.before)
+    ).after(before)
     // Of the next trigger nothing is known yet: it may find no file.
     runs(run) = known.copy(read = BatchRead(), cameMs = None, before = Some(trigger))
-    trigger.admission(known.before)
+    trigger.admission(before)
   }
 
   private def filesOfIceberg(batch: IncrementalExecution): Map[String, Long] = collect(batch.executedPlan) {
@@ -125,12 +134,14 @@ private object Admissions {
   val IcebergFiles = "numSplits"
 
   /**
+   * @param foundNothingMs when a trigger before its first batch had found nothing
    * @param read          by the last batch
    * @param cameMs        when the first of its files was last changed, by the clock of their file system
    * @param isNewestFirst whether a source reads files that came last before others
    */
   final case class Run(
       before: Option[Trigger] = None,
+      foundNothingMs: Option[Long] = None,
       limits: Map[String, Seq[SourceLimit]] = Map.empty,
       intervalMs: Option[Long] = None,
       read: BatchRead = BatchRead(),

@@ -23,6 +23,7 @@ import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart
 import org.apache.spark.sql.latency.compat.IncrementalExecution
 import org.apache.spark.sql.latency.planning.CurrentQuery
 import org.apache.spark.sql.latency.planning.StatefulOperators
+import org.apache.spark.sql.streaming.StreamingQueryListener.QueryIdleEvent
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryProgressEvent
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
 import org.apache.spark.sql.streaming.StreamingQueryProgress
@@ -68,6 +69,8 @@ private[latency] final class LatencyTracker(
       if (end.qe != null) executionEnded(end)
       startedMs -= end.executionId
       runs.batchQueryEnded(end.executionId)
+    case idle: QueryIdleEvent =>
+      admissions.foundNothing(idle.runId.toString, Instant.parse(idle.timestamp).toEpochMilli)
     case end: QueryProgressEvent => committed(end.progress)
     case end: QueryTerminatedEvent =>
       val run = end.runId.toString
