@@ -54,6 +54,13 @@ class AutomaticBatchSuite extends StreamingTest with Sampled {
     }
   }
 
+  test("a source that reads topics by a pattern is named by all of it") {
+    withSettings(inBatch: _*) {
+      assert(counted(write(topic("[a-z]+-by-[0-9]"))) ===
+        Map("source-0-kafka[[a-z]+-by-[0-9]]" -> ((20, 1, 10)), "sink" -> ((20, 1, 10))))
+    }
+  }
+
   test("the end is that of a collect, a write of files and a write of a table") {
     val folder = TemporaryFolder("written").toString
     withSettings(inBatch: _*) {

@@ -13,7 +13,7 @@ private[latency] final case class RecordSource(name: String, ordinal: Option[Int
  */
 private[latency] object RecordSource {
   private val IcebergKind = "iceberg"
-  private val Kafka = """Kafka\w*(?:\[|\(strategy=)(?:\w+\[)?([^\[\]]*)\]*""".r.unanchored
+  private val Kafka = """Kafka\w*(?:\[|\(strategy=)\w+\[(.*?)\](?:\]$|, start=)""".r.unanchored
   private val Files = """FileStreamSource\[(?:.*/)?([^/\]]+)/*\]""".r
   private val Iceberg = """^Iceberg\w*Scan\(table=(?:[^,]*/)?([^,/]+)""".r.unanchored
   private val Plumbing = "(MicroBatch|Continuous)?(Stream|Source|Relation|Scan)(V2|With\\w+)?$|\\$"
