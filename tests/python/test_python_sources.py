@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark import cloudpickle
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
-from pyspark.sql.streaming.datasource import ReadMaxRows
+from pyspark.sql.streaming.datasource import ReadMaxRows, ReadMinRows
 
 from sparklatency import latency, with_e2e_latency
 from support import NOW, eventually
@@ -69,6 +70,45 @@ class Countdowns(DataSource):
         return Countdown(self.options["asked"])
 
 
+class Pairs(DataSourceStreamReader):
+    """Records of the moments that stand in a file, which are read when there are two more."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = Path(folder)
+
+    def initialOffset(self) -> dict[str, int]:  # noqa: N802
+        return {"read": 0}
+
+    def getDefaultReadLimit(self) -> ReadMinRows:  # noqa: N802
+        return ReadMinRows(2)
+
+    def latestOffset(self, start: dict[str, int], limit: ReadMinRows) -> dict[str, int]:  # type: ignore[override]  # noqa: N802
+        with (self.folder / "looks").open("a") as file:
+            file.write("looked\n")
+        there = len((self.folder / "moments").read_text().splitlines())
+        return start if there - start["read"] < limit.min_rows else {"read": there}
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:
+        return [InputPartition((start["read"], end["read"]))]
+
+    def read(self, partition: InputPartition) -> Iterator[tuple[datetime]]:
+        moments = (self.folder / "moments").read_text().splitlines()
+        for moment in moments[slice(*partition.value)]:
+            yield (datetime.fromtimestamp(float(moment), UTC),)
+
+
+class PairsOfFile(DataSource):
+    @classmethod
+    def name(cls) -> str:
+        return "pairs"
+
+    def schema(self) -> str:
+        return "ts TIMESTAMP"
+
+    def streamReader(self, schema: Any) -> Pairs:  # noqa: N802, ARG002
+        return Pairs(self.options["folder"])
+
+
 def countdown(spark: SparkSession, asked: Path) -> DataFrame:
     spark.dataSource.register(Countdowns)
     return spark.readStream.format("countdown").option("asked", str(asked)).load()
@@ -106,3 +146,27 @@ def test_the_limit_of_a_reader_is_named_that_left_records_behind(spark: SparkSes
     query.processAllAvailable()
     eventually(lambda: latency(query).history().batches[RECORDS // LIMIT - 1 :] or None)
     assert "ReadMaxRows has left some behind since its first batch" in latency(query).headline.text
+
+
+def test_what_a_reader_keeps_until_there_is_more_waits_by_its_limit(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    def add(records: int) -> None:
+        with (tmp_path / "moments").open("a") as file:
+            file.write(f"{time.time()}\n" * records)
+
+    def looks() -> int:
+        return len((tmp_path / "looks").read_text().splitlines())
+
+    spark.dataSource.register(PairsOfFile)
+    add(2)
+    read = spark.readStream.format("pairs").option("folder", str(tmp_path)).load()
+    query = with_e2e_latency(read, "read", "ts").writeStream.format("noop").queryName("pairs").start()
+    query.processAllAvailable()
+    add(1)
+    before = looks()
+    eventually(lambda: looks() > before + 20 or None)
+    add(1)
+    query.processAllAvailable()
+    eventually(lambda: latency(query).history().batches[1:] or None)
+    assert "ReadMinRows waits for more of them. Lower it." in latency(query).headline.text

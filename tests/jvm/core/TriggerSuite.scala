@@ -43,7 +43,7 @@ class TriggerSuite extends AnyFunSuite {
         5,
         2000,
         intervalMs = before.intervalMs,
-        waitsForMoreMs = Some(900000)
+        keeping = Some(Trigger.Keeping("minOffsetsPerTrigger", 900000))
       ).admission(Some(before.after(None)))
     val few = Admission(1100, 90985, 90985, 91000, 2000, Some("minOffsetsPerTrigger"), Some(0))
     assert(of(91000, before) === few)
@@ -59,7 +59,7 @@ class TriggerSuite extends AnyFunSuite {
   test("what a source keeps while others are read was there since it began to") {
     val keeps = Trigger.Limit("minOffsetsPerTrigger", isCertain = true)
     def of(startMs: Long) =
-      Trigger(startMs, 5, 2000, Some(keeps), intervalMs = Some(0), waitsForMoreMs = Some(900000))
+      Trigger(startMs, 5, 2000, Some(keeps), intervalMs = Some(0), keeping = Some(Trigger.Keeping("minOffsetsPerTrigger", 900000)))
     val second = of(5001).after(Some(before.after(None)))
     val third = of(91000).after(Some(second))
     assert(of(93010).admission(Some(third)) ===

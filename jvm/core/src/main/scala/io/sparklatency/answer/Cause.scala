@@ -51,6 +51,7 @@ object Cause {
         s", by ${Readable.name(column)}"
       )
     lazy val filling = BatchFilling.of(batch, admission)
+    lazy val limit = admission.limit.fold("a limit")(Readable.name(_))
     def because(nodes: Seq[String], before: String, after: String): Cause =
       Cause(
         leading,
@@ -88,13 +89,13 @@ object Cause {
           ""
         )
       case Parts.Backlog if admission.waitsForMore =>
+        val orDelay = if (admission.limit.contains(Admission.MinOffsets)) ", or maxTriggerDelay" else ""
         because(
           Nil,
-          s"Records wait in the backlog, $figures: ${Admission.Fewest} waits for more of them. Lower it, or maxTriggerDelay.",
+          s"Records wait in the backlog, $figures: $limit waits for more of them. Lower it$orDelay.",
           ""
         )
       case Parts.Backlog =>
-        val limit = admission.limit.fold("a limit")(Readable.name(_))
         val by = filled(filling, EachTakes, age.end)
         because(
           by.nodes,

@@ -28,7 +28,7 @@ final case class Admission(
   def isFirst: Boolean = sinceMs == startMs
 
   /** Whether a source had records, and waited for more of them. */
-  def waitsForMore: Boolean = limit.contains(Admission.Fewest)
+  def waitsForMore: Boolean = limit.exists(Admission.Fewest)
 
   /** This, of a batch that gives out what came in with another: what kept those records is told of that one. */
   private[figures] def ofRecordsIn(other: Admission): Admission =
@@ -42,8 +42,13 @@ final case class Admission(
 
 object Admission {
 
-  /** The option of Kafka's that has it wait until there are so many records. */
-  val Fewest = "minOffsetsPerTrigger"
+  /** The option of Kafka's that has it wait until there are so many records, or until it has waited for `maxTriggerDelay`. */
+  val MinOffsets = "minOffsetsPerTrigger"
+
+  /** The same of a reader in Python, which says itself how long it waits. */
+  val MinRows = "ReadMinRows"
+
+  private val Fewest = Set(MinOffsets, MinRows)
 
   /** Of the first batch of a run: what is older than its trigger came before the query ran. */
   def first(startMs: Long, tookMs: Long): Admission = Admission(startMs, startMs, startMs, startMs, tookMs)

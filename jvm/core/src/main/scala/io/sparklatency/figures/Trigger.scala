@@ -12,7 +12,7 @@ package io.sparklatency.figures
  * @param limitedSinceMs since when a limit has left records behind
  * @param cameMs         when the first of the files that it read had come, by the clock of their file system, of a query that reads files
  * @param isNewestFirst  whether it read those that came last before others
- * @param waitsForMoreMs for how long a source may keep records until there are more of them, where one does: see [[Admission.Fewest]]
+ * @param keeping        what keeps records at a source until there are more of them
  * @param fromFirst      whether a limit has left records behind since the first of the run
  * @param isAgain        whether it did again what an earlier run had begun: it read up to where that had, and asked no source for more
  */
@@ -25,7 +25,7 @@ final case class Trigger(
     limitedSinceMs: Option[Long] = None,
     cameMs: Option[Long] = None,
     isNewestFirst: Boolean = false,
-    waitsForMoreMs: Option[Long] = None,
+    keeping: Option[Trigger.Keeping] = None,
     fromFirst: Boolean = false,
     isAgain: Boolean = false
 ) {
@@ -50,15 +50,15 @@ final case class Trigger(
       val idle = idleSince(before)
       val fixed = idle.getOrElse(before.fixedMs)
       // A source that waits for more records says, too, that there is nothing new. What it keeps has come since it last gave all.
-      val few = for (looked <- idle; most <- waitsForMoreMs) yield before.fixedMs.max(looked - most)
+      val kept = for (looked <- idle; source <- keeping) yield before.fixedMs.max(looked - source.mostMs)
       val limited = limitedBefore(before)
       Admission(
-        limited.orElse(few).getOrElse(fixed),
+        limited.orElse(kept).getOrElse(fixed),
         fixed,
         idle.getOrElse(before.endedMs),
         startMs,
         tookMs,
-        few.map(_ => Admission.Fewest).orElse(before.limit.map(_.option)),
+        keeping.filter(_ => kept.nonEmpty).map(_.option).orElse(before.limit.map(_.option)),
         intervalMs,
         limited.exists(_ => before.fromFirst)
       )
@@ -66,7 +66,7 @@ final case class Trigger(
 
   /** When the last trigger in between found nothing new, or too few. Since then records wait for this one. */
   private def idleSince(before: Trigger): Option[Long] =
-    if (before.hasLeftSome && waitsForMoreMs.isEmpty) None
+    if (before.hasLeftSome && keeping.isEmpty) None
     else intervalMs.map {
       case 0 => (startMs - PollMs - lookedMs, before.endedMs + (before.tookMs / Finishing).min(FinishingMs))
       case ms => (startMs - ms, before.endedMs)
@@ -86,10 +86,10 @@ object Trigger {
   /**
    * One that found nothing, before the first batch of its run.
    *
-   * @param mayKeep whether a source may have kept what there was, since it waits for more
+   * @param keeping what may have kept what there was
    */
-  def ofNothing(startMs: Long, mayKeep: Boolean): Trigger =
-    Trigger(startMs, 0, 0, Option.when(mayKeep)(Limit(Admission.Fewest, isCertain = true))).after(None)
+  def ofNothing(startMs: Long, keeping: Option[Keeping]): Trigger =
+    Trigger(startMs, 0, 0, keeping.map(source => Limit(source.option, isCertain = true))).after(None)
 
   /** How long Spark waits before it asks its sources again, where the trigger has no interval. */
   private val PollMs = 10L
@@ -108,4 +108,12 @@ object Trigger {
    *                  more of them
    */
   final case class Limit(option: String, isCertain: Boolean)
+
+  /**
+   * An option by which a source keeps records until there are more of them.
+   *
+   * @param option its name, one of those that [[Admission.waitsForMore]] knows
+   * @param mostMs for how long it may
+   */
+  final case class Keeping(option: String, mostMs: Long)
 }

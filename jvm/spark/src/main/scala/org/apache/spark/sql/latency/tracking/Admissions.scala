@@ -72,8 +72,8 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
     val durations = progress.durationMs.asScala
     def duration(name: String) = durations.get(name).fold(0L)(_.toLong)
     val startMs = Instant.parse(progress.timestamp).toEpochMilli
-    val waitsMs = known.limits.values.flatten.flatMap(_.waitsForMoreMs).maxOption
-    val before = known.before.orElse(known.foundNothingMs.map(Trigger.ofNothing(_, waitsMs.nonEmpty)))
+    val keeping = known.limits.values.flatten.flatMap(_.keeping).maxByOption(_.mostMs)
+    val before = known.before.orElse(known.foundNothingMs.map(Trigger.ofNothing(_, keeping)))
     val trigger = Trigger(
       startMs,
       duration("latestOffset"),
@@ -82,7 +82,7 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
       known.intervalMs,
       cameMs = known.cameMs,
       isNewestFirst = known.isNewestFirst,
-      waitsForMoreMs = waitsMs,
+      keeping = keeping,
       isAgain = !Looks.exists(durations.contains)
     ).after(before)
     // Of the next trigger nothing is known yet: it may find no file.

@@ -17,17 +17,18 @@ private[tracking] final case class SourceLimit(limit: ReadLimit, isOfIceberg: Bo
 
   private val parts = partsOf(limit)
 
-  /** For how long the source may keep records until there are so many. */
-  def waitsForMoreMs: Option[Long] =
-    parts.collect { case fewest: ReadMinRows => fewest.maxTriggerDelayMs }.maxOption
+  /** What keeps records until there are so many. A reader in Python does not tell for how long it may. */
+  def keeping: Option[Trigger.Keeping] = parts.collect {
+    case fewest: ReadMinRows => Trigger.Keeping(Admission.MinOffsets, fewest.maxTriggerDelayMs)
+    case PythonReadLimit(Admission.MinRows) => Trigger.Keeping(Admission.MinRows, Long.MaxValue)
+  }.maxByOption(_.mostMs)
 
   /** What left records behind, if anything did. */
   def leaving(source: SourceProgress, read: BatchRead): Option[Trigger.Limit] = {
     val isBehind = source.latestOffset != null && source.latestOffset != source.endOffset
     val of = if (isOfIceberg) ofIceberg(source, read) _ else any(isBehind, read) _
-    val keepsAll = isBehind && source.numInputRows == 0 && waitsForMoreMs.nonEmpty
-    val option = if (keepsAll) Some(Admission.Fewest) else parts.flatMap(of(_)).headOption
-    option.map(Trigger.Limit(_, isBehind))
+    val kept = keeping.filter(_ => isBehind && source.numInputRows == 0).map(_.option)
+    kept.orElse(parts.flatMap(of(_)).headOption).map(Trigger.Limit(_, isBehind))
   }
 
   private def any(isBehind: Boolean, read: BatchRead)(part: ReadLimit): Option[String] = part match {
