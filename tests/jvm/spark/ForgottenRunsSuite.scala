@@ -186,6 +186,21 @@ class ForgottenRunsSuite extends AnyFunSuite with ArchivedBatches {
     assert(shown(kv).all.earlier.flatMap(_.runId) === Seq(running.toString))
   }
 
+  test("a run whose first batch is told behind the start of its next run has ended all the same") {
+    val kv = new InMemoryStore
+    val stored = new BatchArchive(kv, kept = 3, used = true)
+    val (query, runs) = (UUID.randomUUID, Vector.fill(BatchArchive.RunsKept)(UUID.randomUUID))
+    stored.onOtherEvent(QueryEvents.started(query, runs.head, "orders"))
+    for ((before, next) <- runs.zip(runs.tail)) {
+      stored.onOtherEvent(end(before))
+      stored.onOtherEvent(QueryEvents.started(query, next, "orders"))
+      stored.onOtherEvent(batch(before.toString, 0).copy(query = "orders"))
+    }
+    assert(shown(kv).all.earlier.map(_.status).distinct === Seq(Some(RunStatus.Failed)))
+    assert(kv.count(classOf[StoredRun]) === 30, "so many batches are kept of what has ended")
+    assert(kv.count(classOf[StoredEnd]) === 30)
+  }
+
   test("of an event log a run without a batch shows if the application's settings have the plugin") {
     val plugin = "io.sparklatency.LatencyPlugin"
     val shows = Seq(

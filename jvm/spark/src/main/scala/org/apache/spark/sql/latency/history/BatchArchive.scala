@@ -56,6 +56,7 @@ private[spark] final class BatchArchive(
   private var told = 0L // how many batches
   private var window = default
   private val endedWithoutBatch = mutable.LinkedHashSet.empty[String]
+  private val gaveWay = mutable.LinkedHashMap.empty[String, StoredEnd] // those of them that a next run has followed
   private val withoutBatch = mutable.LinkedHashMap.empty[String, StoredStart] // by run
   private var starts = 0L
   private var begun =
@@ -114,10 +115,17 @@ private[spark] final class BatchArchive(
     told += 1
     if (before.isEmpty) {
       withoutBatch -= key
-      if (!endedWithoutBatch.remove(key)) goingOn += key
+      if (!hasEndedBefore(key)) goingOn += key
     }
     keepLast(key, number)
     if (before.isEmpty) forgetOldest()
+  }
+
+  /** A batch is told behind its progress, so the run may have ended meanwhile, and its next one begun. */
+  private def hasEndedBefore(key: String): Boolean = {
+    val end = gaveWay.remove(key)
+    end.foreach(store.write)
+    endedWithoutBatch.remove(key) || end.nonEmpty
   }
 
   /** Of so many runs that go on each has fewer. */
@@ -168,10 +176,16 @@ private[spark] final class BatchArchive(
       forgetStart(earlier)
       notes.forget(earlier)
       // Else the ends of a query that fails again and again would drive out those of others that still show.
-      if (endedWithoutBatch.remove(earlier)) Stored.delete(store, classOf[StoredEnd], earlier)
+      if (endedWithoutBatch.remove(earlier)) giveWay(earlier)
     }
     store.write(start)
     withoutBatch(start.run) = start
+  }
+
+  private def giveWay(run: String): Unit = {
+    Stored(store, classOf[StoredEnd], run).foreach(gaveWay(run) = _)
+    if (gaveWay.size > BatchArchive.RunsKept) gaveWay -= gaveWay.head._1
+    Stored.delete(store, classOf[StoredEnd], run)
   }
 
   /**
