@@ -5,6 +5,7 @@ import java.util.UUID
 import io.sparklatency.answer.EarlierRun
 import io.sparklatency.answer.RunStatus
 import io.sparklatency.spark.StreamingTest
+import org.apache.spark.scheduler.SparkListenerApplicationEnd
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.latency.history.BatchArchive
 import org.apache.spark.sql.latency.history.LatencyStore
@@ -114,13 +115,23 @@ class ListedRunsSuite extends StreamingTest with ArchivedBatches {
   }
 
   test("a run that its application ended has finished") {
-    val (kv, run) = (new InMemoryStore, UUID.randomUUID)
-    val stored = new BatchArchive(kv, kept = 3)
-    stored.onOtherEvent(batch(run.toString, 0))
     val error =
       "java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.\nThis stopped ..."
-    stored.onOtherEvent(end(run, error))
-    val all = shown(kv)
-    assert(all.query(run.toString).flatMap(all.answer(_).status) === Some(RunStatus.Finished))
+    val ofSpark = "java.lang.NullPointerException: Cannot invoke \"DAGScheduler.cleanupQueryJobs\""
+    for (
+      (stops, error, status) <- Seq(
+        (false, error, RunStatus.Finished),
+        (true, ofSpark, RunStatus.Finished),
+        (false, ofSpark, RunStatus.Failed)
+      )
+    ) {
+      val (kv, run) = (new InMemoryStore, UUID.randomUUID)
+      val stored = new BatchArchive(kv, kept = 3)
+      stored.onOtherEvent(batch(run.toString, 0))
+      if (stops) stored.onApplicationEnd(SparkListenerApplicationEnd(1))
+      stored.onOtherEvent(end(run, error))
+      val all = shown(kv)
+      assert(all.query(run.toString).flatMap(all.answer(_).status) === Some(status), error)
+    }
   }
 }

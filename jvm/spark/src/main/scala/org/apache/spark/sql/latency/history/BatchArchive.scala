@@ -13,6 +13,7 @@ import io.sparklatency.time.WallClock
 import org.apache.spark.SparkConf
 import org.apache.spark.internal.Logging
 import org.apache.spark.scheduler.SparkListener
+import org.apache.spark.scheduler.SparkListenerApplicationEnd
 import org.apache.spark.scheduler.SparkListenerEnvironmentUpdate
 import org.apache.spark.scheduler.SparkListenerEvent
 import org.apache.spark.sql.latency.SparkListenerLatencyBatch
@@ -56,13 +57,15 @@ private[spark] final class BatchArchive(
   private var told = 0L // how many batches
   private var window = default
   private val endedWithoutBatch = mutable.LinkedHashSet.empty[String]
-  private val gaveWay = mutable.LinkedHashMap.empty[String, StoredEnd] // those of them that a next run has followed
+  private val gaveWay =
+    mutable.LinkedHashMap.empty[String, StoredEnd] // those of them that a next run has followed
   private val withoutBatch = mutable.LinkedHashMap.empty[String, StoredStart] // by run
   private var starts = 0L
   private var begun =
     Vector.empty[QueryStartedEvent] // while nothing has told yet that the application uses us
   private val notes = new NotesOfRuns(store, run => byLastBatch.contains(run) || withoutBatch.contains(run))
   private var hasSkipped = false
+  private var hasStopped = false
 
   /** The application's own settings, which a History Server does not share. They come before its first batch. */
   override def onEnvironmentUpdate(update: SparkListenerEnvironmentUpdate): Unit = {
@@ -72,6 +75,8 @@ private[spark] final class BatchArchive(
       key == "spark.plugins" && value.contains(BatchArchive.Plugin)
     }
   }
+
+  override def onApplicationEnd(end: SparkListenerApplicationEnd): Unit = hasStopped = true
 
   override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
     case batch: SparkListenerLatencyBatch =>
@@ -204,9 +209,12 @@ private[spark] final class BatchArchive(
   private def forgetStart(run: String): Unit =
     if (withoutBatch.remove(run).nonEmpty) store.delete(classOf[StoredStart], run)
 
-  /** An application that stops before its queries may make them end in an error. That error is not theirs. */
+  /**
+   * An application that stops before its queries may make them end in any error, as a null of Spark's own. That error is not theirs. It
+   * may come right before the event.
+   */
   private def isOfApplication(error: String): Boolean =
-    error.contains("stopped SparkContext") || error.contains("SparkContext was shut down")
+    hasStopped || error.contains("stopped SparkContext") || error.contains("SparkContext was shut down")
 
   /** Goes by the order of events. By the clock, which may be set back, the run that has just begun could be the oldest. */
   private def forgetOldest(): Unit = {
