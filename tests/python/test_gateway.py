@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 SESSION = """
     from pyspark.sql import SparkSession, functions as F
-    from sparklatency import SparkLatencyError, configure, latency, with_e2e_latency
+    from sparklatency import SparkLatencyError, configure, latency
+    from sparklatency import with_e2e_latency, with_ingestion_timestamp
 
     builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
 
@@ -99,13 +100,15 @@ def test_a_session_with_the_jar_alone_needs_no_configuration() -> None:
 @pytest.mark.one_line
 def test_what_is_planned_when_the_session_has_stopped_shows_nowhere() -> None:
     """A query may plan another batch while its session stops."""
-    planned, beans = said(
+    planned, physical, beans = said(
         """
     spark = configure(builder).getOrCreate()
-    marked = with_e2e_latency(spark.range(1).select(F.current_timestamp().alias("ts")), "node", "ts")
+    stamped = with_ingestion_timestamp(spark.range(1))
+    marked = with_e2e_latency(stamped, "node", "ingestion_time")
     late, jvm, gateway = marked._jdf.queryExecution(), spark._jvm, spark.sparkContext._gateway
     spark.stop()
     print(late.optimizedPlan().toString(), "\\n--")
+    print(late.sparkPlan().toString(), "\\n--")
     methods = jvm.java.lang.Class.forName("javax.management.MBeanServer").getMethods()
     [query] = [one for one in methods if one.getName() == "queryNames"]
     asked = gateway.new_array(jvm.java.lang.Object, 2)
@@ -115,6 +118,7 @@ def test_what_is_planned_when_the_session_has_stopped_shows_nowhere() -> None:
     """
     )
     assert "LatencyMark node" in planned
+    assert "Range" in physical, "Spark's own error is to end it"
     assert beans == "[]"
 
 

@@ -46,6 +46,14 @@ class PlanningFailureSuite extends StreamingTest {
     } finally spark.experimental.extraStrategies = Nil
   }
 
+  test("what is planned when the session has stopped is planned without its nodes") {
+    val marked = spark.range(3).select(timestamp_millis(col("id")).as("ts")).withE2ELatency(freshNode(), "ts")
+    val plan = marked.queryExecution.analyzed
+    def planned = LatencyMarkStrategy(LatencyApplication)(plan).map(_.nodeName)
+    assert(Sessions.without(spark)(planned) === Seq("PlanLater"))
+    assert(planned !== Seq("PlanLater"))
+  }
+
   test("a plan in which marks are looked for stays as it is") {
     val marked = spark.range(3).select(timestamp_millis(col("id")).as("ts")).withE2ELatency(freshNode(), "ts")
     val plan = marked.queryExecution.analyzed

@@ -6,10 +6,13 @@ import org.apache.spark.sql.latency.compat.SparkSession
 object Sessions {
 
   /** One that shares no state with `session`, as `SparkSession.builder.create` makes it: neither catalog nor running queries. */
-  def apart(session: SparkSession): SparkSession = {
+  def apart(session: SparkSession): SparkSession = without(session)(SparkSession.builder().getOrCreate())
+
+  /** Finds no session, as a thread does when the context has been stopped. */
+  def without[A](session: SparkSession)(body: => A): A = {
     SparkSession.clearActiveSession()
     SparkSession.clearDefaultSession()
-    try SparkSession.builder().getOrCreate()
+    try body
     finally {
       SparkSession.setDefaultSession(session)
       SparkSession.setActiveSession(session)

@@ -10,13 +10,16 @@ import org.apache.spark.sql.latency.compat.StreamExecution
 
 /**
  * The streaming query that this thread plans or runs. Spark keeps its id in the thread's local properties. So call
- * [[id]], [[running]] and [[hasCommits]] only from the planning thread; all else may be called from any thread. Costs
+ * [[session]], [[id]], [[running]] and [[hasCommits]] only from the planning thread; all else may be called from any thread. Costs
  * one or two look-ups, for each plan and mark and never for a record.
  */
 private[latency] object CurrentQuery {
 
   /** Spark's own, of the thread's local properties. */
   private val Id = "sql.streaming.queryId"
+
+  /** None when its context has been stopped meanwhile: then nothing of ours is planned, and Spark's own error ends the query. */
+  def session: Option[SparkSession] = SparkSession.getActiveSession.orElse(SparkSession.getDefaultSession)
 
   /** None outside a streaming query. */
   def id(session: SparkSession): Option[String] = Option(session.sparkContext.getLocalProperty(Id))

@@ -3,7 +3,6 @@ package org.apache.spark.sql.latency.planning
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.SparkStrategy
-import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.marking.LatencyMark
 import org.apache.spark.sql.latency.recording.MarkOperator
 import org.apache.spark.sql.latency.recording.OfPartition
@@ -22,19 +21,19 @@ final case class LatencyMarkStrategy(applications: MarkedApplication.Finder) ext
     case _ => Nil
   }
 
-  /** None where the query does not record the node, or where we are broken: then the query runs without it. */
+  /** None where the query does not record the node, where its session stops, or where we are broken: then the query runs without it. */
   private def recorded(mark: LatencyMark, child: SparkPlan): Option[SparkPlan] =
-    try {
-      val session = SparkSession.active
-      val accumulators = new MarkAccumulators(session, applications.of(session.sparkContext))
-      // In a session that has the jar without its rules, a mark that is not recorded is still here.
-      Option.when(accumulators.isRecorded(mark)) {
-        val record =
-          RecordE2ELatency(mark.timestamp, mark.child.output, mark.node)(accumulators.make(mark.node))
-        val hasCommits = CurrentQuery.hasCommits(session)
-        MarkOperator(OfPartition(record), child, isCompiled = true, hasCommits)
+    try CurrentQuery.session.flatMap { session =>
+        val accumulators = new MarkAccumulators(session, applications.of(session.sparkContext))
+        // In a session that has the jar without its rules, a mark that is not recorded is still here.
+        Option.when(accumulators.isRecorded(mark)) {
+          val record =
+            RecordE2ELatency(mark.timestamp, mark.child.output, mark.node)(accumulators.make(mark.node))
+          val hasCommits = CurrentQuery.hasCommits(session)
+          MarkOperator(OfPartition(record), child, isCompiled = true, hasCommits)
+        }
       }
-    } catch {
+    catch {
       // A bad setting is the user's mistake, and stops the query.
       case missing: LinkageError =>
         PlanningFailure.tellOnce(s"node '${mark.node}' is not measured", missing)

@@ -9,7 +9,6 @@ import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.ProjectExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.SparkStrategy
-import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.marking.IngestionStamp
 import org.apache.spark.sql.latency.marking.KeptTimestamps
 import org.apache.spark.sql.latency.recording.ReadingTime
@@ -22,7 +21,7 @@ import org.apache.spark.sql.latency.recording.RecordExpression
 private[latency] object IngestionStampStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case IngestionStamp(stamp, child) =>
-      val everyRow = !CurrentQuery.hasCommits(SparkSession.active)
+      val everyRow = !CurrentQuery.session.forall(CurrentQuery.hasCommits)
       StampsAtSources.onTop(planLater(child), stamp, everyRow) :: Nil
     case KeptTimestamps(_, child) => planLater(child) :: Nil
     case _ => Nil

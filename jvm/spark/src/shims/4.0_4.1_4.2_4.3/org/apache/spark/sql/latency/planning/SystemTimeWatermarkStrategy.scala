@@ -9,7 +9,6 @@ import org.apache.spark.sql.execution.ProjectExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.SparkStrategy
 import org.apache.spark.sql.latency.compat.RealTimeTrigger
-import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.compat.StreamExecution
 import org.apache.spark.sql.latency.marking.SystemTimeWatermark
 
@@ -20,7 +19,7 @@ import org.apache.spark.sql.latency.marking.SystemTimeWatermark
 case object SystemTimeWatermarkStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case SystemTimeWatermark(id, child) =>
-      val query = CurrentQuery.running(SparkSession.active)
+      val query = CurrentQuery.session.flatMap(CurrentQuery.running)
       query.foreach(refuseRealTime)
       planned(id, child, query) :: Nil
     case _ => Nil
