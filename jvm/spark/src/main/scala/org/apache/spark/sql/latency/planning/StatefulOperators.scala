@@ -23,6 +23,7 @@ import org.apache.spark.sql.latency.compat.StateStoreWriter
 import org.apache.spark.sql.latency.compat.StreamingSymmetricHashJoinExec
 import org.apache.spark.sql.latency.compat.UpdateEventTimeColumnExec
 import org.apache.spark.sql.latency.compat.WatermarkSupport
+import org.apache.spark.sql.latency.compat.isWithoutTimers
 import org.apache.spark.sql.latency.compat.shortName
 import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.types.ObjectType
@@ -92,13 +93,22 @@ private[latency] object StatefulOperators extends AdaptiveSparkPlanHelper {
     case other => other
   }
 
-  /** The event time that decides which rows of `intake` are late in this batch, and the watermark, in microseconds. */
+  /** Whether it asks for another batch when the watermark moves, and not at each trigger, as what goes by the clock does. */
+  def goesByWatermark(operator: StateStoreWriter): Boolean = !isWithoutTimers(operator) &&
+    operator.shouldRunAnotherBatch(Long.MaxValue) && !operator.shouldRunAnotherBatch(Long.MinValue)
+
+  /**
+   * The event time that decides which rows of `intake` are late in this batch, and the watermark, in microseconds. None where late ones
+   * are taken in: by an aggregation of complete mode, and a function without timeouts of event time. Sessions drop them in each mode.
+   */
   def dropsLate(operator: StateStoreWriter, intake: SparkPlan): Option[(Expression, Long)] = {
     val expression = operator match {
       case join: StreamingSymmetricHashJoinExec =>
         val column = WatermarkSupport.findEventTimeColumn(intake.output, allowMultipleEventTimeColumns = true)
         WatermarkSupport.watermarkExpression(column, join.eventTimeWatermarkForLateEvents)
-      case supporting: WatermarkSupport => supporting.watermarkExpressionForLateEvents
+      case sessions: SessionWindowStateStoreSaveExec => sessions.watermarkExpressionForLateEvents
+      case supporting: WatermarkSupport if goesByWatermark(operator) =>
+        supporting.watermarkExpressionForLateEvents
       case _ => None
     }
     expression.collect {

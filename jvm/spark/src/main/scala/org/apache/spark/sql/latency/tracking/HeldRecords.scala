@@ -21,7 +21,6 @@ import org.apache.spark.sql.latency.compat.SessionWindowStateStoreSaveExec
 import org.apache.spark.sql.latency.compat.StateStoreSaveExec
 import org.apache.spark.sql.latency.compat.StateStoreWriter
 import org.apache.spark.sql.latency.compat.StreamingSymmetricHashJoinExec
-import org.apache.spark.sql.latency.compat.isWithoutTimers
 import org.apache.spark.sql.latency.planning.StatefulOperators
 import org.apache.spark.sql.latency.recording.MarkOperator
 import org.apache.spark.sql.streaming.OutputMode
@@ -65,13 +64,10 @@ private[tracking] object HeldRecords extends AdaptiveSparkPlanHelper {
       val isOfMatches = join.joinType == Inner || join.joinType == LeftSemi
       Held(until = if (isOfMatches) Held.Match else Held.MatchOrWatermark)
     case function: StateStoreWriter =>
-      Held(until = if (goesByWatermark(function)) Held.FunctionOrWatermark else Held.Function)
+      val isTimed = StatefulOperators.goesByWatermark(function)
+      Held(until = if (isTimed) Held.FunctionOrWatermark else Held.Function)
     case _ => Held()
   }
-
-  /** It asks for another batch when the watermark moves, and not at each trigger, as what goes by the clock does. */
-  private def goesByWatermark(function: StateStoreWriter): Boolean = !isWithoutTimers(function) &&
-    function.shouldRunAnotherBatch(Long.MaxValue) && !function.shouldRunAnotherBatch(Long.MinValue)
 
   /** Where the windows or sessions are made, as `marker` tells, and not those of an operator before. */
   private def madeBelow(plan: SparkPlan, marker: String): Option[Long] =
