@@ -26,13 +26,18 @@ class HeldRecordsSuite extends StreamingTest {
       processAll(query)
       input.addData(new Timestamp(now - 60000) +: Seq.fill(9)(young): _*)
       processAll(query)
-      val told = latencyOf(name).get("queries").get(0).get("parts").get("of").elements.asScala
-      told.toSeq.groupMapReduce(_.get("code").asText)(_.get("ms").asDouble)(_ + _)
+      partsOf(name)
     } finally query.stop()
   }
 
+  private def queryOf(name: String) = latencyOf(name).get("queries").get(0)
+
+  private def partsOf(name: String): Map[String, Double] =
+    queryOf(name).at("/parts/of").elements.asScala.toSeq
+      .groupMapReduce(_.get("code").asText)(_.get("ms").asDouble)(_ + _)
+
   private def notesOf(name: String): Seq[String] =
-    latencyOf(name).get("queries").get(0).get("notes").elements.asScala.map(_.get("code").asText).toSeq
+    queryOf(name).get("notes").elements.asScala.map(_.get("code").asText).toSeq
 
   test("what drops duplicates holds no record: of the one that comes out all is told that made it old") {
     byTheWall {
@@ -87,6 +92,35 @@ class HeldRecordsSuite extends StreamingTest {
       val told = parts("held", "update")(_.groupBy("value").agg(count("*")))
       assert(told.contains("waited-in-state"), told)
       assert(notesOf("held").contains("different-records"))
+    }
+  }
+
+  /** What a record of `ageMs` that comes first is said to be, where foreachBatch goes on with what a window has held. */
+  private def saidWithin(name: String, mode: String, ageMs: Long): String = {
+    val input = stream
+    val query = newestOfEachSecond(marked(input)).writeStream.queryName(name).outputMode(mode)
+      .foreachBatch { (batch: DataFrame, _: Long) =>
+        for (_ <- 1 to 2) batch.withE2ELatency("within", "last").write.format("noop").mode("overwrite").save()
+      }.start()
+    try {
+      for (age <- Seq(ageMs, 0L)) {
+        input.addData(new Timestamp(System.currentTimeMillis - age))
+        processAll(query)
+      }
+      queryOf(name).at("/headline/text").asText
+    } finally query.stop()
+  }
+
+  test("what foreachBatch goes on with has waited in state, and for what the operator waits") {
+    byTheWall {
+      val held = saidWithin("within_append", "append", 60000)
+      assert(held.startsWith("Records wait in state before within, "), held)
+      assert(held.contains("passes the end of their window of 1 s"), held)
+      val within = node("within", "within_append")
+      assert(within.records === 1)
+      assert(math.abs(partsOf("within_append").values.sum - within.measure("commit").flatMap(_.avg).get) <= 1)
+      val soFar = saidWithin("within_complete", "complete", 60000)
+      assert(soFar.startsWith("Results at within are dated by older records in them"), soFar)
     }
   }
 }

@@ -7,6 +7,7 @@ package io.sparklatency.figures
  * @param subtopology the stretch of plan without a shuffle in which the mark stands, numbered from the sources
  * @param upstream    ids of the nodes whose records come to it next
  * @param comesIn     whether its records come from a source, and others come out because an operator keeps state
+ * @param isLast      whether it is the last one of its plan
  * @param running     what of it still runs, where the execution has not ended
  * @param timestamp   the column that says when a record happened
  * @param readsSource whether no shuffle lies between it and a source
@@ -18,6 +19,7 @@ final case class MarkReadings(
     upstream: Set[String],
     readings: Map[ReadingPlace, Reading],
     comesIn: Boolean = false,
+    isLast: Boolean = false,
     running: Seq[RunningSlice] = Nil,
     timestamp: Option[String] = None,
     readsSource: Boolean = false

@@ -10,6 +10,7 @@ final class OpenBatch(val id: Long) {
   private val nodes = mutable.LinkedHashMap.empty[String, NodeLatencies]
   private var ages = Seq.empty[(String, Ages)]
   private var came = Option.empty[Seq[Ages]]
+  private var nodesOfArrivals = Set.empty[String]
   private var committedMs = 0L
 
   /** As the batch's plan has them. */
@@ -51,7 +52,13 @@ final class OpenBatch(val id: Long) {
   def add(node: String, ages: Iterable[Ages]): Unit = this.ages ++= ages.map(node -> _)
 
   /** Of records that came in where an operator behind keeps state, so that others come out. */
-  def cameIn(ages: Iterable[Ages]): Unit = came = Some(came.toSeq.flatten ++ ages)
+  def cameIn(node: String, ages: Iterable[Ages]): Unit = {
+    came = Some(came.toSeq.flatten ++ ages)
+    nodesOfArrivals += node
+  }
+
+  /** Whether a node is one where these came in. */
+  def cameInAt(node: String): Boolean = nodesOfArrivals(node)
 
   /** Spark may tell the end of an execution twice: the later time is when the results could be seen. */
   def committed(atMs: Long): Unit = committedMs = math.max(committedMs, atMs)

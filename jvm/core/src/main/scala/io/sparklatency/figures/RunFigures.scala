@@ -109,8 +109,8 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     val total = add(nodes.of(mark.node, mark.measure), readings)
     val place = if (nodes.contains(mark.node)) mark.node else Other
     batch.add(place, mark.measure, total)
-    if (mark.comesIn) batch.cameIn(readings.flatMap(_.ages))
-    else batch.add(place, readings.flatMap(_.ages))
+    if (mark.comesIn) batch.cameIn(place, readings.flatMap(_.ages))
+    if (mark.isLast || !mark.comesIn) batch.add(place, readings.flatMap(_.ages))
     if (granularity == Granularity.Subtask) addToTasks(mark, others, readings)
   }
 
@@ -157,13 +157,16 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
       record
     }
 
-  /** A window gives out its records when the batch has none that come in: then those that came in last tell how long they waited. */
+  /**
+   * A window gives out its records when the batch has none that come in: then those that came in last tell how long they waited. Where no
+   * node shows what comes out, nobody knows.
+   */
   private def partsOf(batch: Batch, open: OpenBatch): Option[AgeParts] = {
     for (ages <- open.arrivals; admission <- batch.admission; firstReadMs <- batch.firstReadMs)
       cameIn = Waits.of(ages, batch.committedMs, admission, firstReadMs).map(_ -> admission).orElse(cameIn)
     if (!open.seesReading) None
     else if (!open.holdsRecords) AgeParts.of(batch, None)
-    else if (cameIn.isEmpty) None
+    else if (cameIn.isEmpty || batch.slowestEnd.exists(end => open.cameInAt(end.id))) None
     else AgeParts.of(batch, cameIn.map { case (waits, _) => waits })
   }
 

@@ -61,6 +61,7 @@ final class LatencyAccumulator private (@transient private var settings: Latency
   @transient @volatile private var readings = Map.empty[Int, Reading]
   @transient private var taken = Set.empty[Int]
   @transient private var isAtSource = false
+  @transient private var isAtEnd = false
 
   def this(
       owner: MarkOwner,
@@ -78,17 +79,25 @@ final class LatencyAccumulator private (@transient private var settings: Latency
    * From here on the recorders also take the ages from which those at the commit are made. The planning thread calls it,
    * before there are tasks. Costs nothing measurable per record.
    */
-  def takeAges(): Unit =
-    settings = settings.copy(reference = settings.reference.orElse(Some(clock.millis())))
+  def takeAges(): Unit = {
+    isAtEnd = true
+    refer()
+  }
 
   /** The same where records come in and others come out, for an operator behind keeps state. Then no commit latency is made of them. */
-  def takeAgesAtSource(): Unit = if (settings.reference.isEmpty) {
-    takeAges()
+  def takeAgesAtSource(): Unit = {
     isAtSource = true
+    refer()
   }
+
+  private def refer(): Unit =
+    settings = settings.copy(reference = settings.reference.orElse(Some(clock.millis())))
 
   /** Whether the ages are those of records that come in. */
   def comesIn: Boolean = isAtSource
+
+  /** Whether no mark stands behind it in its plan. Then foreachBatch may go on with others than come in. */
+  def isLast: Boolean = isAtEnd
 
   /**
    * Where in the plan the mark stands, if tasks are to be shown one by one. The planning thread calls it, before there are tasks;

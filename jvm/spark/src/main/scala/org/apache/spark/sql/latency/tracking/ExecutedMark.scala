@@ -42,6 +42,7 @@ private[latency] final case class ExecutedMark(
       upstream,
       figures.take(),
       figures.comesIn,
+      figures.isLast,
       timestamp = timestamp,
       readsSource = readsSource
     )

@@ -35,11 +35,19 @@ import org.apache.spark.sql.types.CalendarIntervalType
  */
 private[tracking] object HeldRecords extends AdaptiveSparkPlanHelper {
 
-  /** By the id of the node at which the records come out. */
-  def of(plan: SparkPlan): Map[String, Held] = collect(plan) {
-    case MarkOperator(mark, child) if mark.isOfLatency =>
-      holding(child).map(operator => mark.node -> held(operator))
-  }.flatten.toMap
+  /**
+   * By the id of the node at which the records come out.
+   *
+   * @param behind the nodes that come first behind the plan, in foreachBatch
+   */
+  def of(plan: SparkPlan, behind: Seq[String] = Nil): Map[String, Held] = {
+    val within = collect(plan) {
+      case MarkOperator(mark, child) if mark.isOfLatency =>
+        holding(child).map(operator => mark.node -> held(operator))
+    }.flatten
+    val atEnd = if (behind.isEmpty) None else holding(plan)
+    (within ++ atEnd.toSeq.flatMap(operator => behind.map(_ -> held(operator)))).toMap
+  }
 
   /** The operator whose records come to this place with no other node on their way. */
   private def holding(plan: SparkPlan): Option[SparkPlan] = plan match {

@@ -127,9 +127,10 @@ private[latency] final class LatencyTracker(
       .partition(_.figures.owner.runId.contains(run))
     own.headOption.foreach(mark => runs.update(mark.figures.owner)(_ => ()))
     if (inner.nonEmpty) hold(run, inner)
-    val all = own ++ foreachBatch.get(run).toSeq.flatMap(_.release(own))
+    val later = foreachBatch.get(run).toSeq.flatMap(_.release(own))
+    val all = own ++ later
     if (isWell(end)) {
-      if (all.nonEmpty) addBatch(run, all, batch, end)
+      if (all.nonEmpty) addBatch(run, all, firstOf(later), batch, end)
       addExecution(others, end)
     }
     all ++ others
@@ -153,6 +154,12 @@ private[latency] final class LatencyTracker(
     } else marks
   }
 
+  /** Those of the nodes that have none of the others before them. */
+  private def firstOf(marks: Seq[ExecutedMark]): Seq[String] = {
+    val nodes = marks.map(_.node).toSet
+    marks.filterNot(_.upstream.exists(nodes)).map(_.node).distinct
+  }
+
   private def hold(run: String, marks: Seq[ExecutedMark]): Unit = {
     runs.update(marks.head.figures.owner)(_ => ())
     dropped(foreachBatch.getOrElseUpdate(run, new ForeachBatchMarks).hold(marks))
@@ -167,10 +174,15 @@ private[latency] final class LatencyTracker(
     runs.executionEnded(plannings)
   }
 
-  /** Only the figures are under the lock: what a plan and its sources say may take a while. */
+  /**
+   * Only the figures are under the lock: what a plan and its sources say may take a while.
+   *
+   * @param behind the nodes that come first behind its plan
+   */
   private def addBatch(
       run: String,
       marks: Seq[ExecutedMark],
+      behind: Seq[String],
       execution: IncrementalExecution,
       end: SparkListenerSQLExecutionEnd
   ): Unit = {
@@ -184,7 +196,7 @@ private[latency] final class LatencyTracker(
       batch.ran(end.executionId)
       batch.holdsRecords = StatefulOperators.holdsRecords(execution.executedPlan)
       batch.awaitsWatermark = StatefulOperators.awaitsWatermark(execution.executedPlan)
-      batch.held = Try(HeldRecords.of(execution.executedPlan)).getOrElse(batch.held)
+      batch.held = Try(HeldRecords.of(execution.executedPlan, behind)).getOrElse(batch.held)
       Try(admissions.executed(run, execution, CurrentQuery.active(execution.sparkSession, execution.queryId)))
       batch.watermarks = Try(SourceWatermarks.after(execution, batch.watermarks)).getOrElse(batch.watermarks)
     }
