@@ -123,4 +123,26 @@ class HeldRecordsSuite extends StreamingTest {
       assert(soFar.startsWith("Results at within are dated by older records in them"), soFar)
     }
   }
+
+  test("what passed between a record's time and the one by which it came in has not passed in state") {
+    byTheWall {
+      val input = stream
+      val read =
+        input.toDF().withE2ELatency("read", "value").withColumn("at", expr("value - INTERVAL 1 HOUR"))
+      val windows = read.withWatermark("at", "10 seconds").groupBy(window(col("at"), "1 second"))
+      val name = "by_another_time"
+      val query = start(windows.agg(max("at").as("last")).withE2ELatency("sink", "last"), name)
+      try {
+        for (age <- Seq(60000, 30000, 0)) {
+          input.addData(new Timestamp(System.currentTimeMillis - age))
+          processAll(query)
+        }
+        val told = partsOf(name)
+        val (hour, held) = (3600000, 30000) // the second of them is given out last
+        assert(told("arrived-old") > hour - 1000 && told("arrived-old") < hour + held, told)
+        assert(told("waited-in-state") > held - 1000 && told("waited-in-state") < hour / 2, told)
+        assert(queryOf(name).at("/headline/text").asText.startsWith("Records arrive old: 1 h of 1 h"))
+      } finally query.stop()
+    }
+  }
 }

@@ -25,6 +25,9 @@ final class OpenBatch(val id: Long) {
   /** Whether its results wait for the watermark. Else it does not matter to them how far records come behind. */
   var awaitsWatermark: Boolean = false
 
+  /** When its records happened on average, where the marks at which they came in go by another timestamp than the watermark. */
+  var happenedMs: Option[Double] = None
+
   /** Whether a mark stands where sources are read. Else nobody knows when that began. */
   var seesReading: Boolean = false
 

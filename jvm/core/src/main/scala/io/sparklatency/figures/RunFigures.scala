@@ -163,7 +163,12 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
    */
   private def partsOf(batch: Batch, open: OpenBatch): Option[AgeParts] = {
     for (ages <- open.arrivals; admission <- batch.admission; firstReadMs <- batch.firstReadMs)
-      cameIn = Waits.of(ages, batch.committedMs, admission, firstReadMs).map(_ -> admission).orElse(cameIn)
+      cameIn = Waits.of(ages, batch.committedMs, admission, firstReadMs).map { waits =>
+        // Else what had passed between two timestamps of a record would be taken for waiting in state.
+        val before =
+          for (happened <- open.happenedMs; age <- ages.avg) yield batch.committedMs - age - happened
+        before.fold(waits)(waits.after) -> admission
+      }.orElse(cameIn)
     if (!open.seesReading) None
     else if (!open.holdsRecords) AgeParts.of(batch, None)
     else if (cameIn.isEmpty || batch.slowestEnd.exists(end => open.cameInAt(end.id))) None

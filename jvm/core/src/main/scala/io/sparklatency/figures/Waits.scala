@@ -21,6 +21,9 @@ final case class Waits(
 ) {
   def all: Seq[Double] = Seq(arrivedOld, backlog, batchBefore, trigger, start)
   def whole: Double = all.sum
+
+  /** The same of records that had happened so long before the timestamp by which they came in. */
+  def after(ms: Double): Waits = copy(arrivedOld = arrivedOld + ms)
 }
 
 object Waits {

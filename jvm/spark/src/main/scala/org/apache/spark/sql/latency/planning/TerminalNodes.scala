@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.ColumnarRule
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
+import org.apache.spark.sql.latency.compat.EventTimeWatermarkExec
 import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.recording.MarkOperator
 import org.apache.spark.sql.latency.recording.RecordE2ELatency
@@ -41,7 +42,9 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends C
             ends.foreach(_.figures.takeAges())
             if (whole.exists(_.isInstanceOf[AdaptiveSparkPlanExec])) remember(marksIn(whole), ends)
             if (StatefulOperators.isStateful(whole))
-              firstOfStreams(whole).foreach(_.figures.takeAgesAtSource())
+              firstOfStreams(whole).foreach { case (mark, below) =>
+                mark.figures.takeAgesAtSource(isByAnother(mark, below, whole))
+              }
         }
       catch { case OurFailure(_) => } // no commit latency then
       plan
@@ -69,11 +72,20 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends C
   }
 
   /** Where none is known to stand on a stream, all of them. A table is read again in each batch: its rows did not come in with it. */
-  private def firstOfStreams(plan: SparkPlan): Seq[RecordE2ELatency] = {
+  private def firstOfStreams(plan: SparkPlan): Seq[(RecordE2ELatency, SparkPlan)] = {
     val sources = new StreamingQuerySources(CurrentQuery.running(session))
     val first = firstMarks(plan)
     val ofStreams = first.filter { case (_, below) => sources.areIn(below) }
-    (if (ofStreams.isEmpty) first else ofStreams).map { case (mark, _) => mark }
+    if (ofStreams.isEmpty) first else ofStreams
+  }
+
+  /** Whether a mark goes by another timestamp than the watermark on the way of its records. */
+  private def isByAnother(mark: RecordE2ELatency, below: SparkPlan, whole: SparkPlan): Boolean = {
+    val watermarked = TimestampLineage.watermarked(whole)
+    def above = whole.collect { case watermark: EventTimeWatermarkExec => watermark }
+      .exists(marksIn(_).exists(_.figures eq mark.figures))
+    !mark.timestamp.references.exists(column => watermarked(column.exprId)) &&
+    (below.exists(_.isInstanceOf[EventTimeWatermarkExec]) || above)
   }
 
   /** With nothing before them that keeps state, and what is below each. */

@@ -33,20 +33,7 @@ import org.apache.spark.sql.types.TimestampType
  */
 private[latency] final class TimestampLineage(plan: SparkPlan, sources: RecordSources, timeZone: String) {
 
-  /**
-   * Watermarked columns, and what they are called below the watermark's operator, back to the source: a source may itself rename what it
-   * reads, and unite it.
-   */
-  private val watermarked = plan.collect { case step => step }.foldLeft(Set.empty[ExprId]) {
-    case (found, watermark: EventTimeWatermarkExec) => found + watermark.eventTime.exprId
-    case (found, ProjectExec(columns, _)) => found ++ columns.collect {
-        case renamed @ Alias(column: Attribute, _) if found(renamed.exprId) => column.exprId
-      }
-    case (found, union: UnionExec) => found ++ union.output.zipWithIndex.collect {
-        case (column, i) if found(column.exprId) => union.children.map(_.output(i).exprId)
-      }.flatten
-    case (found, _) => found
-  }
+  private val watermarked = TimestampLineage.watermarked(plan)
   private val known = new IdentityHashMap[SparkPlan, AttributeSet]
 
   /**
@@ -148,4 +135,23 @@ private[latency] final class TimestampLineage(plan: SparkPlan, sources: RecordSo
   private def isOfSource(leaf: SparkPlan, column: Attribute): Boolean =
     column.name == "timestamp" && column.dataType == TimestampType &&
       sources.of(leaf).exists(source => RecordSource.hasTimestamp(source.name))
+}
+
+private[latency] object TimestampLineage {
+
+  /**
+   * Watermarked columns, and what they are called below the watermark's operator, back to the source: a source may itself rename what it
+   * reads, and unite it.
+   */
+  def watermarked(plan: SparkPlan): Set[ExprId] =
+    plan.collect { case step => step }.foldLeft(Set.empty[ExprId]) {
+      case (found, watermark: EventTimeWatermarkExec) => found + watermark.eventTime.exprId
+      case (found, ProjectExec(columns, _)) => found ++ columns.collect {
+          case renamed @ Alias(column: Attribute, _) if found(renamed.exprId) => column.exprId
+        }
+      case (found, union: UnionExec) => found ++ union.output.zipWithIndex.collect {
+          case (column, i) if found(column.exprId) => union.children.map(_.output(i).exprId)
+        }.flatten
+      case (found, _) => found
+    }
 }

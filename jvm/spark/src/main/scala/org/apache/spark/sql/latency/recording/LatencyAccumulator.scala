@@ -61,6 +61,7 @@ final class LatencyAccumulator private (@transient private var settings: Latency
   @transient @volatile private var readings = Map.empty[Int, Reading]
   @transient private var taken = Set.empty[Int]
   @transient private var isAtSource = false
+  @transient private var isByAnother = false
   @transient private var isAtEnd = false
 
   def this(
@@ -84,9 +85,14 @@ final class LatencyAccumulator private (@transient private var settings: Latency
     refer()
   }
 
-  /** The same where records come in and others come out, for an operator behind keeps state. Then no commit latency is made of them. */
-  def takeAgesAtSource(): Unit = {
+  /**
+   * The same where records come in and others come out, for an operator behind keeps state. Then no commit latency is made of them.
+   *
+   * @param byAnother whether they go by another timestamp than the watermark does
+   */
+  def takeAgesAtSource(byAnother: Boolean): Unit = {
     isAtSource = true
+    isByAnother = byAnother
     refer()
   }
 
@@ -95,6 +101,9 @@ final class LatencyAccumulator private (@transient private var settings: Latency
 
   /** Whether the ages are those of records that come in. */
   def comesIn: Boolean = isAtSource
+
+  /** Whether these go by another timestamp than the watermark, as Kafka's is where the event has its own. */
+  def comesInByAnother: Boolean = isByAnother
 
   /** Whether no mark stands behind it in its plan. Then foreachBatch may go on with others than come in. */
   def isLast: Boolean = isAtEnd

@@ -197,6 +197,9 @@ private[latency] final class LatencyTracker(
       batch.holdsRecords = StatefulOperators.holdsRecords(execution.executedPlan)
       batch.awaitsWatermark = StatefulOperators.awaitsWatermark(execution.executedPlan)
       batch.held = Try(HeldRecords.of(execution.executedPlan, behind)).getOrElse(batch.held)
+      val arrivals = marks.map(_.figures).filter(_.comesIn)
+      if (arrivals.nonEmpty && arrivals.forall(_.comesInByAnother))
+        batch.happenedMs = Try(SourceWatermarks.meanEventTimeMs(execution)).toOption.flatten
       Try(admissions.executed(run, execution, CurrentQuery.active(execution.sparkSession, execution.queryId)))
       batch.watermarks = Try(SourceWatermarks.after(execution, batch.watermarks)).getOrElse(batch.watermarks)
     }

@@ -38,6 +38,15 @@ private[latency] object SourceWatermarks extends AdaptiveSparkPlanHelper {
     SourceWatermark.heldBack(now, policyIsMax = policy == "max")
   }
 
+  /** When the records of an execution happened that its watermarks have seen, on average; none where they go by the clock. */
+  def meanEventTimeMs(execution: IncrementalExecution): Option[Double] = {
+    val seen = collect(execution.executedPlan) {
+      case watermark: EventTimeWatermarkExec if !watermark.isInstanceOf[SystemTimeWatermarkExec] =>
+        watermark.eventTimeStats.value
+    }.filter(_.count > 0)
+    Option.when(seen.nonEmpty)(seen.map(of => of.avg * of.count).sum / seen.map(_.count).sum)
+  }
+
   private def of(
       watermark: EventTimeWatermarkExec,
       sources: StreamingQuerySources,
