@@ -5,6 +5,7 @@ import java.sql.Timestamp
 import java.util.concurrent.LinkedBlockingQueue
 
 import scala.jdk.CollectionConverters._
+import scala.reflect.ClassTag
 
 import com.fasterxml.jackson.databind.JsonNode
 import io.sparklatency.answer.Parts
@@ -260,9 +261,14 @@ class BacklogSuite extends StreamingTest with Patient {
   }
 
   /** What the headline says when the last batch of a stream of Iceberg has been read that starts late, and how its node is called. */
-  private def toldOfIceberg(name: String, limit: ReadLimit): (String, String) = {
+  private def toldOfIceberg(name: String, limit: ReadLimit): (String, String) =
+    toldOfTable[FrozenSource](name, limit)
+
+  private def toldOfTable[A](name: String, limit: ReadLimit)(implicit
+      table: ClassTag[A]
+  ): (String, String) = {
     FrozenSource.limit = limit
-    val read = spark.readStream.format(classOf[FrozenSource].getName).load().withWatermark("value", "1 hour")
+    val read = spark.readStream.format(table.runtimeClass.getName).load().withWatermark("value", "1 hour")
     val query = withSettings("spark.sparklatency.auto" -> "source") {
       read.writeStream.queryName(name).trigger(Trigger.ProcessingTime("1 second")).format("noop").start()
     }
@@ -293,6 +299,20 @@ class BacklogSuite extends StreamingTest with Patient {
     byTheWall {
       val (headline, _) = toldOfIceberg("of_all", ReadLimit.maxFiles(1000))
       assert(!headline.contains("micro-batch"), headline)
+    }
+  }
+
+  for (
+    (limit, option) <- Seq(
+      ReadLimit.maxFiles(2) -> "read.stream.maxFilesPerTrigger",
+      ReadLimit.maxRows(3) -> "read.stream.maxRowsPerTrigger",
+      FrozenSource.ReadMaxBytes(150) -> "read.stream.maxBytesPerTrigger"
+    )
+  ) test(s"Paimon leaves some behind where a batch reads as much as $option lets it, and never says so") {
+    byTheWall {
+      val (headline, node) = toldOfTable[PaimonSource](option, ReadLimit.compositeLimit(Array(limit)))
+      assert(headline.contains(s"$option "), headline)
+      assert(node == "source-0-paimon")
     }
   }
 

@@ -21,32 +21,46 @@ import org.apache.spark.sql.types.TimestampType
 class FrozenSource extends StreamedSource("frozen", FrozenSource.schema) {
   override protected def stream(): MicroBatchStream = new FrozenSource.Frozen
   override protected def described: String = "IcebergScan(table=local.db.frozen, filters=Kafka[frozen])"
-  override protected def metrics: Array[CustomMetric] = Array(new FrozenSource.Files)
+  override protected def metrics: Array[CustomMetric] = Array(new FrozenSource.Files, new FrozenSource.Bytes)
+}
+
+/** The same of Paimon. */
+class PaimonSource extends FrozenSource {
+  override protected def stream(): MicroBatchStream = new FrozenSource.PaimonMicroBatchStream
+  override protected def described: String = "paimon"
 }
 
 object FrozenSource {
   import StreamedSource.So
 
   private val schema = new StructType().add("value", TimestampType)
-  private val (all, rowsOfEach) = (8, 2)
+  private val (all, rowsOfEach, bytesOfEach) = (8, 2, 100L)
 
   /** What a batch may read. */
   @volatile var limit: ReadLimit = ReadLimit.allAvailable()
 
-  /** As Iceberg calls it. */
+  /** A class of its own, as Paimon has it. */
+  final case class ReadMaxBytes(bytes: Long) extends ReadLimit
+
+  /** As Iceberg and Paimon call it. */
   final class Files extends CustomSumMetric {
     override def name(): String = "numSplits"
     override def description(): String = "number of file splits read"
   }
 
-  private final class Read extends CustomTaskMetric {
-    override def name(): String = "numSplits"
-    override def value(): Long = 1
+  /** As Paimon calls it. */
+  final class Bytes extends CustomSumMetric {
+    override def name(): String = "splitSize"
+    override def description(): String = "size of splits read"
   }
+
+  private final case class Read(name: String, value: Long) extends CustomTaskMetric
 
   private final case class File(micros: Long) extends InputPartition
 
-  private final class Frozen extends MicroBatchStream with SupportsAdmissionControl {
+  private[spark] final class PaimonMicroBatchStream extends Frozen
+
+  private[spark] class Frozen extends MicroBatchStream with SupportsAdmissionControl {
     private val micros = System.currentTimeMillis * 1000
     override def getDefaultReadLimit: ReadLimit = limit
     override def initialOffset(): Offset = So(0)
@@ -57,6 +71,7 @@ object FrozenSource {
     /** Whole files, until they have as many rows as it may read. */
     private def files(most: ReadLimit): Int = most match {
       case files: ReadMaxFiles => files.maxFiles
+      case bytes: ReadMaxBytes => ((bytes.bytes + bytesOfEach - 1) / bytesOfEach).toInt
       case rows: ReadMaxRows => (rows.maxRows.toInt + rowsOfEach - 1) / rowsOfEach
       case several: CompositeReadLimit => several.getReadLimits.map(files).min
       case _ => all
@@ -75,7 +90,8 @@ object FrozenSource {
             left >= 0
           }
           override def get(): InternalRow = InternalRow(micros)
-          override def currentMetricsValues(): Array[CustomTaskMetric] = Array(new Read)
+          override def currentMetricsValues(): Array[CustomTaskMetric] =
+            Array(Read("numSplits", 1), Read("splitSize", bytesOfEach))
           override def close(): Unit = ()
         }
       case other => throw new IllegalArgumentException(other.toString)

@@ -12,15 +12,16 @@ private[latency] final case class RecordSource(name: String, ordinal: Option[Int
  * state, for any thread.
  */
 private[latency] object RecordSource {
-  private val IcebergKind = "iceberg"
+  val Iceberg = "iceberg"
+  val Paimon = "paimon"
   private val Kafka = """Kafka\w*(?:\[|\(strategy=)\w+\[(.*?)\](?:\]$|, start=)""".r.unanchored
   private val Files = """FileStreamSource\[(?:.*/)?([^/\]]+)/*\]""".r
-  private val Iceberg = """^Iceberg\w*Scan\(table=(?:[^,]*/)?([^,/]+)""".r.unanchored
+  private val IcebergScan = """^Iceberg\w*Scan\(table=(?:[^,]*/)?([^,/]+)""".r.unanchored
   private val Plumbing = "(MicroBatch|Continuous)?(Stream|Source|Relation|Scan)(V2|With\\w+)?$|\\$"
 
   /** `kafka[orders]`, `rate`, `file[events]`, …: sources have no names, so this reads their description. */
   def name(described: AnyRef): String = described.toString match {
-    case Iceberg(table) => s"$IcebergKind[${table.take(128)}]"
+    case IcebergScan(table) => s"$Iceberg[${table.take(128)}]"
     case Kafka(topics) => s"kafka[${topics.take(128)}]"
     case Files(folder) => s"file[${folder.take(128)}]"
     case _ => described.getClass.getSimpleName match {
@@ -32,12 +33,10 @@ private[latency] object RecordSource {
 
   /** The same of a stream. Iceberg's says nothing of itself, but its scan does. */
   def name(stream: AnyRef, scan: AnyRef): String =
-    if (isIceberg(name(scan))) name(scan) else name(stream)
+    if (kind(name(scan)) == Iceberg) name(scan) else name(stream)
 
   /** What is read, whichever topic or table it is. */
   def kind(name: String): String = name.takeWhile(_ != '[')
-
-  def isIceberg(name: String): Boolean = kind(name) == IcebergKind
 
   /** Whether this source's column `timestamp` is the record timestamp. */
   def hasTimestamp(name: String): Boolean = name.startsWith("kafka") || name.startsWith("rate")

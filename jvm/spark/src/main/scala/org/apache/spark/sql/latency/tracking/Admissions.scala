@@ -51,7 +51,7 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
       read = BatchRead(
         files = read.map(_.number).sum,
         bytes = files.map(_.location.sizeInBytes).sum,
-        filesOfIceberg = filesOfIceberg(batch)
+        tables = tablesIn(batch)
       ),
       cameMs = read.flatMap(_.changedMs).minOption,
       isNewestFirst = files.exists(_.options.get("latestFirst").exists(_.toBoolean))
@@ -90,9 +90,13 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
     trigger.admission(before)
   }
 
-  private def filesOfIceberg(batch: IncrementalExecution): Map[String, Long] = collect(batch.executedPlan) {
-    case scan: MicroBatchScanExec => scan.metrics.get(IcebergFiles).map(scan.stream.toString -> _.value)
-  }.flatten.groupMapReduce { case (stream, _) => stream } { case (_, read) => read }(_ + _)
+  private def tablesIn(batch: IncrementalExecution): Map[String, TableRead] = collect(batch.executedPlan) {
+    case scan: MicroBatchScanExec =>
+      scan.stream.toString -> TableRead(counted(scan, Files), counted(scan, Bytes))
+  }.groupMapReduce { case (stream, _) => stream } { case (_, read) => read }(_ + _)
+
+  private def counted(scan: MicroBatchScanExec, metric: String): Long =
+    scan.metrics.get(metric).fold(0L)(_.value)
 
   private def filesOf(index: FileIndex): FilesRead = index match {
     case listed: PartitioningAwareFileIndex =>
@@ -106,7 +110,7 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
     val names =
       StreamingQuerySources.relationsIn(query.logicalPlan).map(read => read.stream -> read.name).toMap
     ReadLimits.of(query).toSeq.map { case (source, limit) =>
-      source.toString -> SourceLimit(limit, names.get(source).exists(RecordSource.isIceberg))
+      source.toString -> SourceLimit(limit, names.get(source).fold("")(RecordSource.kind))
     }.groupMap { case (source, _) => source } { case (_, limit) => limit }
   }
 
@@ -130,8 +134,11 @@ private object Admissions {
   /** What Spark's progress says of asking sources how far they go: those of today, and those that cannot be limited. */
   val Looks = Seq("latestOffset", "getOffset")
 
-  /** In which tasks of Iceberg count the files that they read, or parts of very large ones. */
-  val IcebergFiles = "numSplits"
+  /** In which tasks of Iceberg and of Paimon count the files that they read, or parts of very large ones. */
+  val Files = "numSplits"
+
+  /** In which tasks of Paimon count how large those are. */
+  val Bytes = "splitSize"
 
   /**
    * @param foundNothingMs when a trigger before its first batch had found nothing

@@ -9,10 +9,15 @@ import org.apache.spark.sql.connector.read.streaming.ReadMaxRows
 import org.apache.spark.sql.connector.read.streaming.ReadMinRows
 import org.apache.spark.sql.latency.compat.PythonReadLimit
 import org.apache.spark.sql.latency.compat.ReadMaxBytes
+import org.apache.spark.sql.latency.planning.RecordSource
 import org.apache.spark.sql.streaming.SourceProgress
 
-/** How much a source may read at once. Immutable, for any thread. */
-private[tracking] final case class SourceLimit(limit: ReadLimit, isOfIceberg: Boolean) {
+/**
+ * How much a source may read at once. Immutable, for any thread.
+ *
+ * @param kind of the source: see [[RecordSource.kind]]
+ */
+private[tracking] final case class SourceLimit(limit: ReadLimit, kind: String) {
   import SourceLimit._
 
   private val parts = partsOf(limit)
@@ -26,7 +31,7 @@ private[tracking] final case class SourceLimit(limit: ReadLimit, isOfIceberg: Bo
   /** What left records behind, if anything did. */
   def leaving(source: SourceProgress, read: BatchRead): Option[Trigger.Limit] = {
     val isBehind = source.latestOffset != null && source.latestOffset != source.endOffset
-    val of = if (isOfIceberg) ofIceberg(source, read) _ else any(isBehind, read) _
+    val of = Tables.get(kind).fold(any(isBehind, read) _)(ofTable(_, source, read))
     val kept = keeping.filter(_ => isBehind && source.numInputRows == 0).map(_.option)
     kept.orElse(parts.flatMap(of(_)).headOption).map(Trigger.Limit(_, isBehind))
   }
@@ -43,21 +48,40 @@ private[tracking] final case class SourceLimit(limit: ReadLimit, isOfIceberg: Bo
   }
 
   /**
-   * The same of Iceberg, which never tells how much is left. It reads whole files, until they have as many rows as it may read. That
-   * counts as with files.
+   * The same of a table of which nobody is told how much is left. Whole files are read, until they have as much as may be
+   * read. That counts as with files.
    */
-  private def ofIceberg(source: SourceProgress, read: BatchRead)(part: ReadLimit): Option[String] =
+  private def ofTable(options: Options, source: SourceProgress, read: BatchRead)(
+      part: ReadLimit
+  ): Option[String] = {
+    val table = read.tables.getOrElse(source.description, TableRead())
     part match {
-      case most: ReadMaxRows if source.numInputRows >= most.maxRows =>
-        Some("streaming-max-rows-per-micro-batch")
-      case most: ReadMaxFiles if read.filesOfIceberg.getOrElse(source.description, 0L) >= most.maxFiles =>
-        Some("streaming-max-files-per-micro-batch")
+      case most: ReadMaxRows if source.numInputRows >= most.maxRows => Some(options.rows)
+      case most: ReadMaxFiles if table.files >= most.maxFiles => Some(options.files)
+      case OwnMaxBytes(most) if table.bytes >= most => options.bytes
       case _ => None
     }
+  }
 }
 
 private object SourceLimit {
   private val MaxBytes = "maxBytesPerTrigger"
+
+  /** What a table calls its limits. */
+  private final case class Options(rows: String, files: String, bytes: Option[String])
+
+  private val Tables = Map(
+    RecordSource.Iceberg -> Options(
+      "streaming-max-rows-per-micro-batch",
+      "streaming-max-files-per-micro-batch",
+      bytes = None
+    ),
+    RecordSource.Paimon -> Options(
+      "read.stream.maxRowsPerTrigger",
+      "read.stream.maxFilesPerTrigger",
+      bytes = Some("read.stream.maxBytesPerTrigger")
+    )
+  )
 
   /** A limit may hold others: Spark's own that does so, and Delta's. */
   private def partsOf(limit: ReadLimit): Seq[ReadLimit] = limit match {
@@ -74,7 +98,7 @@ private object SourceLimit {
     }
   }
 
-  /** Delta's own limit by bytes, as all its lines have it. Delta is not there to compile against, so it goes by its name. */
+  /** A limit by bytes of Delta's own or of Paimon's. They are not there to compile against, so it goes by its name. */
   private object OwnMaxBytes {
     def unapply(limit: ReadLimit): Option[Long] = limit match {
       case own: Product if limit.getClass.getSimpleName == "ReadMaxBytes" =>
@@ -87,12 +111,17 @@ private object SourceLimit {
 /**
  * What a batch has read of files.
  *
- * @param files          how many, by Spark's own source and by what reads as it does
- * @param bytes          how large those are
- * @param filesOfIceberg how many of each source of Iceberg
+ * @param files  how many, by Spark's own source and by what reads as it does
+ * @param bytes  how large those are
+ * @param tables what each source read that counts for itself
  */
 private[tracking] final case class BatchRead(
     files: Int = 0,
     bytes: Long = 0,
-    filesOfIceberg: Map[String, Long] = Map.empty
+    tables: Map[String, TableRead] = Map.empty
 )
+
+/** What a batch has read of a table: files, or parts of very large ones. */
+private[tracking] final case class TableRead(files: Long = 0, bytes: Long = 0) {
+  def +(other: TableRead): TableRead = TableRead(files + other.files, bytes + other.bytes)
+}
