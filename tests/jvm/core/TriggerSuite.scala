@@ -59,7 +59,14 @@ class TriggerSuite extends AnyFunSuite {
   test("what a source keeps while others are read was there since it began to") {
     val keeps = Trigger.Limit("minOffsetsPerTrigger", isCertain = true)
     def of(startMs: Long) =
-      Trigger(startMs, 5, 2000, Some(keeps), intervalMs = Some(0), keeping = Some(Trigger.Keeping("minOffsetsPerTrigger", 900000)))
+      Trigger(
+        startMs,
+        5,
+        2000,
+        Some(keeps),
+        intervalMs = Some(0),
+        keeping = Some(Trigger.Keeping("minOffsetsPerTrigger", 900000))
+      )
     val second = of(5001).after(Some(before.after(None)))
     val third = of(91000).after(Some(second))
     assert(of(93010).admission(Some(third)) ===

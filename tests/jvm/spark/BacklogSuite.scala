@@ -172,7 +172,8 @@ class BacklogSuite extends StreamingTest with Patient {
           .selectExpr("timestamp_millis(at) AS ts").withE2ELatency(node, "ts")
       val both = read("limited", "maxFilesPerTrigger" -> "1").union(read("all"))
       // Files do not say that more are left. With an interval no trigger has found nothing in between, however busy this machine is.
-      val query = both.writeStream.queryName("twice").trigger(Trigger.ProcessingTime("1 second")).format("noop").start()
+      val query =
+        both.writeStream.queryName("twice").trigger(Trigger.ProcessingTime("1 second")).format("noop").start()
       try {
         processAll(query)
         val said = latencyOf("twice").get("queries").get(0).get("headline").get("text").asText
