@@ -57,8 +57,7 @@ private[spark] final class BatchArchive(
   private var told = 0L // how many batches
   private var window = default
   private val endedWithoutBatch = mutable.LinkedHashSet.empty[String]
-  private val gaveWay =
-    mutable.LinkedHashMap.empty[String, StoredEnd] // those of them that a next run has followed
+  private val gaveWay = mutable.LinkedHashMap.empty[String, StoredEnd] // those that a next run has followed
   private val withoutBatch = mutable.LinkedHashMap.empty[String, StoredStart] // by run
   private var starts = 0L
   private var begun =
