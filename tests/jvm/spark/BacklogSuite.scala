@@ -321,12 +321,13 @@ class BacklogSuite extends StreamingTest with Patient {
     val asking = new LinkedBlockingQueue[String]
     HesitantSource.asked = () => asking.put(Thread.currentThread.getName)
     val events = spark.readStream.format(classOf[HesitantSource].getName).load()
+    def add(): Unit = (1 to 2).foreach(_ => HesitantSource.add())
+    add()
     val query = start(events.withE2ELatency("source", "value"), "asked")
     try {
-      for (_ <- 1 to 2) {
-        (1 to 2).foreach(_ => HesitantSource.add())
-        processAll(query)
-      }
+      processAll(query)
+      add()
+      processAll(query)
       assert(latencyOf("asked").get("queries").get(0).get("batches").asInt === 2)
       val own = s"stream execution thread for asked [id = ${query.id}, runId = ${query.runId}]"
       assert(asking.asScala.toSet === Set(own))
