@@ -28,16 +28,24 @@ pytestmark = pytest.mark.usefixtures("running")
 
 RECORDS = 12
 LIMIT = 3
+FEWEST = 10
 
 
-class Countdown(DataSourceStreamReader):
+class Counted(DataSourceStreamReader):
+    """Goes by how many records have been read, in one partition."""
+
+    def initialOffset(self) -> dict[str, int]:  # noqa: N802  Spark's name
+        return {"read": 0}
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:
+        return [InputPartition((start["read"], end["read"]))]
+
+
+class Countdown(Counted):
     """Records that are 12 to 1 seconds old, three of them in each batch."""
 
     def __init__(self, asked: str) -> None:
         self.asked = Path(asked)
-
-    def initialOffset(self) -> dict[str, int]:  # noqa: N802  Spark's name
-        return {"read": 0}
 
     def getDefaultReadLimit(self) -> ReadMaxRows:  # noqa: N802
         with self.asked.open("a") as file:
@@ -49,9 +57,6 @@ class Countdown(DataSourceStreamReader):
 
     def reportLatestOffset(self) -> dict[str, int]:  # noqa: N802
         return {"read": RECORDS}
-
-    def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:
-        return [InputPartition((start["read"], end["read"]))]
 
     def read(self, partition: InputPartition) -> Iterator[tuple[int, datetime]]:
         for value in range(*partition.value):
@@ -70,17 +75,14 @@ class Countdowns(DataSource):
         return Countdown(self.options["asked"])
 
 
-class Pairs(DataSourceStreamReader):
-    """Records of the moments that stand in a file, which are read when there are two more."""
+class Moments(Counted):
+    """Records of the moments that stand in a file, which are read when there are ten more."""
 
     def __init__(self, folder: str) -> None:
         self.folder = Path(folder)
 
-    def initialOffset(self) -> dict[str, int]:  # noqa: N802
-        return {"read": 0}
-
     def getDefaultReadLimit(self) -> ReadMinRows:  # noqa: N802
-        return ReadMinRows(2)
+        return ReadMinRows(FEWEST)
 
     def latestOffset(self, start: dict[str, int], limit: ReadMinRows) -> dict[str, int]:  # type: ignore[override]  # noqa: N802
         with (self.folder / "looks").open("a") as file:
@@ -88,25 +90,22 @@ class Pairs(DataSourceStreamReader):
         there = len((self.folder / "moments").read_text().splitlines())
         return start if there - start["read"] < limit.min_rows else {"read": there}
 
-    def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:
-        return [InputPartition((start["read"], end["read"]))]
-
     def read(self, partition: InputPartition) -> Iterator[tuple[datetime]]:
         moments = (self.folder / "moments").read_text().splitlines()
         for moment in moments[slice(*partition.value)]:
             yield (datetime.fromtimestamp(float(moment), UTC),)
 
 
-class PairsOfFile(DataSource):
+class MomentsOfFile(DataSource):
     @classmethod
     def name(cls) -> str:
-        return "pairs"
+        return "moments"
 
     def schema(self) -> str:
         return "ts TIMESTAMP"
 
-    def streamReader(self, schema: Any) -> Pairs:  # noqa: N802, ARG002
-        return Pairs(self.options["folder"])
+    def streamReader(self, schema: Any) -> Moments:  # noqa: N802, ARG002
+        return Moments(self.options["folder"])
 
 
 def countdown(spark: SparkSession, asked: Path) -> DataFrame:
@@ -158,14 +157,14 @@ def test_what_a_reader_keeps_until_there_is_more_waits_by_its_limit(
     def looks() -> int:
         return len((tmp_path / "looks").read_text().splitlines())
 
-    spark.dataSource.register(PairsOfFile)
-    add(2)
-    read = spark.readStream.format("pairs").option("folder", str(tmp_path)).load()
-    query = with_e2e_latency(read, "read", "ts").writeStream.format("noop").queryName("pairs").start()
+    spark.dataSource.register(MomentsOfFile)
+    add(FEWEST)
+    read = spark.readStream.format("moments").option("folder", str(tmp_path)).load()
+    query = with_e2e_latency(read, "read", "ts").writeStream.format("noop").queryName("moments").start()
     query.processAllAvailable()
-    add(1)
+    add(FEWEST - 1)
     before = looks()
-    eventually(lambda: looks() > before + 20 or None)
+    eventually(lambda: looks() > before + 40 or None)
     add(1)
     query.processAllAvailable()
     eventually(lambda: latency(query).history().batches[1:] or None)

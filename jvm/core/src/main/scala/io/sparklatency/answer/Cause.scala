@@ -71,10 +71,8 @@ object Cause {
       case Parts.ArrivedOld if admission.isFirst || admission.fromFirst =>
         val since =
           if (admission.isFirst) "This is its first batch"
-          else
-            admission.limit.fold("They came in with its first batches")(limit =>
-              s"${Readable.name(limit)} has left some behind since its first batch"
-            )
+          else if (admission.limit.isEmpty) "They came in with its first batches"
+          else s"$limit has left some behind since its first batch"
         because(
           Nil,
           s"Records are older than the run: $figures$by. $since, so they may have waited for the run to begin: no step of the query is " +

@@ -4,6 +4,7 @@ import scala.collection.mutable.LinkedHashSet
 
 import io.sparklatency.figures.MarkOwner
 import io.sparklatency.spark.base.OurFailure
+import org.apache.spark.sql.catalyst.expressions.ExprId
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.ColumnarRule
 import org.apache.spark.sql.execution.SparkPlan
@@ -41,10 +42,12 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends C
             val ends = lastMarks(whole)
             ends.foreach(_.figures.takeAges())
             if (whole.exists(_.isInstanceOf[AdaptiveSparkPlanExec])) remember(marksIn(whole), ends)
-            if (StatefulOperators.isStateful(whole))
+            if (StatefulOperators.isStateful(whole)) {
+              val watermarked = TimestampLineage.watermarked(whole)
               firstOfStreams(whole).foreach { case (mark, below) =>
-                mark.figures.takeAgesAtSource(isByAnother(mark, below, whole))
+                mark.figures.takeAgesAtSource(isByAnother(mark, below, whole, watermarked))
               }
+            }
         }
       catch { case OurFailure(_) => } // no commit latency then
       plan
@@ -80,8 +83,12 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends C
   }
 
   /** Whether a mark goes by another timestamp than the watermark on the way of its records. */
-  private def isByAnother(mark: RecordE2ELatency, below: SparkPlan, whole: SparkPlan): Boolean = {
-    val watermarked = TimestampLineage.watermarked(whole)
+  private def isByAnother(
+      mark: RecordE2ELatency,
+      below: SparkPlan,
+      whole: SparkPlan,
+      watermarked: Set[ExprId]
+  ): Boolean = {
     def above = whole.collect { case watermark: EventTimeWatermarkExec => watermark }
       .exists(marksIn(_).exists(_.figures eq mark.figures))
     !mark.timestamp.references.exists(column => watermarked(column.exprId)) &&
