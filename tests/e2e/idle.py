@@ -12,6 +12,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import count, unix_millis, window
 from pyspark.sql.streaming.query import StreamingQuery
+from telling import tell
 
 from sparklatency import latency, with_idle_timeout
 
@@ -29,7 +30,7 @@ class Application:
     def start(self, name: str) -> StreamingQuery:
         def write(batch: DataFrame, _: int) -> None:
             if rows := [list(row) for row in batch.collect()]:
-                print(json.dumps({"query": name, "rows": rows}), flush=True)
+                tell(json.dumps({"query": name, "rows": rows}))
 
         one, other = (self._events(name, topic) for topic in self._topics)
         writer = counted(one.union(other)).writeStream.queryName(name).foreachBatch(write)
@@ -64,15 +65,15 @@ def main(folder: str, brokers: str, *topics: str) -> None:
     application = Application(spark, Path(folder), brokers, list(topics))
     for name in (WITHOUT, WITH):
         application.start(name)
-    print("started", flush=True)
+    tell("started")
     told: dict[str, list[str]] = {WITHOUT: [], WITH: []}
     while not Path(folder, "sent").exists():
         for name in told:
             if (now := idle(name)) != told[name]:
                 told[name] = now
-                print(json.dumps({"query": name, "idle": now}), flush=True)
+                tell(json.dumps({"query": name, "idle": now}))
         time.sleep(0.1)
-    print(json.dumps({"whole": application.whole()}), flush=True)
+    tell(json.dumps({"whole": application.whole()}))
     for query in spark.streams.active:
         query.stop()
 

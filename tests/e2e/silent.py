@@ -14,6 +14,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col, count, unix_millis, window
 from pyspark.sql.streaming.query import StreamingQuery
+from telling import tell
 
 from sparklatency import with_system_time_watermark
 
@@ -73,7 +74,7 @@ class Application:
         queries = {name: self._start("clock", name, self._by_clock) for name in self._situations}
         while not all(any(p["numInputRows"] for p in query.recentProgress) for query in queries.values()):
             time.sleep(0.1)
-        print("warm", flush=True)
+        tell("warm")
         while not (self._folder / "sent").exists():
             time.sleep(0.1)
         if "restarted" in queries:
@@ -81,7 +82,7 @@ class Application:
         time.sleep(WINDOW + LAG + TRIGGER)  # else the batch queries hold up what closes
         for name, query in queries.items():
             whole = self.whole(name)
-            print(json.dumps({"whole": name, "rows": whole}), flush=True)
+            tell(json.dumps({"whole": name, "rows": whole}))
             deadline = time.monotonic() + 60
             while sum(map(len, self._given[name].values())) < len(whole) and time.monotonic() < deadline:
                 time.sleep(0.1)
@@ -118,7 +119,7 @@ class Application:
                 at = time.time_ns() // 1_000_000
                 if kind == "clock":
                     self._given[name][number] = rows
-                print(json.dumps({kind: name, "batch": number, "at": at, "rows": rows}), flush=True)
+                tell(json.dumps({kind: name, "batch": number, "at": at, "rows": rows}))
 
         writer = windows(name, *self._topics, read).writeStream.foreachBatch(write)
         writer = writer.option("checkpointLocation", str(self._folder / f"{kind}-{name}"))
@@ -146,7 +147,7 @@ class Application:
             for p in query.recentProgress
             if "addBatch" in p["durationMs"]
         }
-        print(json.dumps({"progress": name, "batches": batches}), flush=True)
+        tell(json.dumps({"progress": name, "batches": batches}))
 
 
 def numbered(records: DataFrame) -> DataFrame:
@@ -159,7 +160,7 @@ def main(folder: str, brokers: str, orders: str, payments: str, refunds: str, si
     application = Application(spark, Path(folder), brokers, topics, situations.split(","))
     application.by_clock()
     application.by_event_time()
-    print("done", flush=True)
+    tell("done")
 
 
 if __name__ == "__main__":

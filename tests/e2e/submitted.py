@@ -21,6 +21,21 @@ CONF = {
 }
 
 
+HISTOGRAM_ERROR = 0.01
+"""A percentile is the upper end of one of the histogram's buckets, none wider than this against its value."""
+
+CLOCK_ERROR = 1
+"""In milliseconds: no age is wrong by more."""
+
+
+def is_between(at_source: float, at_sink: float, outside: float) -> bool:
+    """Whether a latency at the sink can be that of the records that an outside reader has seen.
+
+    A row passes the source, then the sink, and is seen outside after that.
+    """
+    return at_source * (1 - HISTOGRAM_ERROR) - CLOCK_ERROR <= at_sink <= outside * (1 + HISTOGRAM_ERROR)
+
+
 @dataclass(frozen=True)
 class Pipeline:
     """A running pipeline: it reads the topic `records` and writes the topic `results`."""
