@@ -8,6 +8,7 @@ import io.sparklatency.figures.Batch
 import io.sparklatency.figures.Filling
 import io.sparklatency.figures.Held
 import io.sparklatency.figures.NodeLatencies
+import io.sparklatency.figures.NodeTimestamp
 import io.sparklatency.figures.SourceWatermark
 import io.sparklatency.path.LatencyPath
 import org.scalatest.funsuite.AnyFunSuite
@@ -88,7 +89,8 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
       "Records arrive old: 940 ms of 1 s (94 %). They were not there to be read before, so no step of the query is the cause: look at " +
         "who writes them, and at their clock."
     )))
-    val stamped = batch(parts(old = 940)).copy(nodes = nodes.map(_.copy(timestamp = Some("event_time"))))
+    val stamped =
+      batch(parts(old = 940)).copy(nodes = nodes.map(_.copy(timestamp = Some(NodeTimestamp("event_time")))))
     assert(said(stamped)._3.startsWith("Records arrive old: 940 ms of 1 s (94 %), by event_time. They"))
     val first = stamped.copy(admission = Some(Admission.first(admission.startMs, admission.tookMs)))
     assert(said(first) === ((

@@ -7,7 +7,9 @@ import scala.concurrent.duration._
 
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeLatencies
+import io.sparklatency.figures.NodeTimestamp
 import io.sparklatency.path.LatencyPath
+import io.sparklatency.path.LatencySplit
 import io.sparklatency.recording.LatencyRecorder
 import io.sparklatency.recording.LatencySummary
 import io.sparklatency.time.ManualClock
@@ -52,6 +54,29 @@ class LatencyPathSuite extends AnyFunSuite {
     assert(split.processing.flatMap(_.avg) === Some(1100.0) && split.processing.exists(_.sameRecords))
     assert(split.commit.flatMap(_.avg) === Some(300.0))
     assert(split.committed.avg === Some(1600.0))
+  }
+
+  test("ages by two timestamps of a record are not compared") {
+    def anew(node: NodeLatencies) = node.copy(timestamp = Some(NodeTimestamp("event_time", isAnother = true)))
+    val dated = new LatencyPath(Seq(source, anew(slow), node("sink", "slow")(1250, 1450)))
+    assert(dated.nodes.map(dated.own) === Seq(Some(200.0), None, Some(150.0)))
+    assert(dated.nodes.map(dated.share) === Seq(Some(200 / 1350.0), None, Some(150 / 1350.0)))
+    assert((dated.whole, dated.critical) === ((Some(1350.0), Seq("source", "slow", "sink"))))
+    assert((dated.split.queuing.avg, dated.split.processing) === ((Some(200.0), None)))
+    assert(dated.split.parts.map(part => (part.steps, part.ms)) ===
+      Seq((Seq(LatencySplit.Queuing, LatencySplit.Processing), 1350.0)))
+    // A source has no node before it.
+    assert(new LatencyPath(Seq(anew(source), slow)).own(source) === Some(200.0))
+  }
+
+  test("no step is the slowest where more time has passed between two timestamps of a record") {
+    def slowest(between: Long) = {
+      val anew = node("dated", "source")(200 + between).copy(timestamp =
+        Some(NodeTimestamp("event_time", isAnother = true))
+      )
+      new LatencyPath(Seq(source, anew, node("sink", "dated")(200 + between + 100))).slowestStep.map(_.id)
+    }
+    assert(Seq(0L, 200L, 201L, 1000L).map(slowest) === Seq(Some("source"), Some("source"), None, None))
   }
 
   test("of records that are not the same only the means are told apart") {
@@ -116,6 +141,13 @@ class LatencyPathSuite extends AnyFunSuite {
     val last = node("last", "merge")(150)
     val path = new LatencyPath(Seq(node("read")(), node("merge", "read")(120), last))
     assert(path.critical === Seq("merge", "last") && path.whole === Some(150.0))
-    assert(path.slowestStep.contains(last) && path.share(last) === Some(0.2))
+    assert(path.share(last) === Some(0.2))
+    assert(path.slowestStep === None, "more of it is unknown")
+    val slower = node("last", "merge")(250)
+    assert(new LatencyPath(Seq(
+      node("read")(),
+      node("merge", "read")(120),
+      slower
+    )).slowestStep.contains(slower))
   }
 }

@@ -4,6 +4,7 @@ import io.sparklatency.figures.Figure.Mean
 import io.sparklatency.figures.Figure.Whole
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.MeasureSnapshot
+import io.sparklatency.figures.NodeLatencies
 import io.sparklatency.figures.NodeSnapshot
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.path.LatencyPath
@@ -23,7 +24,7 @@ private[answer] object Notes {
       split: LatencySplit,
       found: Seq[Note]
   ): Seq[Note] =
-    ofRecords(query, found).toSeq ++ quiet(query) ++ youngerDownstream(path) ++
+    ofRecords(query, found).toSeq ++ quiet(query) ++ youngerDownstream(path) ++ datedAnew(path) ++
       NodeNotes.of(query.nodes, query.markers.nonEmpty) ++ Watermarks.note(query) ++ folded(query) ++
       ofParts(query, split) ++ unnamed.filter(_ => query.id.contains(query.name))
 
@@ -90,6 +91,20 @@ private[answer] object Notes {
         s"${Readable.all(leave)} are younger on average than those that come to $come.",
       Option.when(nodes.size == 1)(nodes.head),
       Seq("wholeMs" -> Mean(whole), "endMs" -> Mean(end))
+    )
+  }
+
+  private def datedAnew(path: LatencyPath): Seq[Note] = path.datedAnew.map { node =>
+    def by(nodes: Seq[NodeLatencies]) =
+      Readable.all(nodes.flatMap(_.timestamp).map(_.column).distinct.map(Readable.name))
+    val before = node.upstream.map(path.node)
+    val (id, others) = (Readable.name(node.id), Readable.names(before.map(_.id), Shown))
+    Note(
+      "another-timestamp",
+      Note.Info,
+      s"$id goes by ${by(Seq(node))}, and $others before it by ${by(before)}: what has passed between two timestamps of a record " +
+        "is the time of no step.",
+      Some(node.id)
     )
   }
 

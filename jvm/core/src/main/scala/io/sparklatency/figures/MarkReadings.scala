@@ -9,7 +9,6 @@ package io.sparklatency.figures
  * @param comesIn     whether its records come from a source, and others come out because an operator keeps state
  * @param isLast      whether it is the last one of its plan
  * @param running     what of it still runs, where the execution has not ended
- * @param timestamp   the column that says when a record happened
  * @param readsSource whether no shuffle lies between it and a source
  */
 final case class MarkReadings(
@@ -21,7 +20,7 @@ final case class MarkReadings(
     comesIn: Boolean = false,
     isLast: Boolean = false,
     running: Seq[RunningSlice] = Nil,
-    timestamp: Option[String] = None,
+    timestamp: Option[NodeTimestamp] = None,
     readsSource: Boolean = false
 ) {
   private def records: Long = readings.valuesIterator.map(_.summary.records).sum

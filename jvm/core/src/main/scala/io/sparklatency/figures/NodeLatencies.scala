@@ -4,7 +4,6 @@ import io.sparklatency.recording.LatencySummary
 
 /**
  * @param upstream  ids of the nodes whose records come to this one next
- * @param timestamp the column that says when a record happened, as the plan of the last batch has it
  * @param ended     the ages without those that running tasks have shown, by which nodes are compared; none where they are all the same
  * @param held      where its records come from an operator that may hold them
  */
@@ -12,7 +11,7 @@ final case class NodeLatencies(
     id: String,
     upstream: Seq[String],
     measures: Map[Measure, LatencySummary],
-    timestamp: Option[String] = None,
+    timestamp: Option[NodeTimestamp] = None,
     ended: Option[LatencySummary] = None,
     held: Option[Held] = None
 ) {
@@ -20,6 +19,9 @@ final case class NodeLatencies(
 
   /** The ages by which this node is compared with others: of records that all of them have told of. */
   def compared: LatencySummary = ended.getOrElse(apply(Measure.E2ELatency))
+
+  /** Whether its ages are by another timestamp than those of the nodes before it. */
+  def goesByAnother: Boolean = timestamp.exists(_.isAnother)
 
   /** Whether any record passed, with a timestamp or without. */
   def hasRecords: Boolean = !apply(Measure.E2ELatency).isEmpty

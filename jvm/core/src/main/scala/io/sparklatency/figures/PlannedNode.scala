@@ -5,14 +5,13 @@ package io.sparklatency.figures
  *
  * @param upstream ids of the nodes whose records come to it next
  * @param planning the id of the accumulator that brings what it records
- * @param timestamp the column that says when a record happened
  * @param markers  those of its query
  */
 final case class PlannedNode(
     owner: MarkOwner,
     upstream: Set[String],
     planning: Long,
-    timestamp: Option[String] = None,
+    timestamp: Option[NodeTimestamp] = None,
     markers: MarkerSettings = MarkerSettings.Off
 ) {
   def id: String = owner.key.node

@@ -98,12 +98,13 @@ final case class QuerySnapshot(
   def workingSoFar(times: Option[BatchTimes]): QuerySnapshot =
     copy(soFar = times.filterNot(_ => hasNoEnd).map(of => of.copy(batch = activity.fold(of.batch)(_.batch))))
 
-  /** All nodes on the way to a node, nearest first. */
+  /** All nodes on the way to a node whose ages are by the same timestamp, nearest first. */
   def upstreamOf(node: NodeSnapshot): Seq[NodeSnapshot] = {
     val byId = nodes.map(node => node.id -> node).toMap
     @tailrec
     def follow(front: Seq[NodeSnapshot], seen: Seq[NodeSnapshot]): Seq[NodeSnapshot] = {
-      val next = front.flatMap(_.upstream).distinct.flatMap(byId.get).diff(seen)
+      val compared = front.filterNot(_.timestamp.exists(_.isAnother))
+      val next = compared.flatMap(_.upstream).distinct.flatMap(byId.get).diff(seen)
       if (next.isEmpty) seen else follow(next, seen ++ next)
     }
     follow(Seq(node), Nil)
@@ -180,7 +181,7 @@ final case class NodeSnapshot(
     batch: Map[Measure, LatencySummary],
     operator: Seq[Double] = Nil,
     batchMs: Option[Long] = None,
-    timestamp: Option[String] = None
+    timestamp: Option[NodeTimestamp] = None
 ) {
 
   /** Whether no record with a timestamp came within the window, and some came before. */

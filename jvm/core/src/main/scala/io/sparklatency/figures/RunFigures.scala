@@ -19,7 +19,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private val nodes = new RunNodes(granularity, make)
   private val operators = mutable.Map.empty[String, OperatorLatency]
   private var upstream = Map.empty[String, Seq[String]]
-  private var timestamps = Map.empty[String, String]
+  private var timestamps = Map.empty[String, NodeTimestamp]
   private var latest = Map.empty[String, (Map[Measure, LatencySummary], Long)]
   private var batches = 0L
   private var passedOn = Set.empty[String]

@@ -27,14 +27,18 @@ final class LatencyPath(val nodes: Seq[NodeLatencies]) {
 
   /**
    * A node's mean latency minus that of the slowest node before it. At a source it is the age that records arrive with. None if
-   * either is unknown. Negative if fewer, or younger, records reach the node.
+   * either is unknown, or if they go by different timestamps. Negative if fewer, or younger, records reach the node.
    */
   def own(node: NodeLatencies): Option[Double] = latency(node).avg.flatMap { avg =>
     known(node.upstream) match {
       case Seq() => Some(avg)
+      case _ if node.goesByAnother => None
       case upstream => slowest(upstream).map { case (_, before) => avg - before }
     }
   }
+
+  /** The nodes that go by another timestamp than those before them. */
+  lazy val datedAnew: Seq[NodeLatencies] = nodes.filter(node => node.goesByAnother && hasBefore(node))
 
   /**
    * The time that arose along the critical path. It is the mean latency at the slowest last node, or the sum of the positive
@@ -62,7 +66,12 @@ final class LatencyPath(val nodes: Seq[NodeLatencies]) {
     slowest(terminals).fold(List.empty[String]) { case (last, _) => follow(last, last.id :: Nil) }
   }
 
-  def slowestStep: Option[NodeLatencies] = SlowestStep.of(critical, ownOnPath)
+  /** None where the time that is no step's is more, as between two timestamps of a record. */
+  def slowestStep: Option[NodeLatencies] =
+    SlowestStep.of(critical, ownOnPath).filter(step => own(step).exists(_ >= unknown))
+
+  /** What of the whole nobody knows where it arose. */
+  private def unknown: Double = whole.getOrElse(0.0) - ownOnPath.map { case (_, ms) => ms }.filter(_ > 0).sum
 
   private lazy val ownOnPath = critical.flatMap(byId.get).flatMap(node => own(node).map(node -> _))
 
@@ -71,7 +80,8 @@ final class LatencyPath(val nodes: Seq[NodeLatencies]) {
     sources.nonEmpty,
     merged(sources, Measure.E2ELatency),
     atEnd(Measure.E2ELatency),
-    atEnd(Measure.Commit)
+    atEnd(Measure.Commit),
+    isComparable = datedAnew.isEmpty
   )
 
   private def merged(of: Seq[NodeLatencies], measure: Measure) = LatencySummary.merge(of.map(_(measure)))

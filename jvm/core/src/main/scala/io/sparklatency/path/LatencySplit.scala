@@ -9,17 +9,19 @@ import io.sparklatency.recording.LatencySummary
  * @param queuing   the age of records at those nodes: from their timestamp until the query first saw them
  * @param atEnd     their age at the last nodes
  * @param committed their age when the results of the batch were committed: all of it
+ * @param isComparable whether all of these ages are by one timestamp of a record
  */
 final case class LatencySplit(
     hasSource: Boolean,
     queuing: LatencySummary,
     atEnd: LatencySummary,
-    committed: LatencySummary
+    committed: LatencySummary,
+    isComparable: Boolean = true
 ) {
   import LatencySplit._
 
-  /** From the source nodes to the last nodes; none where the age at either is unknown. */
-  val processing: Option[ProcessingDelay] = between(queuing, atEnd)
+  /** From the source nodes to the last nodes; none where the age at either is unknown, or by another timestamp. */
+  val processing: Option[ProcessingDelay] = if (isComparable) between(queuing, atEnd) else None
 
   /** From the last nodes to the commit; none where the age at either is unknown. */
   val commit: Option[ProcessingDelay] = between(atEnd, committed)

@@ -169,7 +169,7 @@ object LatencyJson {
     json.put("node", node.id)
     val upstream = json.putArray("upstream")
     node.upstream.foreach(id => upstream.add(id))
-    json.put("timestamp", node.timestamp.orNull)
+    json.put("timestamp", node.timestamp.map(_.column).orNull)
     putDouble(json, "own", path.own(node))
     putDouble(json, "share", path.share(node))
     json

@@ -7,6 +7,7 @@ import io.sparklatency.figures.Batch
 import io.sparklatency.figures.Held
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeLatencies
+import io.sparklatency.figures.NodeTimestamp
 import io.sparklatency.figures.SourceWatermark
 import io.sparklatency.figures.WatermarkKind
 import io.sparklatency.recording.LatencySummary
@@ -165,6 +166,7 @@ object StoredWatermark {
  * @param gapMs    of its sessions, where it has such of one gap
  * @param eachBatch true where it gives out with each batch what there is so far, else null
  * @param until    what records wait for there, by name; null where that is the watermark
+ * @param another  true where the nodes before it go by another timestamp, else null
  */
 final case class StoredNode(
     id: String,
@@ -175,13 +177,14 @@ final case class StoredNode(
     @JsonInclude(JsonInclude.Include.NON_NULL) windowMs: java.lang.Long = null,
     @JsonInclude(JsonInclude.Include.NON_NULL) gapMs: java.lang.Long = null,
     @JsonInclude(JsonInclude.Include.NON_NULL) eachBatch: java.lang.Boolean = null,
-    @JsonInclude(JsonInclude.Include.NON_NULL) until: String = null
+    @JsonInclude(JsonInclude.Include.NON_NULL) until: String = null,
+    @JsonInclude(JsonInclude.Include.NON_NULL) another: java.lang.Boolean = null
 ) {
   def node: NodeLatencies = NodeLatencies(
     id,
     upstream.toSeq,
     Measure.all.flatMap(m => Option(measures.get(m.name)).map(m -> LatencySummary.fromBytes(_))).toMap,
-    Option(timestamp),
+    Option(timestamp).map(NodeTimestamp(_, isAnother = another != null)),
     held = Option(held).map(_ =>
       Held(
         Option(windowMs).map(_.toLong),
@@ -203,11 +206,12 @@ object StoredNode {
     node.id,
     node.upstream.toArray,
     node.measures.map { case (measure, summary) => measure.name -> summary.toBytes }.asJava,
-    node.timestamp.orNull,
+    node.timestamp.map(_.column).orNull,
     node.held.map(_ => Boolean.box(true)).orNull,
     node.held.flatMap(_.windowMs).map(Long.box).orNull,
     node.held.flatMap(_.gapMs).map(Long.box).orNull,
     node.held.filter(_.eachBatch).map(_ => Boolean.box(true)).orNull,
-    node.held.map(_.until).filter(_ != Held.Watermark).map(_.name).orNull
+    node.held.map(_.until).filter(_ != Held.Watermark).map(_.name).orNull,
+    if (node.goesByAnother) Boolean.box(true) else null
   )
 }

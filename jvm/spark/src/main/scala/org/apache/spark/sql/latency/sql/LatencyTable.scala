@@ -85,7 +85,7 @@ private[latency] object LatencyTable {
     val ofNodes = query.nodes.zip(answer.path.nodes).map { case (node, record) =>
       val own = answer.path.own(record).map(Double.box).orNull
       val share = answer.path.share(record).map(Double.box).orNull
-      ids ++ Seq[Any](node.id, node.upstream, own, share, node.timestamp.orNull) ++ ofQuery ++
+      ids ++ Seq[Any](node.id, node.upstream, own, share, node.timestamp.map(_.column).orNull) ++ ofQuery ++
         Metric.all.map(value(_, node)) ++ Metric.ofOperators.map(_.read(node.operator).map(Double.box).orNull)
     }
     val watermarks = query.watermarks.map(row(query, _))

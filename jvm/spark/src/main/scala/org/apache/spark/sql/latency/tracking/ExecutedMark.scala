@@ -2,6 +2,8 @@ package org.apache.spark.sql.latency.tracking
 
 import io.sparklatency.figures.MarkReadings
 import io.sparklatency.figures.Measure
+import io.sparklatency.figures.NodeTimestamp
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.latency.marking.NoTimestamp
 import org.apache.spark.sql.latency.marking.TimestampColumn
 import org.apache.spark.sql.latency.recording.LatencyAccumulator
@@ -14,14 +16,13 @@ import org.apache.spark.sql.latency.recording.RecordExpression
  *
  * @param subtopology the stretch of plan in which it stands, without a shuffle inside; numbered from the sources
  * @param upstream    ids of the nodes from which records come here directly
- * @param timestamp   the column that says when a record happened
  * @param readsSource whether no shuffle lies between it and a source
  */
 private[latency] final case class ExecutedMark(
     figures: LatencyAccumulator,
     subtopology: Int,
     upstream: Set[String],
-    timestamp: Option[String],
+    timestamp: Option[NodeTimestamp],
     readsSource: Boolean
 ) {
   def node: String = figures.owner.key.node
@@ -53,12 +54,15 @@ private[tracking] object ExecutedMark {
       mark: RecordExpression,
       subtopology: Int,
       upstream: Set[String],
+      goesByAnother: Boolean,
       readsSource: Boolean
   ): ExecutedMark = {
-    val timestamp = Some(mark).collect {
-      case ages: RecordE2ELatency if !NoTimestamp.is(ages.timestamp) =>
-        TimestampColumn.nameOf(ages.timestamp)
-    }
+    val timestamp = timestampOf(mark).map(read => NodeTimestamp(TimestampColumn.nameOf(read), goesByAnother))
     ExecutedMark(mark.figures, subtopology, upstream, timestamp, readsSource)
+  }
+
+  /** By which a mark knows how old records are; none where they have none, or where it is of something else. */
+  def timestampOf(mark: RecordExpression): Option[Expression] = Some(mark).collect {
+    case ages: RecordE2ELatency if !NoTimestamp.is(ages.timestamp) => ages.timestamp
   }
 }

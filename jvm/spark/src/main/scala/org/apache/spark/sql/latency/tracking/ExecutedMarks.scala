@@ -32,6 +32,8 @@ private[latency] object ExecutedMarks {
   private final class Walk {
     val found = mutable.ArrayBuffer.empty[ExecutedMark]
     private val upstreamOf = new IdentityHashMap[SparkPlan, Set[String]]
+    private val origins = new TimestampOrigins
+    private val originsAt = mutable.Map.empty[String, Set[String]]
     private var stretches = 0
 
     /** The nodes whose records leave a stretch. It gets its number after the stretches that it reads from. */
@@ -39,9 +41,9 @@ private[latency] object ExecutedMarks {
       if (!upstreamOf.containsKey(root)) {
         val marks = mutable.ArrayBuffer.empty[Found]
         upstreamOf.put(root, walk(root, marks))
-        marks.foreach { case Found(mark, upstream, readsSource) =>
-          found += ExecutedMark.of(mark, stretches, upstream, readsSource)
-        }
+        marks.foreach(of =>
+          found += ExecutedMark.of(of.mark, stretches, of.upstream, of.goesByAnother, of.readsSource)
+        )
         stretches += 1
       }
       upstreamOf.get(root)
@@ -59,18 +61,30 @@ private[latency] object ExecutedMarks {
           }
           upstream
         case stage: QueryStageExec => walk(stage.plan, marks)
-        case reused: ReusedExchangeExec => walk(reused.child, marks)
+        case reused: ReusedExchangeExec =>
+          val upstream = walk(reused.child, marks)
+          origins.passed(reused)
+          upstream
         case exchange: Exchange => stretch(exchange.child)
         case cached: InMemoryTableScanExec => stretch(cached.relation.cachedPlan)
         case other =>
           val upstream = (other.subqueries.map(stretch) ++ other.children.map(walk(_, marks))).flatten.toSet
+          origins.passed(other)
           other match {
             case MarkOperator(mark, child) =>
-              marks += Found(mark, upstream, readsSource(child))
+              marks += Found(mark, upstream, goesByAnother(mark, upstream), readsSource(child))
               if (mark.isOfLatency) Set(mark.node) else upstream
             case _ => upstream
           }
       }
+
+    /** Whether the timestamp of a mark has nothing to do with those of the marks before it. */
+    private def goesByAnother(mark: RecordExpression, upstream: Set[String]): Boolean = {
+      val here = ExecutedMark.timestampOf(mark).fold(Set.empty[String])(origins.of)
+      val before = upstream.flatMap(originsAt.getOrElse(_, Set.empty))
+      if (mark.isOfLatency) originsAt(mark.node) = originsAt.getOrElse(mark.node, Set.empty) ++ here
+      here.nonEmpty && before.nonEmpty && here.intersect(before).isEmpty
+    }
   }
 
   /**
@@ -85,5 +99,10 @@ private[latency] object ExecutedMarks {
     case other => other.children.exists(readsSource)
   }
 
-  private final case class Found(mark: RecordExpression, upstream: Set[String], readsSource: Boolean)
+  private final case class Found(
+      mark: RecordExpression,
+      upstream: Set[String],
+      goesByAnother: Boolean,
+      readsSource: Boolean
+  )
 }

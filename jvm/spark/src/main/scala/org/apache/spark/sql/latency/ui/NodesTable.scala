@@ -94,7 +94,7 @@ private[ui] object NodesTable {
     val latency: LatencySummary = node(Measure.E2ELatency)
     val percentiles: Seq[Option[Long]] = latency.percentiles(Seq(50, 90, 99))
     val own: Option[Double] = path.own(node)
-    val timestamp: String = node.timestamp.fold(Readable.Unknown)(Readable.name)
+    val timestamp: String = node.timestamp.fold(Readable.Unknown)(by => Readable.name(by.column))
     val share: Option[Double] = path.share(node)
 
     def has(measure: Measure): Boolean = measures.contains(measure)
