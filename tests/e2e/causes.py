@@ -29,8 +29,8 @@ from sparklatency.values.queries import QueryLatency
 BATCHES = 60
 """How many batches a phase has at the most."""
 
-SECONDS = 60
-"""How long it may take."""
+SECONDS = 180
+"""How long it may take, beside other work."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,9 @@ from waits import await_until
 
 T = TypeVar("T")
 
+PATIENCE = 3
+"""How many times as long as it takes at the most on a machine that does nothing else."""
+
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
 
@@ -91,7 +94,14 @@ class Child:
         return self.lines()
 
     def until(self, condition: Callable[[], T | None], what: str, within: float, every: float = 0.1) -> T:
-        """Waits for `condition`, which this child is to bring about; fails with its last words if not."""
+        """Waits for `condition`, which this child is to bring about; fails with its last words if not.
+
+        Args:
+            condition: true at the end.
+            what: of a failure's message.
+            within: how many seconds that may take where no other work goes on; waits `PATIENCE` times that.
+            every: seconds from look to look.
+        """
 
         def condition_while_well() -> T | None:
             failed = self.ended()
@@ -101,9 +111,9 @@ class Child:
             return value
 
         try:
-            return await_until(condition_while_well, within, every)
+            return await_until(condition_while_well, PATIENCE * within, every)
         except TimeoutError:
-            raise self._error(f"took more than {within:g} s until {what}") from None
+            raise self._error(f"took more than {PATIENCE * within:g} s until {what}") from None
 
     def _error(self, what: str) -> AssertionError:
         last_words = (self.out.read_text() + self.log.read_text()).splitlines()[-40:]
