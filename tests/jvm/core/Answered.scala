@@ -8,6 +8,7 @@ import io.sparklatency.figures.Measure
 import io.sparklatency.figures.MeasureSnapshot
 import io.sparklatency.figures.NodeLatencies
 import io.sparklatency.figures.NodeSnapshot
+import io.sparklatency.figures.NodeTimestamp
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.recording.LatencySummary
 
@@ -29,7 +30,7 @@ object Answered {
     val measures = node.measures.map { case (measure, all) =>
       measure -> MeasureSnapshot(all, window(all), all)
     }
-    NodeSnapshot(node.id, node.upstream, measures, node.measures)
+    NodeSnapshot(node.id, node.upstream, measures, node.measures, timestamp = node.timestamp)
   }
 
   /** A query of which no batch ends: what is shown is of running tasks. */
@@ -52,6 +53,9 @@ object Answered {
     /** What the node measured besides. */
     def and(measure: Measure, records: LatencySummary): NodeLatencies =
       node.copy(measures = node.measures + (measure -> records))
+
+    def by(column: String, isAnother: Boolean = false): NodeLatencies =
+      node.copy(timestamp = Some(NodeTimestamp(column, isAnother)))
 
     def committed(ms: Long*): NodeLatencies = and(Measure.Commit, Aged.records(ms: _*))
   }

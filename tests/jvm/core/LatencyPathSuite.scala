@@ -56,8 +56,10 @@ class LatencyPathSuite extends AnyFunSuite {
     assert(split.committed.avg === Some(1600.0))
   }
 
+  private def anew(node: NodeLatencies) =
+    node.copy(timestamp = Some(NodeTimestamp("event_time", isAnother = true)))
+
   test("ages by two timestamps of a record are not compared") {
-    def anew(node: NodeLatencies) = node.copy(timestamp = Some(NodeTimestamp("event_time", isAnother = true)))
     val dated = new LatencyPath(Seq(source, anew(slow), node("sink", "slow")(1250, 1450)))
     assert(dated.nodes.map(dated.own) === Seq(Some(200.0), None, Some(150.0)))
     assert(dated.nodes.map(dated.share) === Seq(Some(200 / 1350.0), None, Some(150 / 1350.0)))
@@ -71,10 +73,8 @@ class LatencyPathSuite extends AnyFunSuite {
 
   test("no step is the slowest where more time has passed between two timestamps of a record") {
     def slowest(between: Long) = {
-      val anew = node("dated", "source")(200 + between).copy(timestamp =
-        Some(NodeTimestamp("event_time", isAnother = true))
-      )
-      new LatencyPath(Seq(source, anew, node("sink", "dated")(200 + between + 100))).slowestStep.map(_.id)
+      val dated = anew(node("dated", "source")(200 + between))
+      new LatencyPath(Seq(source, dated, node("sink", "dated")(200 + between + 100))).slowestStep.map(_.id)
     }
     assert(Seq(0L, 200L, 201L, 1000L).map(slowest) === Seq(Some("source"), Some("source"), None, None))
   }

@@ -119,6 +119,23 @@ class NotesSuite extends AnyFunSuite {
     assert(notes(unknown, "younger-downstream") === Nil)
   }
 
+  test("a node that goes by another timestamp than those before it is noted with both") {
+    val (read, paid) = (source.by("timestamp"), node("paid")(1).by("timestamp"))
+    val parsed = node("parsed", "source")(60500).by("event_time", isAnother = true)
+    val note = noted(
+      query(read, parsed),
+      "another-timestamp",
+      Note.Info,
+      "parsed goes by event_time, and source before it by timestamp: what has passed between two timestamps of a record is the time of " +
+        "no step."
+    )
+    assert(note.node === Some("parsed"))
+    val both = parsed.copy(upstream = Seq("source", "paid", "not shown"))
+    assert(notes(query(read, paid, both), "another-timestamp").map(_.text.takeWhile(_ != ':')) ===
+      Seq("parsed goes by event_time, and source and paid before it by timestamp"))
+    assert(notes(query(parsed), "another-timestamp") === Nil, "none is shown before it")
+  }
+
   test("records that a node dropped for the watermark are counted") {
     val many = noted(
       of(Measure.Lateness, records((1L to 1234L).map(_ => 5200L): _*)),

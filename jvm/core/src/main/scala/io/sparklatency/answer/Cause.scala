@@ -47,8 +47,8 @@ object Cause {
     val figures =
       s"${Readable.duration(leading.ms)} of ${Readable.duration(whole)} (${Readable.percent(leading.share)})"
     lazy val by =
-      batch.nodes.find(_.id == age.end).flatMap(_.timestamp).fold("")(by =>
-        s", by ${Readable.name(by.column)}"
+      batch.nodes.find(_.id == age.end).flatMap(_.timestamp).fold("")(timestamp =>
+        s", by ${Readable.name(timestamp.column)}"
       )
     lazy val filling = BatchFilling.of(batch, admission)
     lazy val limit = admission.limit.fold("a limit")(Readable.name(_))

@@ -97,7 +97,7 @@ private[answer] object Notes {
   private def datedAnew(path: LatencyPath): Seq[Note] = path.datedAnew.map { node =>
     def by(nodes: Seq[NodeLatencies]) =
       Readable.all(nodes.flatMap(_.timestamp).map(_.column).distinct.map(Readable.name))
-    val before = node.upstream.map(path.node)
+    val before = path.before(node)
     val (id, others) = (Readable.name(node.id), Readable.names(before.map(_.id), Shown))
     Note(
       "another-timestamp",

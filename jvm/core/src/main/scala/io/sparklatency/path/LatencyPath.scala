@@ -15,8 +15,11 @@ final class LatencyPath(val nodes: Seq[NodeLatencies]) {
 
   def node(id: String): NodeLatencies = byId(id)
 
+  /** The nodes whose records come to this one next, of those that are shown. */
+  def before(node: NodeLatencies): Seq[NodeLatencies] = node.upstream.flatMap(byId.get)
+
   /** Whether a node stands upstream of this one. */
-  def hasBefore(node: NodeLatencies): Boolean = known(node.upstream).nonEmpty
+  def hasBefore(node: NodeLatencies): Boolean = before(node).nonEmpty
 
   /** Where records are first seen, if they are seen again. */
   val sources: Seq[NodeLatencies] =
@@ -30,7 +33,7 @@ final class LatencyPath(val nodes: Seq[NodeLatencies]) {
    * either is unknown, or if they go by different timestamps. Negative if fewer, or younger, records reach the node.
    */
   def own(node: NodeLatencies): Option[Double] = latency(node).avg.flatMap { avg =>
-    known(node.upstream) match {
+    before(node) match {
       case Seq() => Some(avg)
       case _ if node.goesByAnother => None
       case upstream => slowest(upstream).map { case (_, before) => avg - before }
@@ -59,7 +62,7 @@ final class LatencyPath(val nodes: Seq[NodeLatencies]) {
   /** From the slowest last node back along the slowest upstream nodes: ids, upstream first. */
   lazy val critical: Seq[String] = {
     def follow(node: NodeLatencies, seen: List[String]): List[String] =
-      slowest(known(node.upstream).filterNot(up => seen.contains(up.id))) match {
+      slowest(before(node).filterNot(up => seen.contains(up.id))) match {
         case Some((next, _)) => follow(next, next.id :: seen)
         case None => seen
       }
@@ -85,8 +88,6 @@ final class LatencyPath(val nodes: Seq[NodeLatencies]) {
   )
 
   private def merged(of: Seq[NodeLatencies], measure: Measure) = LatencySummary.merge(of.map(_(measure)))
-
-  private def known(ids: Seq[String]): Seq[NodeLatencies] = ids.flatMap(byId.get)
 
   private def latency(node: NodeLatencies): LatencySummary = node.compared
 
