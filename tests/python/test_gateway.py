@@ -81,6 +81,27 @@ def test_a_session_that_was_started_without_the_jar() -> None:
 
 
 @pytest.mark.one_line
+def test_a_jar_that_was_added_to_a_running_session() -> None:
+    """Of those classes the threads know nothing that take what tasks give back: each action would fail."""
+    marking, reading, configuring = said(
+        f"""
+    spark = builder.getOrCreate()
+    spark.sql("ADD JAR {jar_path()}")
+    say(lambda: mark(spark))
+    say(latency)
+    say(lambda: configure(builder))
+    spark.stop()
+    """
+    )
+    assert marking == reading
+    assert marking.startswith(
+        "The jar of sparklatency is not in this Spark session. Start the session with it:"
+    )
+    assert "A JVM that runs cannot load it any more, not by ADD JAR either." in marking
+    assert configuring.startswith("This process has a JVM already, started without the jar of sparklatency")
+
+
+@pytest.mark.one_line
 def test_a_session_with_the_jar_of_another_line() -> None:
     own = spark_line(pyspark_version())
     other = next(line for line in jar_lines() if line != own)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 PLUGIN = "io.sparklatency.LatencyPlugin"
 _DISABLE_HINTS = "spark.sql.optimizer.disableHints"
+_ADD_JAR = "org.apache.spark.sql.internal.NonClosableMutableURLClassLoader"
+"""Spark's class loader of what ``ADD JAR`` brings."""
+
 _NO_QUESTIONS = "ATTEMPT_ANALYSIS_IN_PIPELINE_QUERY_FUNCTION"
 """Spark's word for a question within a function that defines a flow of a declarative pipeline."""
 
@@ -41,18 +44,26 @@ def session_api(session: SparkSession) -> Any:
         raise SparkLatencyError(
             "The jar of sparklatency is not in this Spark session. Start the session with it:\n"
             f"{_HOW_TO_START}\n"
-            "A JVM that runs cannot load it any more. Leave this Python process (restart the kernel) first."
+            "A JVM that runs cannot load it any more, not by ADD JAR either. Leave this Python process "
+            "(restart the kernel) first."
         )
     _check_fit(api, session.version)
     return api
 
 
 def jvm_api(jvm: Any) -> Any | None:
-    """Returns the Scala façade in a JVM, or None if its class path has none."""
+    """Returns the Scala façade in a JVM, or None if its class path has none.
+
+    What ``ADD JAR`` has brought is found, and is as good as none: the threads that take what tasks give back
+    do not find it, and each action on a mark would fail.
+    """
     from py4j.java_gateway import JavaClass
 
     api = jvm.io.sparklatency.spark.PythonApi
-    return api if isinstance(api, JavaClass) else None
+    if not isinstance(api, JavaClass):
+        return None
+    loader = api._java_lang_class.getClassLoader()
+    return None if loader.getClass().getName() == _ADD_JAR else api
 
 
 def running_session() -> SparkSession:
