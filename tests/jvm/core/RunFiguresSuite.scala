@@ -105,6 +105,19 @@ class RunFiguresSuite extends AnyFunSuite {
     assert(beans === (nodes ++ ends).toSet)
   }
 
+  test("of nodes too many to show, as those with another id in each batch, not all are known for ever") {
+    val runs = new LiveRuns(clock, FiguresSettings(maxNodes = 2), FiguresListener.Nowhere)(_.stopped)
+    val batches = 3000
+    for (batch <- 0 until batches) {
+      val marks = Seq(mark("end", 1, s"step-$batch")(1), mark(s"step-$batch", 0)(2))
+      runs.update(owner("any"))(query => query.add(marks, query.batch(batch), _ => None))
+    }
+    val end = runs.snapshot().head.nodes.find(_.id == "end").get
+    assert(end.upstream.size <= 2001)
+    assert(end.upstream.contains(s"step-${batches - 1}"))
+    assert(end.upstream.contains("step-0"), "it shows")
+  }
+
   /** What a task publishes while it runs, and what it gives when it has ended: two records, one of them not published. */
   private def running(task: Long, node: String, place: TaskPlace): (PublishedPart, MarkReadings) = {
     val mark = this.mark(node, place.id.subtopology)(1)

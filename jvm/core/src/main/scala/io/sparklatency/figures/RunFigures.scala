@@ -24,6 +24,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private var batches = 0L
   private var passedOn = Set.empty[String]
   private var planned = Seq.empty[String]
+  private val unshown = mutable.LinkedHashSet.empty[String] // of which a plan told last comes last
   private var open: Option[OpenBatch] = None
   private val progress = new BatchInProgress
   private val markers = new RunMarkers(make)
@@ -60,6 +61,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     planned = NodeLatencies.ordered(planned, nodes.map(_.id).distinct)
     nodes.foreach(node => linked(node.id, node.upstream))
     timestamps ++= nodes.flatMap(node => node.timestamp.map(node.id -> _))
+    forgetBut(nodes.map(_.id))
   }
 
   /** The batch that runs, or whose results are not known to be committed yet. Spark tells the end of an execution twice. */
@@ -101,6 +103,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     batch.seesReading ||= latencies.exists(_.readsSource)
     batch.times = BatchTimes.of(batch.id, latencies, offset).orElse(batch.times)
     batch.markers = batch.markers.orElse(markers.of(marks, upstream, offset))
+    forgetBut(marks.map(_.node))
   }
 
   /** @param same marks of one node and measure */
@@ -313,6 +316,26 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   /** A batch without data may have no source in its plan: what is known of the way stays. */
   private def linked(node: String, upstream: Iterable[String]): Unit =
     this.upstream += node -> (this.upstream.getOrElse(node, Nil) ++ upstream).distinct.sorted
+
+  /**
+   * Nodes that do not show may be others in each batch, where a function makes up their ids: of those the newest are known, and all of
+   * this plan. Many are forgotten at once, for that takes a look at all.
+   */
+  private def forgetBut(plan: Seq[String]): Unit = {
+    val hidden = plan.filterNot(nodes.contains)
+    unshown --= hidden
+    unshown ++= hidden
+    val most = RunFigures.UnshownKept.max(hidden.size)
+    if (unshown.size > 2 * most) {
+      val oldest = unshown.take(unshown.size - most).toSet
+      unshown --= oldest
+      val gone = oldest.filterNot(nodes.contains)
+      upstream = (upstream -- gone).map { case (node, before) => node -> before.filterNot(gone) }
+      timestamps --= gone
+      passedOn --= gone
+      planned = planned.filterNot(gone)
+    }
+  }
 }
 
 object RunFigures {
@@ -329,6 +352,9 @@ object RunFigures {
 
   /** Where nodes and tasks go that are too many to show one by one. */
   val Other = "__other__"
+
+  /** Of nodes that do not show so many are known at least. */
+  private val UnshownKept = 1000
 
   /** How many commits tell how often there is one: ten times from one to the next. */
   private val Commits = 11
