@@ -56,7 +56,7 @@ class TriggerSuite extends AnyFunSuite {
     assert(of(5001, both).limit === Some("maxOffsetsPerTrigger"))
   }
 
-  test("what a source keeps while others are read was there since it began to") {
+  test("what a source keeps while others are read was there since it gave all") {
     val keeps = Trigger.Limit("minOffsetsPerTrigger", isCertain = true)
     def of(startMs: Long) =
       Trigger(
@@ -70,8 +70,8 @@ class TriggerSuite extends AnyFunSuite {
     val second = of(5001).after(Some(before.after(None)))
     val third = of(91000).after(Some(second))
     assert(of(93010).admission(Some(third)) ===
-      Admission(5006, 91005, 93000, 93010, 2000, Some("minOffsetsPerTrigger"), Some(0)))
-    assert(of(99000).admission(Some(third)).sinceMs === 5006, "though no other came for a while")
+      Admission(1100, 91005, 93000, 93010, 2000, Some("minOffsetsPerTrigger"), Some(0)))
+    assert(of(99000).admission(Some(third)).sinceMs === 1100, "though no other came for a while")
   }
 
   test("a trigger that is not at once and has no interval tells of no other") {
@@ -94,6 +94,16 @@ class TriggerSuite extends AnyFunSuite {
     ).after(Some(before.copy(limit = Some(offsets)).after(None)))
     assert(Trigger(9040, 5, 4000, Some(offsets), Some(0)).admission(Some(second)) ===
       Admission(1100, 5025, 9020, 9040, 4000, Some("maxOffsetsPerTrigger"), Some(0), fromFirst = true))
+  }
+
+  test("what a limit leaves first was there since the trigger before had looked, as what it lets in") {
+    def left(startMs: Long, keeping: Option[Trigger.Keeping] = None) = {
+      val cut = Trigger(startMs, 5, 4000, Some(offsets), Some(0), keeping = keeping)
+      Trigger(startMs + 4010, 5, 2000, None, Some(0)).admission(Some(cut.after(Some(before.after(None)))))
+    }
+    assert(left(5001) === Admission(1100, 5006, 9001, 9011, 2000, Some("maxOffsetsPerTrigger"), Some(0)))
+    assert(left(90000).sinceMs === 89985, "a trigger in between found nothing")
+    assert(left(90000, Some(Trigger.Keeping("minOffsetsPerTrigger", 60000))).sinceMs === 29985, "or too few")
   }
 
   test("a limit has left records behind since the first trigger until one finds nothing more") {
@@ -129,15 +139,15 @@ class TriggerSuite extends AnyFunSuite {
     val far = near.copy(startMs = 6100)
     assert(far.admission(Some(full)).sinceMs === 6085)
     assert(Trigger(10200, 5, 4000, None, Some(0)).admission(Some(far.after(Some(full)))) ===
-      Admission(6105, 6105, 10100, 10200, 4000, Some("maxFilesPerTrigger"), Some(0)))
+      Admission(6085, 6105, 10100, 10200, 4000, Some("maxFilesPerTrigger"), Some(0)))
   }
 
   test("files that came after the batch before had looked were not left by its limit") {
     val full = before.copy(limit = Some(files)).after(None)
     def next(cameMs: Long) = Trigger(5001, 5, 2000, Some(files), Some(0), cameMs = Some(cameMs))
     val limited = backToBack.copy(limit = Some("maxFilesPerTrigger"))
-    assert(next(1100).after(Some(full)).limitedSinceMs === Some(1100))
-    assert(next(1101).after(Some(full)).limitedSinceMs === Some(5006))
+    assert(next(1100).after(Some(full)).fromFirst)
+    assert(!next(1101).after(Some(full)).fromFirst)
     assert(next(1101).admission(Some(full)) === limited)
     def third(cameMs: Long) = Trigger(7010, 5, 2000, None, Some(0), cameMs = Some(cameMs))
       .admission(Some(next(1100).after(Some(full))))

@@ -9,7 +9,7 @@ package io.sparklatency.figures
  * @param tookMs         how long it took in all
  * @param limit          what left records behind
  * @param intervalMs     from trigger to trigger; 0 where the next comes at once
- * @param limitedSinceMs since when a limit has left records behind
+ * @param limitedSinceMs since when the query could have read what a limit has left behind
  * @param cameMs         when the first of the files that it read had come, by the clock of their file system, of a query that reads files
  * @param isNewestFirst  whether it read those that came last before others
  * @param keeping        what keeps records at a source until there are more of them
@@ -39,7 +39,10 @@ final case class Trigger(
   def after(before: Option[Trigger]): Trigger = {
     val since = before.flatMap(before => if (isNewestFirst) leftBy(before) else limitedBefore(before))
     copy(
-      limitedSinceMs = Option.when(limit.nonEmpty || isAgain)(since.getOrElse(fixedMs)),
+      // What this one has left had come since the one before had looked, as what it has read: it waited for that one, too.
+      limitedSinceMs = Option.when(limit.nonEmpty || isAgain)(
+        since.getOrElse(before.fold(fixedMs)(before => admission(Some(before)).sinceMs))
+      ),
       fromFirst = before.forall(_.fromFirst && since.nonEmpty)
     )
   }
