@@ -74,6 +74,17 @@ class TriggerSuite extends AnyFunSuite {
     assert(of(99000).admission(Some(third)).sinceMs === 1100, "though no other came for a while")
   }
 
+  test("Kafka has kept nothing for a run that found nothing at first, and a reader in Python may have") {
+    def of(keeping: Option[Trigger.Keeping]) =
+      Trigger(91000, 5, 2000, None, Some(0), keeping = keeping)
+        .admission(Some(Trigger.ofNothing(1000, keeping)))
+    val few = Admission(82985, 90985, 90985, 91000, 2000, Some("minOffsetsPerTrigger"), Some(0))
+    assert(of(Some(Trigger.Keeping("minOffsetsPerTrigger", 8000))) === few)
+    assert(of(Some(Trigger.Keeping("minOffsetsPerTrigger", 900000))) === few.copy(sinceMs = 1000))
+    assert(of(Some(Trigger.Keeping("ReadMinRows", Long.MaxValue))) ===
+      few.copy(sinceMs = 1000, limit = Some("ReadMinRows"), fromFirst = true))
+  }
+
   test("a trigger that is not at once and has no interval tells of no other") {
     val once = before.copy(intervalMs = None)
     assert(at(90000, once) === Admission(1100, 1100, 5000, 90000, 2000, None, None))

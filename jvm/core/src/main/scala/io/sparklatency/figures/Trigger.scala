@@ -89,10 +89,12 @@ object Trigger {
   /**
    * One that found nothing, before the first batch of its run.
    *
-   * @param keeping what may have kept what there was
+   * @param keeping what may have kept what there was; Kafka keeps nothing when it is first asked
    */
-  def ofNothing(startMs: Long, keeping: Option[Keeping]): Trigger =
-    Trigger(startMs, 0, 0, keeping.map(source => Limit(source.option, isCertain = true))).after(None)
+  def ofNothing(startMs: Long, keeping: Option[Keeping]): Trigger = {
+    val kept = keeping.map(_.option).filterNot(_ == Admission.MinOffsets)
+    Trigger(startMs, 0, 0, kept.map(Limit(_, isCertain = true))).after(None)
+  }
 
   /** How long Spark waits before it asks its sources again, where the trigger has no interval. */
   private val PollMs = 10L
