@@ -73,6 +73,27 @@ class BacklogSuite extends StreamingTest with Patient {
     }
   }
 
+  test("what another source brings when all files are read was not left behind") {
+    byTheWall {
+      val (folder, others, old) = (TemporaryFolder("beside"), stream, System.currentTimeMillis - 60000)
+      for (file <- 1 to 3) Files.writeString(folder.resolve(s"$file.json"), s"""{"at": $old}""")
+      val read = spark.readStream.schema("at LONG").option("maxFilesPerTrigger", 1).json(folder.toString)
+        .selectExpr("timestamp_millis(at) AS ts")
+      val both = read.union(others.toDF().selectExpr("value AS ts")).withE2ELatency("source", "ts")
+      val query = both.writeStream.queryName("beside").trigger(Trigger.ProcessingTime("1 second"))
+        .foreachBatch { (batch: DataFrame, number: Long) =>
+          batch.write.format("noop").mode("append").save()
+          if (number == 2) { others.addData(new Timestamp(old)); () }
+        }.start()
+      try {
+        eventually(assert(Option(query.lastProgress).exists(_.batchId >= 3)))
+        processAll(query)
+        val told = latencyOf("beside").get("queries").get(0)
+        assert(!codes(told).contains("backlog"), told.get("parts"))
+      } finally query.stop()
+    }
+  }
+
   test("where new files are read first, older ones were left behind since the limit first cut") {
     byTheWall {
       val now = System.currentTimeMillis

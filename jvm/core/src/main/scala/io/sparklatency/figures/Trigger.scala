@@ -47,6 +47,9 @@ final case class Trigger(
     )
   }
 
+  /** This trigger, where the next one has shown that its limit had left nothing. */
+  def leavingNothing: Trigger = copy(limit = None, limitedSinceMs = limitedSinceMs.filter(_ => isAgain))
+
   /** What held back the records that it read. */
   def admission(before: Option[Trigger]): Admission =
     before.fold(Admission.first(startMs, tookMs)) { before =>

@@ -73,12 +73,14 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
     def duration(name: String) = durations.get(name).fold(0L)(_.toLong)
     val startMs = Instant.parse(progress.timestamp).toEpochMilli
     val keeping = known.limits.values.flatten.flatMap(_.keeping).maxByOption(_.mostMs)
-    val before = known.before.orElse(known.foundNothingMs.map(Trigger.ofNothing(_, keeping)))
+    val last = known.before.map(last => if (foundNone(progress, known)) last.leavingNothing else last)
+    val before = last.orElse(known.foundNothingMs.map(Trigger.ofNothing(_, keeping)))
+    val limit = limitOf(progress, known)
     val trigger = Trigger(
       startMs,
       duration("latestOffset"),
       duration("triggerExecution"),
-      limitOf(progress, known),
+      limit.map { case (_, left) => left },
       known.intervalMs,
       cameMs = known.cameMs,
       isNewestFirst = known.isNewestFirst,
@@ -86,7 +88,8 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
       isAgain = !Looks.exists(durations.contains)
     ).after(before)
     // Of the next trigger nothing is known yet: it may find no file.
-    runs(run) = known.copy(read = BatchRead(), cameMs = None, before = Some(trigger))
+    val unsure = limit.collect { case (source, left) if !left.isCertain => source }
+    runs(run) = known.copy(read = BatchRead(), cameMs = None, before = Some(trigger), unsure = unsure)
     trigger.admission(before)
   }
 
@@ -118,15 +121,19 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
 
   private def of(run: String): Run = runs.getOrElse(run, Run())
 
-  /** What left records behind. A source without such a limit reads all that there is. */
-  private def limitOf(progress: StreamingQueryProgress, run: Run): Option[Trigger.Limit] = {
+  /** What left records behind, and at which source. One without such a limit reads all that there is. */
+  private def limitOf(progress: StreamingQueryProgress, run: Run): Option[(String, Trigger.Limit)] = {
     val limits = for {
       source <- progress.sources.toSeq
       limit <- run.limits.getOrElse(source.description, Nil)
       left <- limit.leaving(source, run.read)
-    } yield left
-    limits.find(_.isCertain).orElse(limits.headOption)
+    } yield source.description -> left
+    limits.find { case (_, left) => left.isCertain }.orElse(limits.headOption)
   }
+
+  /** Whether a batch read nothing of the source of which the one before may have left some: then it had left none. */
+  private def foundNone(progress: StreamingQueryProgress, run: Run): Boolean =
+    run.unsure.exists(unsure => progress.sources.filter(_.description == unsure).forall(run.read.hasNoneOf))
 }
 
 private object Admissions {
@@ -145,6 +152,7 @@ private object Admissions {
    * @param read          by the last batch
    * @param cameMs        when the first of its files was last changed, by the clock of their file system
    * @param isNewestFirst whether a source reads files that came last before others
+   * @param unsure        the source of which the last batch may have left some: it does not say so
    */
   final case class Run(
       before: Option[Trigger] = None,
@@ -153,7 +161,8 @@ private object Admissions {
       intervalMs: Option[Long] = None,
       read: BatchRead = BatchRead(),
       cameMs: Option[Long] = None,
-      isNewestFirst: Boolean = false
+      isNewestFirst: Boolean = false,
+      unsure: Option[String] = None
   )
 
   /** @param changedMs when the first of them was changed last */

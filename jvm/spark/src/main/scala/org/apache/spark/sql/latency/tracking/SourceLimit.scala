@@ -119,7 +119,12 @@ private[tracking] final case class BatchRead(
     files: Int = 0,
     bytes: Long = 0,
     tables: Map[String, TableRead] = Map.empty
-)
+) {
+
+  /** Whether it has read nothing of a source, not even a file without records. */
+  def hasNoneOf(source: SourceProgress): Boolean =
+    source.numInputRows == 0 && files == 0 && !tables.contains(source.description)
+}
 
 /** What a batch has read of a table: files, or parts of very large ones. */
 private[tracking] final case class TableRead(files: Long = 0, bytes: Long = 0) {
