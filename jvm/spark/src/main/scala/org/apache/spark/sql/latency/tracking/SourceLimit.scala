@@ -32,7 +32,8 @@ private[tracking] final case class SourceLimit(limit: ReadLimit, kind: String) {
   def leaving(source: SourceProgress, read: BatchRead): Option[Trigger.Limit] = {
     val isBehind = source.latestOffset != null && source.latestOffset != source.endOffset
     val of = Tables.get(kind).fold(any(isBehind, read) _)(ofTable(_, source, read))
-    val kept = keeping.filter(_ => isBehind && source.numInputRows == 0).map(_.option)
+    // Not by the records: offsets of Kafka have holes, and a batch may go on through one.
+    val kept = keeping.filter(_ => isBehind && source.startOffset == source.endOffset).map(_.option)
     kept.orElse(parts.flatMap(of(_)).headOption).map(Trigger.Limit(_, isBehind))
   }
 
