@@ -24,7 +24,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private var batches = 0L
   private var passedOn = Set.empty[String]
   private var planned = Seq.empty[String]
-  private val unshown = mutable.LinkedHashSet.empty[String] // of which a plan told last comes last
+  private val unshown = new NewestIds(RunFigures.UnshownKept)
   private var open: Option[OpenBatch] = None
   private val progress = new BatchInProgress
   private val markers = new RunMarkers(make)
@@ -317,19 +317,10 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private def linked(node: String, upstream: Iterable[String]): Unit =
     this.upstream += node -> (this.upstream.getOrElse(node, Nil) ++ upstream).distinct.sorted
 
-  /**
-   * Nodes that do not show may be others in each batch, where a function makes up their ids: of those the newest are known, and all of
-   * this plan. Many are forgotten at once, for that takes a look at all.
-   */
+  /** Nodes that do not show may be others in each batch, where a function makes up their ids. All of this plan stay. */
   private def forgetBut(plan: Seq[String]): Unit = {
-    val hidden = plan.filterNot(nodes.contains)
-    unshown --= hidden
-    unshown ++= hidden
-    val most = RunFigures.UnshownKept.max(hidden.size)
-    if (unshown.size > 2 * most) {
-      val oldest = unshown.take(unshown.size - most).toSet
-      unshown --= oldest
-      val gone = oldest.filterNot(nodes.contains)
+    val gone = unshown.come(plan.filterNot(nodes.contains)).filterNot(nodes.contains)
+    if (gone.nonEmpty) {
       upstream = (upstream -- gone).map { case (node, before) => node -> before.filterNot(gone) }
       timestamps --= gone
       passedOn --= gone
