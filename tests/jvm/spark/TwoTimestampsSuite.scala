@@ -72,7 +72,15 @@ class TwoTimestampsSuite extends PagesTest {
       )
     )
     forAll(ways)((_, plan, other) => assert(isCompared(messages, "timestamp", plan, other)))
-    assert(isCompared(read(messages), "timestamp_millis(event.at)", _.select(at("at").as("then")), "then"))
+    val millis = "timestamp_millis(event.at)"
+    assert(isCompared(read(messages), millis, _.select(at("at").as("then")), "then"))
+    val text = "timestamp_millis(CAST(get_json_object(value, '$.at') AS LONG))"
+    assert(isCompared(messages, text, read, millis), "a text that is read in two ways")
+    def renamed(df: DataFrame) = df.select(col("event").cast("STRUCT<then: LONG, until: LONG>"))
+    assert(
+      isCompared(read(messages), millis, renamed, "timestamp_millis(event.then)"),
+      "a field of another name"
+    )
     val cached = read(messages).cache()
     try assert(isCompared(cached, "timestamp", _.select(col("timestamp").as("then")), "then"))
     finally cached.unpersist()
@@ -106,7 +114,35 @@ class TwoTimestampsSuite extends PagesTest {
       ),
       ("a choice", df => read(df).select(when(col("timestamp").isNotNull, at("at")).as("then")), "then"),
       ("a table", df => df.crossJoin(broadcast(named(table).toDF("made", "of"))), "made"),
-      ("the clock", _.withColumn("now", current_timestamp()), "now")
+      ("the clock", _.withColumn("now", current_timestamp()), "now"),
+      (
+        "an explosion",
+        { df =>
+          val events = from_json(concat(lit("["), col("value"), lit("]")), lit("ARRAY<STRUCT<at: LONG>>"))
+          df.select(explode(events).as("event")).select(at("at").as("then"))
+        },
+        "then"
+      ),
+      (
+        "a function that gives on what it is given by name",
+        { df =>
+          val both = read(df).select(col("timestamp").as("_1"), at("at").as("_2"))
+          both.as[(Timestamp, Timestamp)](Encoders.tuple(Encoders.TIMESTAMP, Encoders.TIMESTAMP))
+            .map(identity[(Timestamp, Timestamp)] _)(Encoders.tuple(
+              Encoders.TIMESTAMP,
+              Encoders.TIMESTAMP
+            )).toDF()
+        },
+        "_2"
+      ),
+      (
+        "a union of which one side does, and one does not",
+        { df =>
+          val other = read(messages.withE2ELatency(freshNode(), "timestamp")).select(at("at").as("then"))
+          other.union(df.select(col("timestamp").as("then")))
+        },
+        "then"
+      )
     )
     forAll(ways)((_, plan, other) => assert(!isCompared(messages, "timestamp", plan, other)))
     assert(!isCompared(

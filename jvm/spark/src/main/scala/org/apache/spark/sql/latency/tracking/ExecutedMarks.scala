@@ -33,7 +33,7 @@ private[latency] object ExecutedMarks {
     val found = mutable.ArrayBuffer.empty[ExecutedMark]
     private val upstreamOf = new IdentityHashMap[SparkPlan, Set[String]]
     private val origins = new TimestampOrigins
-    private val originsAt = mutable.Map.empty[String, Set[String]]
+    private val originsAt = mutable.Map.empty[String, Set[TimestampOrigins.Origin]]
     private var stretches = 0
 
     /** The nodes whose records leave a stretch. It gets its number after the stretches that it reads from. */
@@ -80,10 +80,10 @@ private[latency] object ExecutedMarks {
 
     /** Whether the timestamp of a mark has nothing to do with those of the marks before it. */
     private def goesByAnother(mark: RecordExpression, upstream: Set[String]): Boolean = {
-      val here = ExecutedMark.timestampOf(mark).fold(Set.empty[String])(origins.of)
+      val here = ExecutedMark.timestampOf(mark).fold(Set.empty[TimestampOrigins.Origin])(origins.of)
       val before = upstream.flatMap(originsAt.getOrElse(_, Set.empty))
       if (mark.isOfLatency) originsAt(mark.node) = originsAt.getOrElse(mark.node, Set.empty) ++ here
-      here.nonEmpty && before.nonEmpty && here.intersect(before).isEmpty
+      origins.areApart(here, before)
     }
   }
 
