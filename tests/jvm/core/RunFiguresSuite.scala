@@ -12,6 +12,7 @@ import io.sparklatency.figures.MarkOwner
 import io.sparklatency.figures.MarkReadings
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeKey
+import io.sparklatency.figures.NodeTimestamp
 import io.sparklatency.figures.OperatorLatency
 import io.sparklatency.figures.PlannedNode
 import io.sparklatency.figures.PublishedPart
@@ -116,6 +117,21 @@ class RunFiguresSuite extends AnyFunSuite {
     assert(end.upstream.size <= 2001)
     assert(end.upstream.contains(s"step-${batches - 1}"))
     assert(end.upstream.contains("step-0"), "it shows")
+  }
+
+  test("a plan that lacks the node before another does not know whether the two go by one timestamp") {
+    val runs = new LiveRuns(clock, FiguresSettings(), new Tasks)(_.stopped)
+    def isAnother(batch: Long, marks: MarkReadings*): Option[Boolean] = {
+      runs.update(owner("any"))(query => query.add(marks, query.batch(batch), _ => None))
+      runs.snapshot().head.nodes.find(_.id == "sink").flatMap(_.timestamp).map(_.isAnother)
+    }
+    def sink(isAnother: Boolean, upstream: String*) =
+      mark("sink", 1, upstream: _*)(5).copy(timestamp = Some(NodeTimestamp("event_time", isAnother)))
+    val source = mark("source", 0)(1)
+    assert(isAnother(0, source, sink(isAnother = true, "source")) === Some(true))
+    assert(isAnother(1, sink(isAnother = false)) === Some(true), "as of a batch without data")
+    assert(isAnother(2, source, sink(isAnother = false, "source")) === Some(false))
+    assert(isAnother(3, sink(isAnother = false)) === Some(false))
   }
 
   /** What a task publishes while it runs, and what it gives when it has ended: two records, one of them not published. */

@@ -59,8 +59,10 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     markers.planned(nodes)
     passedOn ++= nodes.flatMap(_.upstream)
     planned = NodeLatencies.ordered(planned, nodes.map(_.id).distinct)
-    nodes.foreach(node => linked(node.id, node.upstream))
-    timestamps ++= nodes.flatMap(node => node.timestamp.map(node.id -> _))
+    nodes.foreach { node =>
+      linked(node.id, node.upstream)
+      dated(node.id, node.upstream, node.timestamp)
+    }
     forgetBut(nodes.map(_.id))
   }
 
@@ -98,8 +100,9 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     }
     // Markers pass nodes that are not shown, too.
     marks.filter(_.measure == Measure.E2ELatency).foreach(mark => linked(mark.node, mark.upstream))
-    timestamps ++= latencies.filter(mark => nodes.contains(mark.node))
-      .flatMap(mark => mark.timestamp.map(mark.node -> _))
+    latencies.filter(mark => nodes.contains(mark.node)).foreach(mark =>
+      dated(mark.node, mark.upstream, mark.timestamp)
+    )
     batch.seesReading ||= latencies.exists(_.readsSource)
     batch.times = BatchTimes.of(batch.id, latencies, offset).orElse(batch.times)
     batch.markers = batch.markers.orElse(markers.of(marks, upstream, offset))
@@ -316,6 +319,17 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   /** A batch without data may have no source in its plan: what is known of the way stays. */
   private def linked(node: String, upstream: Iterable[String]): Unit =
     this.upstream += node -> (this.upstream.getOrElse(node, Nil) ++ upstream).distinct.sorted
+
+  /**
+   * A plan that lacks a node before this one, as that of a batch without data lacks automatic nodes at sources, does not know whether the
+   * two go by one timestamp.
+   */
+  private def dated(node: String, upstream: String => Boolean, timestamp: Option[NodeTimestamp]): Unit =
+    timestamp.foreach { read =>
+      val lacksOne = !this.upstream.getOrElse(node, Nil).forall(upstream)
+      val wasAnother = timestamps.get(node).exists(_.isAnother)
+      timestamps += node -> read.copy(isAnother = read.isAnother || lacksOne && wasAnother)
+    }
 
   /** Nodes that do not show may be others in each batch, where a function makes up their ids. All of this plan stay. */
   private def forgetBut(plan: Seq[String]): Unit = {
