@@ -2,7 +2,9 @@ package io.sparklatency
 
 import scala.collection.mutable
 
+import io.sparklatency.figures.Admission
 import io.sparklatency.figures.Batch
+import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.FiguresListener
 import io.sparklatency.figures.FiguresSettings
 import io.sparklatency.figures.Granularity
@@ -23,6 +25,7 @@ import io.sparklatency.figures.TaskAttempt
 import io.sparklatency.figures.TaskId
 import io.sparklatency.figures.TaskPlace
 import io.sparklatency.figures.WorkSource
+import io.sparklatency.recording.Ages
 import io.sparklatency.recording.LatencyRecorder
 import io.sparklatency.time.ClockOffset
 import io.sparklatency.time.ManualClock
@@ -132,6 +135,34 @@ class RunFiguresSuite extends AnyFunSuite {
     assert(isAnother(1, sink(isAnother = false)) === Some(true), "as of a batch without data")
     assert(isAnother(2, source, sink(isAnother = false, "source")) === Some(false))
     assert(isAnother(3, sink(isAnother = false)) === Some(false))
+  }
+
+  test("records that are ahead of the clock arrive young, and no less time passes in state for it") {
+    val runs = new LiveRuns(clock, FiguresSettings(), new Tasks)(_.stopped)
+    def aged(mark: MarkReadings) = mark.copy(readings = mark.readings.map { case (place, reading) =>
+      place -> reading.copy(ages = Some(Ages(Start, reading.summary)))
+    })
+    var told = Option.empty[Batch]
+    runs.update(owner("any")) { query =>
+      val batch = query.batch(0)
+      batch.holdsRecords = true
+      // Of those that come out the window closes a second after they came in.
+      val (in, out) = (mark("source", 0)(-60000).copy(comesIn = true), mark("sink", 1, "source")(-59000))
+      query.add(Seq(aged(in), aged(out)), batch, _ => None)
+      batch.committed(Start + 1000)
+      told = query.commit(0)(_.copy(
+        times = Some(BatchTimes(0, (Start - 400) * 1000, Some(0), Nil)),
+        admission = Some(Admission.first(Start - 500, 1500))
+      ))
+    }
+    val parts = told.flatMap(_.parts).get
+    assert((
+      parts.waits.arrivedOld,
+      parts.work,
+      parts.state,
+      parts.commit
+    ) === ((-60400.0, 400.0, 1000.0, 1000.0)))
+    assert(parts.whole === -58000.0)
   }
 
   /** What a task publishes while it runs, and what it gives when it has ended: two records, one of them not published. */

@@ -169,12 +169,17 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
    */
   private def partsOf(batch: Batch, open: OpenBatch): Option[AgeParts] = {
     for (ages <- open.arrivals; admission <- batch.admission; firstReadMs <- batch.firstReadMs)
-      cameIn = Waits.of(ages, batch.committedMs, admission, firstReadMs).map { waits =>
-        // Else what had passed between two timestamps of a record would be taken for waiting in state.
-        val before =
-          for (happened <- open.happenedMs; age <- ages.avg) yield batch.committedMs - age - happened
-        before.fold(waits)(waits.after) -> admission
-      }.orElse(cameIn)
+      cameIn = (for (told <- Waits.of(ages, batch.committedMs, admission, firstReadMs); age <- ages.avg)
+        yield {
+          // A record that is ahead of the clock waits for nothing, and is dated later than it came: it arrives young.
+          val isAhead =
+            batch.nodes.exists(node => open.cameInAt(node.id) && node(Measure.E2ELatency).aheadOfClock > 0)
+          val atFirstRead = age - (batch.committedMs - firstReadMs)
+          val waits = if (isAhead) told.after(atFirstRead - told.whole) else told
+          // Else what had passed between two timestamps of a record would be taken for waiting in state.
+          val before = open.happenedMs.map(batch.committedMs - age - _)
+          before.fold(waits)(waits.after) -> admission
+        }).orElse(cameIn)
     if (!open.seesReading) None
     else if (!open.holdsRecords) AgeParts.of(batch, None)
     else if (cameIn.isEmpty || batch.slowestEnd.exists(end => open.cameInAt(end.id))) None
