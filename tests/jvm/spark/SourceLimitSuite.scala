@@ -13,7 +13,8 @@ class SourceLimitSuite extends AnyFunSuite {
     SourceLimit(ReadLimit.compositeLimit(Array(ReadLimit.minRows(10, 60000), ReadLimit.maxRows(20))), "kafka")
 
   private def leaving(start: String, end: String): Option[Trigger.Limit] = {
-    val progress = new SourceProgress("topic", start, end, "90", 0, 0, 0, Collections.emptyMap)
+    val progress =
+      new SourceProgress("topic", start, end, "90", 0, 0, 0, Collections.emptyMap[String, String]())
     both.leaving(progress, BatchRead())
   }
 
