@@ -69,6 +69,8 @@ class StatusSuite extends AnyFunSuite {
     assert(said(query, RunStatus.Finished) === "Finished. 12 batches were committed.")
     assert(said(query.copy(batches = 0), RunStatus.Failed, Some("java.io.IOException: disk full")) ===
       "Failed: java.io.IOException: disk full.")
+    for (line <- Seq("The disk is full.", "The disk is full;", "The disk is full"))
+      assert(said(query.copy(batches = 0), RunStatus.Failed, Some(line)) === "Failed: The disk is full.")
     assert(Answered.answer(query).progress.text === None)
   }
 

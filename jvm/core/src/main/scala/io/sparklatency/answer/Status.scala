@@ -16,7 +16,9 @@ final case class Status(query: QuerySnapshot, run: Option[RunStatus], error: Opt
   def text: Option[String] = run.map {
     case RunStatus.Running => (now ++ waits ++ committed).mkString(" ")
     case RunStatus.Failed =>
-      (s"Failed${error.fold("")(line => s": ${Readable.cut(line)}")}." +: lasted).mkString(" ")
+      // The line of an error may end a sentence itself.
+      val why = error.fold("")(line => s": ${Readable.cut(line).stripSuffix(".").stripSuffix(";")}")
+      (s"Failed$why." +: lasted).mkString(" ")
     case RunStatus.Finished => ("Finished." +: lasted).mkString(" ")
   }
 
