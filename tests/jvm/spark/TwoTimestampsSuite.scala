@@ -136,6 +136,14 @@ class TwoTimestampsSuite extends PagesTest {
         "_2"
       ),
       (
+        "a union of which the other side does",
+        { df =>
+          val other = read(messages.withE2ELatency(freshNode(), "timestamp")).select(at("at").as("then"))
+          df.select(col("timestamp").as("then")).union(other)
+        },
+        "then"
+      ),
+      (
         "a union of which one side does, and one does not",
         { df =>
           val other = read(messages.withE2ELatency(freshNode(), "timestamp")).select(at("at").as("then"))

@@ -16,7 +16,6 @@ import org.apache.spark.sql.execution.ProjectExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.UnionExec
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
-import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.latency.marking.TimestampColumn
 import org.apache.spark.sql.latency.planning.UserFunction
@@ -38,7 +37,6 @@ private[tracking] final class TimestampOrigins {
 
   /** The walk has come to an operator, after those below it. */
   def passed(operator: SparkPlan): Unit = operator match {
-    case _: InMemoryTableScanExec => // what was cached names its columns anew
     case project: ProjectExec => named(project.projectList)
     case aggregate: BaseAggregateExec =>
       aggregate.aggregateExpressions.foreach(of => made(of.resultAttribute, Seq(of.aggregateFunction)))
