@@ -196,7 +196,7 @@ def test_an_end_without_a_timestamp_column_is_between_the_source_and_the_observe
         pytest.skip("a window gives out other rows than it takes in")
     for figure, observed in (("avg", fmean(run.observed)), ("p50", median_low(run.observed))):
         source, sink = (run.driver(node, f"record-e2e-latency-{figure}") for node in ("source", "sink"))
-        assert is_between(source, sink, observed)
+        assert is_between(figure, source, sink, observed)
 
 
 @pytest.mark.parametrize("node", ["source", "sink"])

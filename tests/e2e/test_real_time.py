@@ -186,7 +186,7 @@ def test_the_end_is_between_the_source_and_what_a_consumer_finds(run: Run) -> No
     for figure, at_consumer in consumed(run).items():
         nodes = (run.source, "sink")
         at_source, at_sink = (run.final[gauge("driver", n, f"record-e2e-latency-{figure}")] for n in nodes)
-        assert is_between(at_source, at_sink, at_consumer)
+        assert is_between(figure, at_source, at_sink, at_consumer)
 
 
 def test_a_record_is_younger_at_the_node_than_at_the_broker(run: Run) -> None:
