@@ -5,8 +5,10 @@ import java.sql.Timestamp
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.Plans
+import org.apache.spark.sql.latency.TemporaryFolder
 
 /** However Spark aggregates, the node of an aggregation tells the same: by a hash table, by objects in one, or over sorted rows. */
 class AutomaticAggregatesSuite extends StreamingTest with Sampled {
@@ -67,6 +69,10 @@ class AutomaticAggregatesSuite extends StreamingTest with Sampled {
 
   private def figures(id: String, query: String) = node(id, query).figures
 
+  /** Spark folds this into the aggregation, out of which no timestamp comes then. */
+  private def asText(grouped: DataFrame => DataFrame)(df: DataFrame): DataFrame =
+    grouped(df).select(to_json(struct("*")).as("value"))
+
   for (((what, operator, aggregate, settings), codegen) <- sample.of(aggregates, modes)) {
     val all = settings ++ everything :+ ("spark.sql.codegen.factoryMode" -> codegen)
     def ofWindows(df: DataFrame) = df.groupBy(window(col("value"), "1 second")).agg(aggregate.as("x"))
@@ -89,11 +95,53 @@ class AutomaticAggregatesSuite extends StreamingTest with Sampled {
       ))
     }
 
+    test(
+      s"$what of each window is as old as its window though only a text is made of that, in mode $codegen"
+    ) {
+      withSettings(all: _*)(assertTells(asText(ofWindows), "append", "aggregate-1", operator)(
+        ((2, Some(30000), Some(34000)), inWindows, (1, Some(20000)))
+      ))
+    }
+
+    test(
+      s"$what of each session is as old as its session though only a text is made of that, in mode $codegen"
+    ) {
+      withSettings(all: _*)(assertTells(asText(ofSessions), "append", "session-window-1", operator)(
+        ((2, Some(29100), Some(34000)), inSessions, (1, Some(19700)))
+      ))
+    }
+
     test(s"$what of each session is as old as its session, in mode $codegen") {
       withSettings(all: _*)(assertTells(ofSessions, "append", "session-window-1", operator)(
         ((2, Some(29100), Some(34000)), inSessions, (1, Some(19700)))
       ))
     }
+  }
+
+  test(
+    "an aggregation that gives out its window for our node alone goes on with the state it had, and writes what it wrote"
+  ) {
+    val input = stream
+    val folder = TemporaryFolder("texts").toString
+    var written = Seq.empty[Row]
+    def run(seconds: Long*): Unit = {
+      val texts = watermarked(input).groupBy(window(col("value"), "1 second")).count()
+        .select(concat(unix_seconds(col("window.end")) - Start / 1000, lit(": "), col("count")))
+      val query = texts.writeStream.queryName("texts").outputMode("update")
+        .option("checkpointLocation", folder)
+        .foreachBatch((batch: DataFrame, _: Long) => written ++= batch.collect()).start()
+      try {
+        input.addData(ago(seconds.map(_ * 1000): _*))
+        processAll(query)
+      } finally query.stop()
+    }
+    run(1, 2)
+    withSettings(everything: _*)(run(2, 3))
+    assert(nodesOf("texts") === Seq("source-0-memory", "aggregate-1", "sink"))
+    assert(Seq("aggregate-1", "sink").map(figures(_, "texts")) === Seq.fill(2)((2, Some(1000), Some(2000))))
+    run(3)
+    assert(written.map(_.toSeq).map(_.mkString).sorted ===
+      Seq("-1: 1", "-1: 2", "-2: 1", "-2: 2", "0: 1"))
   }
 
   test("a mark by hand above an aggregation over sorted rows stands for its node") {

@@ -214,7 +214,15 @@ class AutomaticNodesSuite extends StreamingTest {
         ("renamed", _.select(col("value").as("a")).select(col("a").as("b")), 1500),
         ("window", _.groupBy(window(col("value"), "1 second")).count(), 1000),
         ("max", _.groupBy(window(col("value"), "1 second")).agg(max("value").as("m")), 1500),
-        ("max_only", _.groupBy(lit(1)).agg(max("value").as("m")).select("m"), 1500)
+        ("max_only", _.groupBy(lit(1)).agg(max("value").as("m")).select("m"), 1500),
+        ("window_unread", _.groupBy(window(col("value"), "1 second")).count().select("count"), 1000),
+        ("max_as_text", _.groupBy(lit(1)).agg(max("value").as("m")).select(col("m").cast("string")), 1500),
+        (
+          "window_as_text",
+          _.groupBy(window(col("value"), "1 second")).count().select(to_json(struct("*")).as("text"))
+            .where(length(col("text")) > 1).select(upper(col("text"))),
+          1000
+        )
       )
       for ((name, steps, age) <- cases) {
         val input = stream

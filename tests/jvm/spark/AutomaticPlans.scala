@@ -49,6 +49,11 @@ trait AutomaticPlans extends StreamingTest {
     ("union", "append", () => files.select("id", "ts").union(files.select("id", "ts"))),
     ("window aggregate", "append", () => files.groupBy(window(col("ts"), "1 second")).agg(max("ts"))),
     (
+      "window aggregate as text",
+      "append",
+      () => files.groupBy(window(col("ts"), "1 second")).count().select(to_json(struct("*")))
+    ),
+    (
       "window aggregate in update mode",
       "update",
       () => files.groupBy(window(col("ts"), "1 second"), col("id")).count()

@@ -61,6 +61,18 @@ class LeftOutNodesSuite extends StreamingTest {
     }
   }
 
+  test("an end whose id has a node by hand is left out, also where a timestamp could come along") {
+    withSettings("spark.sparklatency.auto" -> "terminal") {
+      val input = stream
+      val query = start(watermarked(input).withE2ELatency("sink").select(lit(1).as("one")), "auto_same_id")
+      val (log, notes) = told(query, input)
+      val said = "node 'sink' is left out: a node written by hand has this id"
+      assert(log === Seq(s"WARN: query 'auto_same_id': $said"))
+      assert(notes === Seq(s"info: ${said.capitalize}."))
+      assert(node("sink", "auto_same_id").records === 3)
+    }
+  }
+
   test("with latency markers the place is there, and they say as well which step lost its timestamp") {
     withSettings(
       "spark.sparklatency.auto" -> "source,terminal",

@@ -8,6 +8,7 @@ import io.sparklatency.spark.base.NodeRole
 import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.CodegenObjectFactoryMode
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
 import org.apache.spark.sql.execution.CodegenSupport
 import org.apache.spark.sql.execution.FileSourceScanExec
@@ -94,29 +95,46 @@ private final class AutomaticPlacement(
     case rows =>
       val below = marked(rows, above)
       if (!records(NodeRole.Terminal) || isMarkedBelow(rows)) below
-      else carriedToEnd(rows, below, above)
-        .orElse(latency(Sink, rows, rows.output).map(insert(_, rows, below, above)))
-        .getOrElse(below)
+      else ended(Sink, rows, below, above)(
+        if (CurrentQuery.id(session).isEmpty) None else new CarriedTimestamp(timestamps).to(below)
+      )
   }
 
-  /** The end of a streaming query that drops its timestamp, which comes along as one more column and goes again behind the mark. */
-  private def carriedToEnd(rows: SparkPlan, below: SparkPlan, above: List[SparkPlan]): Option[SparkPlan] =
-    if (timestamps.of(rows).nonEmpty || writtenByHand.contains(Sink) || CurrentQuery.id(session).isEmpty) None
-    else new CarriedTimestamp(timestamps).to(below).map { case (timestamp, wide) =>
-      val mark = RecordE2ELatency(timestamp, rows.output, Sink)(accumulators.make(Sink))
-      ProjectExec(rows.output, insert(mark, rows, wide, above))
-    }
+  /**
+   * What ends at `node`, with its mark. Where no timestamp is left there, one comes along in one more column, which goes again behind the
+   * mark.
+   *
+   * @param carried that timestamp, and what ends there with its column
+   */
+  private def ended(id: String, node: SparkPlan, below: SparkPlan, above: List[SparkPlan])(
+      carried: => Option[(Expression, SparkPlan)]
+  ): SparkPlan = {
+    val lost = timestamps.of(node).isEmpty && !writtenByHand.contains(id)
+    val found = if (lost) carried.filterNot { case (_, wide) => TooWide.is(wide, before = below) } else None
+    found.map { case (timestamp, wide) =>
+      val mark = RecordE2ELatency(timestamp, node.output, id)(accumulators.make(id))
+      ProjectExec(node.output, insert(mark, node, wide, above))
+    }.orElse(latency(id, node, node.output).map(insert(_, node, below, above))).getOrElse(below)
+  }
 
   /** @param above what stands above `node`, nearest first */
   private def marked(node: SparkPlan, above: List[SparkPlan]): SparkPlan = {
     val below = node.mapChildren(marked(_, node :: above))
-    val marks =
-      if (markAbove(above).nonEmpty) Nil
-      else sourceReadAt(node, above).flatMap { case (source, leaf) => atSource(source, leaf, node) } ++
-        StatefulOperators.operatorEndingAt(node, above).flatMap(atEnd(_, node))
-    (marks ++ operators.flatMap { case (operator, id) => atIntake(operator, id, node) })
-      .foldLeft(below)((below, mark) => insert(mark, node, below, above))
+    val atNode =
+      if (markAbove(above).nonEmpty) below
+      else sourceReadAt(node, above).flatMap { case (source, leaf) => atSource(source, leaf, node) } match {
+        case Some(mark) => insert(mark, node, below, above)
+        case None => withOperator(node, below, above)
+      }
+    operators.flatMap { case (operator, id) => atIntake(operator, id, node) }
+      .foldLeft(atNode)((below, mark) => insert(mark, node, below, above))
   }
+
+  /** The end of a stateful operator. */
+  private def withOperator(node: SparkPlan, below: SparkPlan, above: List[SparkPlan]): SparkPlan =
+    StatefulOperators.operatorEndingAt(node, above)
+      .flatMap(operator => operators.collectFirst { case (`operator`, id) => id })
+      .fold(below)(ended(_, node, below, above)(GroupTimestamp.of(below, timestamps)))
 
   /**
    * A source's node stands at its leaf, or above the rows that its files have and its table has no more. Where only a stamp says how old
@@ -151,9 +169,6 @@ private final class AutomaticPlacement(
     case scan: FileSourceScanExec => scans(source.ordinal).indexOf(scan.relation.location)
     case _ => 0
   }
-
-  private def atEnd(operator: StateStoreWriter, node: SparkPlan): Option[RecordExpression] =
-    operators.collectFirst { case (`operator`, id) => id }.flatMap(latency(_, node, node.output))
 
   /** The staleness of the rows that an operator takes in, and the lateness of those that it drops. */
   private def atIntake(operator: StateStoreWriter, id: String, node: SparkPlan): Seq[RecordExpression] = {

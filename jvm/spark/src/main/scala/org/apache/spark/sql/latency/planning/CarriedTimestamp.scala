@@ -24,29 +24,31 @@ import org.apache.spark.sql.latency.recording.MarkOperator
 /**
  * Carries a record timestamp to where a query would have dropped it: as one more column of the projections on the way. Only through
  * operators that pass on what they are given, in one stage: no shuffle, no state, and nothing that the optimizer would have planned
- * otherwise. ([[AcrossShuffles]] carries it through shuffles.)
+ * otherwise. That of an aggregation's groups comes from the aggregation. ([[AcrossShuffles]] carries it through shuffles.)
  *
  * Without state of its own; a walk over the end of a plan, in the thread that plans.
  */
 private final class CarriedTimestamp(timestamps: TimestampLineage) {
 
   /** The timestamp nearest below, and the same plan with its column beside all others; none where it does not come so far. */
-  def to(plan: SparkPlan): Option[(Expression, SparkPlan)] =
-    carried(plan).filterNot { case (_, wide) => TooWide.is(wide, before = plan) }
-
-  private def carried(plan: SparkPlan): Option[(Expression, SparkPlan)] = timestamps.of(plan) match {
-    case Some(found) => Option.when(found.references.size == 1)(found -> plan)
+  def to(plan: SparkPlan): Option[(Expression, SparkPlan)] = timestamps.of(plan) match {
+    case Some(found) => alone(found, plan)
     case None => plan match {
         case union: UnionExec => united(union)
-        case _ => for {
-            child <- passedOn(plan)
-            (timestamp, carrying) <- carried(child)
-            below = plan.children.map(one => if (one eq child) carrying else one)
-            wide = widened(plan.withNewChildren(below), timestamp.references.head)
-            if timestamp.references.subsetOf(wide.outputSet)
-          } yield timestamp -> wide
+        case _ => carried(plan).orElse(GroupTimestamp.of(plan, timestamps).flatMap((alone _).tupled))
       }
   }
+
+  private def alone(timestamp: Expression, plan: SparkPlan): Option[(Expression, SparkPlan)] =
+    Option.when(timestamp.references.size == 1)(timestamp -> plan)
+
+  private def carried(plan: SparkPlan): Option[(Expression, SparkPlan)] = for {
+    child <- passedOn(plan)
+    (timestamp, carrying) <- to(child)
+    below = plan.children.map(one => if (one eq child) carrying else one)
+    wide = widened(plan.withNewChildren(below), timestamp.references.head)
+    if timestamp.references.subsetOf(wide.outputSet)
+  } yield timestamp -> wide
 
   /**
    * One column of those of all sides. It is a new one: that of a side may be another column on the other side. Spark may unite sides
@@ -54,7 +56,7 @@ private final class CarriedTimestamp(timestamps: TimestampLineage) {
    */
   private def united(union: UnionExec): Option[(Expression, SparkPlan)] = {
     val sides = union.children.map(side =>
-      carried(side).collect { case (column: Attribute, wide) =>
+      to(side).collect { case (column: Attribute, wide) =>
         ProjectExec(side.output :+ Alias(column, column.name)(), wide)
       }
     )
