@@ -12,7 +12,7 @@ class WaitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     Admission(sinceMs = 1000, fixedMs = 3000, endedMs = 6000, startMs = 8000, tookMs = 2500)
 
   private def of(admission: Admission, times: Long*): Option[Waits] =
-    Waits.of(Aged.records(times.map(10000 - _): _*), 10000, admission, 9000)
+    Waits.of(Aged.records(times.map(10000 - _): _*), 10000, admission, 9000, isAhead = false)
 
   test("a record waits in turn for all that came after its timestamp") {
     assert(of(admission, 500) === Some(Waits(500, 2000, 3000, 2000, 1000)))
@@ -36,6 +36,15 @@ class WaitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(of(admission.copy(fixedMs = 7000), 500) === Some(Waits(500, 6000, 0, 1000, 1000)))
   }
 
+  test(
+    "one that is ahead of the clock waits for nothing and arrives young, so that the sum is the mean age in any case"
+  ) {
+    val ages = Aged.records(2500, -9500)
+    val waits = Waits.of(ages, 10000, admission, 9000, isAhead = true)
+    assert(waits === Some(Waits(-5250, 0, 0, 250, 500)))
+    assert(waits.map(_.whole) === ages.avg.map(_ - 1000))
+  }
+
   test("a record that came after the first read did not wait, and without records nothing is known") {
     assert(of(admission, 9500) === Some(Waits(0, 0, 0, 0, 0)))
     assert(of(admission) === None)
@@ -48,7 +57,7 @@ class WaitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val (trigger, committed) = (1000000L, 1000000L + took)
       val idle = Admission(trigger - 10, trigger - 10, trigger - 10, trigger, took)
       val ages = Aged.records((-30L to 30L).map(around => committed - trigger - around): _*)
-      val waits = Waits.of(ages, committed, idle, trigger + 200.0).get
+      val waits = Waits.of(ages, committed, idle, trigger + 200.0, isAhead = false).get
       assert(waits.all.forall(_ >= 0) && waits.all.forall(_ <= 230), s"$took: $waits")
       assert(math.abs(waits.whole - 200) < 1e-3)
     }
@@ -60,7 +69,13 @@ class WaitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val times =
       Gen.nonEmptyListOf(Gen.frequency(1 -> Gen.choose(-900000L, 0L), 5 -> Gen.choose(0L, 9000L)))
     forAll(times, Gen.choose(9000L, 9990L), minSuccessful(500)) { (times, firstRead) =>
-      val waits = Waits.of(Aged.records(times.map(10000 - _): _*), 10000, admission, firstRead.toDouble).get
+      val waits = Waits.of(
+        Aged.records(times.map(10000 - _): _*),
+        10000,
+        admission,
+        firstRead.toDouble,
+        isAhead = false
+      ).get
       val ages = times.map(firstRead.toDouble - _)
       assert(math.abs(waits.whole - ages.sum / ages.size) < 1e-3)
       def exact(from: Long, to: Long) =

@@ -33,19 +33,18 @@ object AgeParts {
     age = end(Measure.E2ELatency)
     committed = end(Measure.Commit)
     (before, after) <- age.avg.zip(committed.avg)
-    waits <- cameIn.orElse(Waits.of(committed, batch.committedMs, admission, firstReadMs))
+    isAhead = batch.nodes.exists(_.isAheadOfClock)
+    waits <- cameIn.orElse(Waits.of(committed, batch.committedMs, admission, firstReadMs, isAhead))
   } yield {
     val commit = after - before
     val work = batch.committedMs - commit - firstReadMs
     val rest = after - waits.whole - commit
     if (cameIn.nonEmpty) AgeParts(end.id, waits, work, rest - work, commit)
     else {
-      // The same records came in. What is left over is of those that the clock had not come to when they were read. Or their timestamps
-      // were made after the first read, as an ingestion timestamp is: then nobody worked on them before.
-      val old = waits.arrivedOld + rest - work
-      val isAhead = batch.nodes.exists(_(Measure.E2ELatency).aheadOfClock > 0)
-      val later = if (isAhead) 0 else math.min(work - rest, work).max(0)
-      AgeParts(end.id, waits.copy(arrivedOld = old + later), work - later, 0, commit).rounded
+      // The same records came in. Where that leaves time over, their timestamps were made after the first read, as an ingestion timestamp
+      // is: nobody worked on them before.
+      val later = math.min(work - rest, work).max(0)
+      AgeParts(end.id, waits.after(rest - work + later), work - later, 0, commit).rounded
     }
   }
 

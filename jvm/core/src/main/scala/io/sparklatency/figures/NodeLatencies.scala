@@ -23,6 +23,9 @@ final case class NodeLatencies(
   /** Whether its ages are by another timestamp than those of the nodes before it. */
   def goesByAnother: Boolean = timestamp.exists(_.isAnother)
 
+  /** Whether the clock had not come to some record when it passed. */
+  def isAheadOfClock: Boolean = apply(Measure.E2ELatency).aheadOfClock > 0
+
   /** Whether any record passed, with a timestamp or without. */
   def hasRecords: Boolean = !apply(Measure.E2ELatency).isEmpty
 

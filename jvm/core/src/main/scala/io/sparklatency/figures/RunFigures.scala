@@ -28,13 +28,13 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private var open: Option[OpenBatch] = None
   private val progress = new BatchInProgress
   private val markers = new RunMarkers(make)
+  private val parts = new RunParts
   private val watermarks = mutable.Set.empty[WatermarkKey]
   private val windows = new WorkWindows(progress.mark)
   private var lastBatch: Option[Batch] = None
   private var times: Option[BatchTimes] = None
   private var workedMs: Option[Long] = None
   private var explained: Option[Batch] = None
-  private var cameIn: Option[(Waits, Admission)] = None
   private var outOfOrder = LatencySummary.empty
   private var commits = Vector.empty[Long]
   var stopped = false
@@ -157,39 +157,10 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
       val earlier = lastBatch.toSeq.flatMap(_.watermarks)
       val outOfOrder = batch.arrivals.filter(_ => batch.awaitsWatermark)
         .flatMap(OutOfOrder.of(_, told.committedMs, earlier, told.watermarks))
-      val parts = partsOf(told, batch)
-      val record = told.copy(parts = parts, admission = admissionOf(told, batch), outOfOrder = outOfOrder)
+      val record = parts.explained(told, batch).copy(outOfOrder = outOfOrder)
       committed(record)
       record
     }
-
-  /**
-   * A window gives out its records when the batch has none that come in: then those that came in last tell how long they waited. Where no
-   * node shows what comes out, nobody knows.
-   */
-  private def partsOf(batch: Batch, open: OpenBatch): Option[AgeParts] = {
-    for (ages <- open.arrivals; admission <- batch.admission; firstReadMs <- batch.firstReadMs)
-      cameIn = (for (told <- Waits.of(ages, batch.committedMs, admission, firstReadMs); age <- ages.avg)
-        yield {
-          // A record that is ahead of the clock waits for nothing, and is dated later than it came: it arrives young.
-          val isAhead =
-            batch.nodes.exists(node => open.cameInAt(node.id) && node(Measure.E2ELatency).aheadOfClock > 0)
-          val atFirstRead = age - (batch.committedMs - firstReadMs)
-          val waits = if (isAhead) told.after(atFirstRead - told.whole) else told
-          // Else what had passed between two timestamps of a record would be taken for waiting in state.
-          val before = open.happenedMs.map(batch.committedMs - age - _)
-          before.fold(waits)(waits.after) -> admission
-        }).orElse(cameIn)
-    if (!open.seesReading) None
-    else if (!open.holdsRecords) AgeParts.of(batch, None)
-    else if (cameIn.isEmpty || batch.slowestEnd.exists(end => open.cameInAt(end.id))) None
-    else AgeParts.of(batch, cameIn.map { case (waits, _) => waits })
-  }
-
-  private def admissionOf(batch: Batch, open: OpenBatch): Option[Admission] = {
-    val theirs = cameIn.filter(_ => open.holdsRecords).map { case (_, admission) => admission }
-    batch.admission.map(own => theirs.fold(own)(own.ofRecordsIn))
-  }
 
   /** A batch that was committed, as its event tells. */
   def replay(batch: Batch): Unit = {

@@ -31,14 +31,22 @@ object Waits {
   /**
    * @param ages  the age of the records at the time `atMs`
    * @param firstReadMs when the batch began to read
+   * @param isAhead whether the clock had not come to some of them when they were read: such a record waits for nothing, and is dated later
+   *                than it came. It arrives young
    * @return none without a record
    */
-  def of(ages: LatencySummary, atMs: Long, admission: Admission, firstReadMs: Double): Option[Waits] =
-    Option.when(ages.avg.nonEmpty) {
-      // How long before each bound the records came, on average. What came after it did not wait for it. The histogram is known
-      // within 1 %, and the mean exactly: so is the sum, where all came before the first read.
-      val before = admission.bounds(firstReadMs).map(bound => ages.meanBeyond(atMs - bound))
-      val after = before.zip(before.tail).map { case (earlier, later) => later - earlier }
-      Waits(before.head, after(0), after(1), after(2), after(3))
-    }
+  def of(
+      ages: LatencySummary,
+      atMs: Long,
+      admission: Admission,
+      firstReadMs: Double,
+      isAhead: Boolean
+  ): Option[Waits] = ages.avg.map { age =>
+    // How long before each bound the records came, on average. What came after it did not wait for it. The histogram is known
+    // within 1 %, and the mean exactly: so is the sum, where all came before the first read.
+    val before = admission.bounds(firstReadMs).map(bound => ages.meanBeyond(atMs - bound))
+    val after = before.zip(before.tail).map { case (earlier, later) => later - earlier }
+    val waits = Waits(before.head, after(0), after(1), after(2), after(3))
+    if (isAhead) waits.after(age - (atMs - firstReadMs) - waits.whole) else waits
+  }
 }
