@@ -2,8 +2,8 @@
 
 With windows, in update mode with the newest timestamp of each window: whatever passes the node ``sink``
 becomes one record of the output topic, whose value is the very timestamp that ``sink`` measured against. So a
-consumer of that topic can say, row by row, what the driver may have said at most. A plain pipeline has no
-mark and no timestamp at its end: what there is comes from automatic nodes.
+consumer of that topic can say, row by row, what the driver may have said at most. The other shapes have no
+mark and no timestamp at their end: what there is comes from automatic nodes.
 """
 
 import sys
@@ -21,19 +21,29 @@ def read(spark: SparkSession, brokers: str, topic: str) -> DataFrame:
     return topic_from_its_start.withWatermark("timestamp", "1 minute")
 
 
+def newest(source: DataFrame) -> DataFrame:
+    return source.groupBy(window("timestamp", "1 second"), "key").agg(greatest("timestamp").alias("newest"))
+
+
 def windowed(source: DataFrame) -> DataFrame:
-    newest = (
-        with_e2e_latency(source, "source")
-        .groupBy(window("timestamp", "1 second"), "key")
-        .agg(greatest("timestamp").alias("newest"))
-    )
-    result = with_e2e_latency(newest, "sink", timestamp="newest")
-    return result.select("key", unix_millis("newest").cast("string").alias("value"))
+    result = with_e2e_latency(newest(with_e2e_latency(source, "source")), "sink", timestamp="newest")
+    return texts(result, "newest")
+
+
+def folded(source: DataFrame) -> DataFrame:
+    """Spark makes the texts where it aggregates, and nothing else comes out there."""
+    return texts(newest(source), "newest")
 
 
 def plain(source: DataFrame) -> DataFrame:
-    """No mark by hand, and no timestamp at the end."""
-    return source.select("key", unix_millis("timestamp").cast("string").alias("value"))
+    return texts(source, "timestamp")
+
+
+def texts(results: DataFrame, timestamp: str) -> DataFrame:
+    return results.select("key", unix_millis(timestamp).cast("string").alias("value"))
+
+
+SHAPES = {"windowed": windowed, "folded": folded, "plain": plain}
 
 
 def main(brokers: str, records: str, results: str, checkpoint: str, shape: str) -> None:
@@ -41,7 +51,7 @@ def main(brokers: str, records: str, results: str, checkpoint: str, shape: str) 
     print(spark.sparkContext.applicationId, flush=True)
     source = read(spark, brokers, records)
     query = (
-        (plain if shape == "plain" else windowed)(source)
+        SHAPES[shape](source)
         .writeStream.format("kafka")
         .option("kafka.bootstrap.servers", brokers)
         .option("topic", results)

@@ -53,6 +53,12 @@ VARIANTS = [
         {"spark.plugins": "io.sparklatency.LatencyPlugin", "spark.sparklatency.auto": "source,terminal"},
         shape="plain",
     ),
+    Variant(
+        "automatic nodes alone, of windows",
+        5,
+        {"spark.plugins": "io.sparklatency.LatencyPlugin", "spark.sparklatency.auto": "source,terminal"},
+        shape="folded",
+    ),
 ]
 
 
