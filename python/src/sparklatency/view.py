@@ -48,7 +48,7 @@ class Latency:
         """The query, if these are figures of one.
 
         Raises:
-            NoFiguresError: no batch of it has been measured yet.
+            NoFiguresError: nothing is known of it yet.
             ValueError: these are figures of several queries.
         """
         query = self._only("figures")
@@ -73,7 +73,7 @@ class Latency:
 
     @property
     def headline(self) -> Headline:
-        """Which step of the query takes most of the time; raises what :attr:`query` does."""
+        """What makes the query's records old; raises what :attr:`query` does."""
         return self.query.headline
 
     @property

@@ -30,7 +30,8 @@ def with_e2e_latency(
         df: batch or streaming.
         node_id: names the point in every figure; unique within a query.
         timestamp: when the record's event happened: the name of a column, or a column, of type TIMESTAMP or
-            TIMESTAMP_NTZ. Without it, the one column of ``df`` that has a watermark.
+            TIMESTAMP_NTZ, or a window, whose end counts. Without it, the one column of ``df`` that has a
+            watermark.
         level: INFO, DEBUG or TRACE; a node beyond ``spark.sparklatency.recording.level`` is not measured and
             costs nothing.
 

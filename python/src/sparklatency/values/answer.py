@@ -89,7 +89,7 @@ class Progress:
     watermark_lag: int | None
     """How far the watermark is behind the clock: now where the run goes on, else at the last commit."""
     usually: int | None
-    """From one commit to the next, over the last ten."""
+    """From one commit to the next: the median of the last ten."""
     stalled: bool
     """Whether the batch in progress takes much longer than usual, and more than half a minute."""
     error: str | None

@@ -47,7 +47,7 @@ object PythonApi {
    * Figures of a query, or of all, as REST gives them.
    *
    * @param query name or id of a query, and then its newest run, or the id of a run; null for all queries
-   * @throws IllegalArgumentException when there is no such query, or no batch of it has ended yet
+   * @throws IllegalArgumentException when no such query is known
    */
   def latencyJson(session: SparkSession, query: String): String = {
     val store = settled(session)
@@ -60,7 +60,7 @@ object PythonApi {
    * The last batches of a query, as REST gives them.
    *
    * @param query name or id of a query, and then its newest run, or the id of a run
-   * @throws IllegalArgumentException when there is no such query, or no batch of it has ended yet
+   * @throws IllegalArgumentException when no such query is known
    */
   def historyJson(session: SparkSession, query: String, limit: Int): String = {
     val store = settled(session)
