@@ -72,7 +72,8 @@ class ReferenceSuite extends AnyFunSuite {
       "### Of a query as a whole",
       "",
       "Gauges on the driver, in milliseconds. In REST: the object `progress` of a query. In Prometheus, in seconds, with the labels " +
-        "`app` and `query`. Beside them `sparklatency_age_part_seconds`: the mean age at the commit of the last batch, by `part` and `node`.",
+        "`app` and `query`. Beside them `sparklatency_age_part_seconds`: the mean age at the commit of the last batch, by `part` and `node`; " +
+        "in real-time and continuous mode the mean age over the window.",
       "",
       "| name | field | series | |",
       "|---|---|---|---|"

@@ -98,8 +98,8 @@ object LatencyConf extends Logging {
     s"$QueryLevels<query>",
     "",
     RecordingLevelKey.allowed,
-    s"The same for the query of this name, whatever `${RecordingLevelKey.name}` says; `__batch__` is all batch queries. Lower " +
-      "or higher. A mark of a higher level is kept only if this is set before the mark is made. A name that no query has " +
+    s"The same for the query of this name, in place of `${RecordingLevelKey.name}`: lower or higher. `__batch__` is all batch " +
+      "queries. If it is higher, set it before the marks are made: one made earlier is left out. A name that no query has " +
       "changes nothing. Read when the query plans a batch, from the session as it was when the query started."
   )(RecordingLevel.find)
 
@@ -138,8 +138,8 @@ object LatencyConf extends Logging {
     s"${Prefix}forceTimestampSupport",
     "false",
     "true, false",
-    "Whether ingestion timestamps that nothing reads, and the timestamps of nodes that their level leaves out, stay in the plan up " +
-      "to the step that drops them. Then shuffles and state have them already when a node is added later, and the query goes on from " +
+    "Whether timestamps that nothing reads now stay in the plan up to the step that drops them: ingestion timestamps, and those of " +
+      "nodes that their level leaves out. Shuffles and state have them then. So a node can be added later, and the query goes on from " +
       "its checkpoint. Read from the session when a DataFrame is made, and when a query plans a batch."
   )(_.trim.toLowerCase(Locale.ROOT).toBooleanOption)
 
@@ -194,7 +194,7 @@ object LatencyConf extends Logging {
     "0",
     "a duration from 1ms to 366d such as 1s or 500ms; 0 for never",
     "How often a batch of a streaming query carries latency markers, at most: see [markers](markers.md). Then nodes need no " +
-      "timestamp. Read from the session when a query starts, and by hand when a mark is made."
+      "timestamp. Read from the session when a query starts, and for a mark by hand when it is made."
   )(durationOrNone)
 
   val MarkersGranularity: Key[Granularity] = new Key(
@@ -209,8 +209,8 @@ object LatencyConf extends Logging {
     s"${Prefix}history.batches",
     "1000",
     "a whole number from 1 to 100000",
-    "How many batches of each run of a query the driver and the History Server keep. Of more than ten that go on each has fewer: all " +
-      "together ten times as many. Read once."
+    "How many batches of each run of a query the driver and the History Server keep. If more than ten runs go on, each has fewer: " +
+      "together they have ten times as many. So have the runs that have ended. Read once."
   )(whole(1, 100000))
 
   val NumSamples: Key[Int] = new Key(
