@@ -120,6 +120,29 @@ def test_a_missed_objective_alerts_once_and_names_the_worst_node(
     assert raised(tmp_path, series, "15m", {alert: [summary]}) == ""
 
 
+def test_an_objective_that_is_missed_once_an_hour_alerts_too(tmp_path: Path) -> None:
+    """As of a window of an hour, or under a trigger of it: all else is silence."""
+    summary = "1 % of the records of query orders (shop) are at least 29.8s old at node sink"
+    of = 'sparklatency_record_e2e_latency_seconds_bucket{app="shop",query="orders",node="sink",le="%s"}'
+    once = {"10.0": "0x100", "30.0": "0x40 10x60", "+Inf": "0x40 10x60"}
+    series = {of % bound: values for bound, values in once.items()}
+    assert raised(tmp_path, series, "14m", {"SparkRecordLatencyHigh": [summary]}) == ""
+
+
+def test_no_percentile_is_above_the_greatest_age(tmp_path: Path) -> None:
+    """All records are 21 s old. Of what lies between 10 and 30 s Prometheus alone takes 29.8 s for the 99th percentile."""
+    of = '{app="shop",query="orders",node="sink"%s}'
+    bucket = f"sparklatency_record_e2e_latency_seconds_bucket{of}"
+    series = {
+        bucket % ',le="10.0"': "0x100",
+        bucket % ',le="30.0"': "0+10x100",
+        bucket % ',le="+Inf"': "0+10x100",
+        "sparklatency_record_e2e_latency_max_seconds" + of % "": "21x100",
+    }
+    summary = "1 % of the records of query orders (shop) are at least 21s old at node sink"
+    assert raised(tmp_path, series, "10m", {"SparkRecordLatencyHigh": [summary]}) == ""
+
+
 BEHIND = "the watermark of query orders (shop) is {} behind the clock"
 
 

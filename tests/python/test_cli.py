@@ -82,6 +82,13 @@ def test_wrong_usage_exits_with_2(arguments: list[str]) -> None:
     assert sparklatency(*arguments).exit_code == 2
 
 
+def test_a_limit_beyond_the_histograms_is_refused() -> None:
+    failed = sparklatency("export", "prometheus-rules", "--p99", "168h")
+    assert (failed.exit_code, failed.stdout) == (2, "")
+    assert "no alert would fire" in failed.stderr
+    assert "> 604799\n" in sparklatency("export", "prometheus-rules", "--p99", "604799s").stdout
+
+
 def test_a_picture_that_has_no_place_is_refused_before_the_demo_runs() -> None:
     failed = sparklatency("demo", "--svg", "no/such/folder/demo.svg")
     assert (failed.exit_code, failed.stdout) == (2, "")

@@ -145,6 +145,23 @@ def test_http_where_https_is_spoken_and_the_other_way_round_are_told_from_nothin
     assert refused.stderr == f"Error: What answers at {plain} speaks no HTTP: {said}. Is it https://?\n"
 
 
+def test_a_handshake_that_the_ui_ends_is_no_question_of_http(ui: UI) -> None:
+    """As one does that asks for a certificate of its clients."""
+    alert = b"\x15\x03\x03\x00\x02\x02\x28"
+    with socket.create_server(("127.0.0.1", 0)) as secure:
+
+        def answer() -> None:
+            with secure.accept()[0] as connection:
+                connection.recv(4096)
+                connection.sendall(alert)
+
+        threading.Thread(target=answer, daemon=True).start()
+        url = f"https://127.0.0.1:{secure.getsockname()[1]}"
+        refused = sparklatency(ui, "top", "--url", url)
+    assert f"{url} ends the TLS handshake: [SSL: " in refused.stderr
+    assert "Is it http://?" not in refused.stderr
+
+
 def test_a_driver_that_is_starting_is_told_from_something_else(ui: UI) -> None:
     ui.is_starting = True
     assert "is still starting up. Try again." in sparklatency(ui, "top", "--once").stderr

@@ -103,7 +103,7 @@ def test_operators_shows_own_time_share_and_percentiles(ui: UI) -> None:
     ui.queries = [ORDERS]
     _, headings, _, source, sink, step, work, path, *latencies = shown(sparklatency(ui, "operators"))
     assert headings == ["node", "records", "own", "share", "p50", "p90", "p95", "p99", "p99.9", "max"]
-    assert source[:5] == ["source", "12,000", "1,017.2", "20", "%"]
+    assert source[:5] == ["source", "12,000", "1,017.3", "20", "%"]
     assert sink[:6] == ["sink", "12,000", "4,182.8", "80", "%", "612"]
     assert " ".join(step) == "Slowest step: sink, 4.2 s of 5.2 s (80 %)"
     assert " ".join(work) == f"Batch 1,233: {TOOK_LONGEST}"
@@ -144,7 +144,7 @@ def test_path_shows_a_batch_in_progress_beside_the_last(ui: UI) -> None:
     )
     ui.queries = [query("orders", node("sink"), operatorsSoFar=now)]
     printed = sparklatency(ui, "path").stdout
-    assert "batch 8 so far · application latency 1,053.2 ms" in printed
+    assert "batch 8 so far · application latency 1,053.3 ms" in printed
     assert "Batch 8 so far: so." in printed
     assert "5,100.5" in printed
     ui.queries = [query("orders", node("sink"), operators=operators(), operatorsSoFar=now)]
@@ -180,11 +180,11 @@ def test_path_shows_the_steps_and_what_each_node_took(ui: UI) -> None:
 def test_path_of_a_batch_in_which_all_can_be_told_needs_no_legend(ui: UI) -> None:
     ui.queries = [query("orders", node("sink"), operators=operators(stage(node_times("sink")), steps=[]))]
     caption, work, _, nodes, headings, _, sink = shown(sparklatency(ui, "path"))
-    assert " ".join(caption) == "orders · 1,234 batches · batch 7 · application latency 1,053.2 ms"
+    assert " ".join(caption) == "orders · 1,234 batches · batch 7 · application latency 1,053.3 ms"
     assert " ".join(work) == f"Batch 7: {TOOK_LONGEST}"
     assert nodes[:5] == ["operator", "latency", "of", "the", "nodes,"]
     assert headings == ["node", "operator", "share", "without", "ewt", "partition", "executor"]
-    assert sink == ["sink", "0.0", "0", "%", "1,053.2", "49.0", "0", "driver"]
+    assert sink == ["sink", "0.0", "0", "%", "1,053.3", "49.0", "0", "driver"]
 
 
 def test_path_says_that_no_batch_tells_it(ui: UI) -> None:
@@ -235,7 +235,7 @@ def test_operators_shows_how_old_records_are_that_stateful_operators_take_in(ui:
 def test_info_splits_the_latency_and_tells_of_the_last_batch(ui: UI) -> None:
     ui.queries = [ORDERS]
     rows = {row[0]: row[1:] for row in shown(sparklatency(ui, "info", "--query", "orders")) if row}
-    assert rows["queuing"] == ["3", "1,017.2", "1,017", "1,017", "3,019"]
+    assert rows["queuing"] == ["3", "1,017.3", "1,017", "1,017", "3,019"]
     assert rows["processing"] == ["4,182.8"] * 5
     assert rows["commit"] == ["–"] * 5  # noqa: RUF001
     assert " ".join(rows["Slowest"]) == "step: sink, 4.2 s of 5.2 s (80 %)"
@@ -250,7 +250,7 @@ def test_info_splits_the_latency_and_tells_of_the_last_batch(ui: UI) -> None:
 def test_what_was_known_last_is_shown_in_silence(ui: UI) -> None:
     last = unknown("source", own=1_017.25, share=1.0, operator={"latency": 0.0, "latencyMA": 0.0})
     ui.queries = [query("orders", last, silent=True)]
-    for command, figure in (("top", "1,017.2"), ("operators", "3,023")):
+    for command, figure in (("top", "1,017.3"), ("operators", "3,023")):
         printed = sparklatency(ui, command).stdout
         assert "orders · 1,234 batches · latency in ms of each node's last batch, records since" in printed
         assert figure in printed.split()

@@ -15,6 +15,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from sparklatency import SparkLatencyError, configure, jar_path
+from sparklatency.binding.jars import is_ours
 from support import empty_jar, python
 
 PLUGIN = "io.sparklatency.LatencyPlugin"
@@ -66,6 +67,12 @@ def test_twice_is_as_good_as_once() -> None:
     assert configured("configure(SparkSession.builder)") == (JAR, PLUGIN)
 
 
+@pytest.mark.parametrize("folder", ["/opt/jars/", "file:///opt/jars/", "C:\\python\\jars\\", ""])
+def test_a_jar_of_ours_is_known_wherever_it_is(folder: str) -> None:
+    assert is_ours(folder + Path(JAR).name)
+    assert not is_ours(folder + "sparklatency.jar")
+
+
 def test_what_is_in_spark_defaults_stays(tmp_path: Path) -> None:
     settings = (
         "# spark.jars /no.jar\nspark.jars   /site.jar\nspark.plugins=site.Plugin\nspark.jarsx /no.jar\n"
@@ -73,6 +80,12 @@ def test_what_is_in_spark_defaults_stays(tmp_path: Path) -> None:
     Path(tmp_path, "spark-defaults.conf").write_text(settings)
     expected = (f"/site.jar,{JAR}", f"site.Plugin,{PLUGIN}")
     assert configured(SPARK_CONF_DIR=str(tmp_path)) == expected
+
+
+@pytest.mark.parametrize("empty", ["spark.plugins=", "spark.plugins = ", "spark.plugins", "spark.plugins :"])
+def test_a_key_without_a_value_in_spark_defaults_has_none(tmp_path: Path, empty: str) -> None:
+    Path(tmp_path, "spark-defaults.conf").write_text(f"{empty}\nspark.jars /site.jar\n")
+    assert configured(SPARK_CONF_DIR=str(tmp_path)) == (f"/site.jar,{JAR}", PLUGIN)
 
 
 def test_a_comment_of_spark_defaults_in_another_encoding_is_no_hindrance(tmp_path: Path) -> None:

@@ -90,8 +90,8 @@ def test_the_picture_shows_the_last_table_and_the_slow_step() -> None:
     assert words(picture(shown)) == (
         "sparklatency demo demo · 1,234 batches · latency in ms over the window, records since the start "
         f"node records min avg p50 p90 p99 max {rule} "
-        "source 12,000 3 1,017.2 612 2,007 3,007 3,019 "
-        "sink 12,000 3 1,017.2 1,500 2,007 3,007 1,234,567 "
+        "source 12,000 3 1,017.3 612 2,007 3,007 3,019 "
+        "sink 12,000 3 1,017.3 1,500 2,007 3,007 1,234,567 "
         f"{text}"
     )
 

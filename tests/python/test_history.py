@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import pytest
+from matplotlib.dates import date2num
 from pyspark.sql import functions as F  # noqa: N812
 
 from sparklatency import SparkLatencyError, latency, with_e2e_latency
+from sparklatency.extras.plots import bands
 from support import NOW, aged, eventually
 
 if TYPE_CHECKING:
@@ -149,6 +151,18 @@ def test_a_plot_has_a_line_and_a_band_for_each_node(orders: Latency) -> None:
     medians: list[Any] = [line.get_ydata() for line in axes.get_lines()]
     assert [list(values) for values in medians] == [[100, 500], [100, 500]]
     assert orders.history().plot(axes) is axes
+
+
+def test_a_plot_shows_odd_names_as_they_are_and_times_in_utc() -> None:
+    points = [(datetime(2023, 1, 1, 12, minute, tzinfo=UTC), 1.0, 2.0) for minute in (0, 1)]
+    with mpl.rc_context({"timezone": "Asia/Tokyo"}):
+        axes = bands("cost_$_a_$", ("time [UTC]", "ms"), {"__other__": points, "$_$: p50": points}, None)
+        axes.figure.canvas.draw()  # of a formula that is none it fails
+        at = axes.xaxis.get_major_formatter().format_data_short(date2num(points[0][0]))
+        assert at == "2023-01-01 12:00:00"
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == [" __other__", r"\$_\$: p50"]
 
 
 @pytest.mark.parametrize(

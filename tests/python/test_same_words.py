@@ -14,6 +14,7 @@ from fabricated import NO_PARTS, NO_PROGRESS, figures, node, note, operators, pa
 from sparklatency import latency, with_e2e_latency, with_system_time_watermark
 from sparklatency.cli import main
 from sparklatency.demo import summary
+from sparklatency.words import milliseconds
 from support import eventually
 
 if TYPE_CHECKING:
@@ -117,6 +118,14 @@ def test_what_is_not_known_takes_no_line_in(ui: UI, surface: Callable[[UI, dict[
     assert "on average in the last batch" not in shown
     assert "took longest" not in shown
     assert "None" not in shown
+
+
+@pytest.mark.parametrize(
+    ("mean", "shown"),
+    [(1.25, "1.3"), (0.15, "0.2"), (1234.56, "1,234.6"), (-0.01, "0.0"), (-1.25, "-1.2"), (-2.0, "-2.0")],
+)
+def test_a_mean_is_rounded_as_the_tab_rounds_it(mean: float, shown: str) -> None:
+    assert milliseconds(mean) == shown  # as `Readable.milliseconds`
 
 
 def test_the_demo_ends_with_the_headline() -> None:

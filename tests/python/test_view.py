@@ -113,8 +113,8 @@ def test_in_a_narrow_terminal_ids_give_way_to_figures() -> None:
         terminal.print(tables(shown.queries))
     _, headings, _, first, second, *_ = captured.get().splitlines()
     assert headings.split() == ["node", "records", "min", "avg", "p50", "p90", "p99", "max"]
-    assert first == "joined with …mers, first    12,000     3   1,017.2   612   2,007   3,007   3,019"
-    assert second == "joined with …ers, second    12,000     3   1,017.2   612   2,007   3,007   3,019"
+    assert first == "joined with …mers, first    12,000     3   1,017.3   612   2,007   3,007   3,019"
+    assert second == "joined with …ers, second    12,000     3   1,017.3   612   2,007   3,007   3,019"
 
 
 def test_a_run_that_an_error_ended_is_said_to_have_failed() -> None:

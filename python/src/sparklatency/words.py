@@ -22,8 +22,6 @@ NAME_WIDTH = 48
 _ELLIPSIS = "…"
 _MOST_CHARACTERS = 100
 _MOST_NAMES = 10
-_SEEN = 0.05
-"""What is less, in milliseconds, has no decimal to be seen."""
 _ONE_PERCENT = 0.01
 
 
@@ -80,7 +78,8 @@ def milliseconds(latency: float | None) -> str:
         return UNKNOWN
     if not isinstance(latency, float):
         return f"{latency:,}"
-    return f"{latency:,.1f}".replace("-0.0", "0.0") if abs(latency) < _SEEN else f"{latency:,.1f}"
+    tenths = floor(latency * 10 + 0.5)  # as the tab rounds it: of 1.25 Python alone would make 1.2
+    return f"{tenths / 10:,.1f}"
 
 
 def percent(share: float | None) -> str:

@@ -8,8 +8,10 @@ import io.sparklatency.figures.Batch
 import io.sparklatency.figures.Filling
 import io.sparklatency.figures.Held
 import io.sparklatency.figures.NodeLatencies
+import io.sparklatency.figures.NodeTimes
 import io.sparklatency.figures.NodeTimestamp
 import io.sparklatency.figures.SourceWatermark
+import io.sparklatency.figures.StageTimes
 import io.sparklatency.path.LatencyPath
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -45,6 +47,22 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
     assert(node === None && text.endsWith(
       "A batch takes 46 s, 45 s of it before it reads: offsets, planning, scheduling. Longer batches spend less on it."
     ))
+  }
+
+  test("a batch that spends its time between stages with a node is not filled by its sink") {
+    def at(id: String, ms: Double, end: Double) = Seq(NodeTimes(id, Some(ms), end, 0, "1"))
+    val apart = times(0).copy(stages =
+      Seq(
+        StageTimes(Nil, 0, 1000, 1, at("source", 0, 1000), Seq("source"), 1000),
+        StageTimes(Seq(0), 42000, 43000, 1, at("scored", 1000, 43000), Seq("scored"), 0)
+      )
+    )
+    assert(said(batch(parts(before = 41000), apart)) === ((
+      "waited-for-the-batch-before",
+      None,
+      "Records wait for the batch before, 41 s of 41 s (100 %). A batch takes 46 s, 41 s of it between stages with a node: in the start " +
+        "of tasks, stages without one, or foreachBatch itself. Mark a step there to see whose it is."
+    )))
   }
 
   test("the batch before may have been another than this one: it is what records waited for") {

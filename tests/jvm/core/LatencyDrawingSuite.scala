@@ -167,6 +167,22 @@ class LatencyDrawingSuite extends AnyFunSuite {
       Seq("11-16", "11-17", "11-18", "11-19", "2023-11-15 to 2023-11-19, Asia/Kolkata"))
   }
 
+  test("times stay round where a clock is changed meanwhile, and each day has its own") {
+    val berlin = ZoneId.of("Europe/Berlin") // from 03:00 back to 02:00 on the 29th
+    def at(day: Int, hour: Int) =
+      java.time.LocalDateTime.of(2023, 10, day, hour, 0).atZone(berlin).toInstant.toEpochMilli
+    assert(ticks(100, berlin, at(27, 12), at(31, 12)).takeRight(5) ===
+      Seq("10-28", "10-29", "10-30", "10-31", "2023-10-27 to 2023-10-31, Europe/Berlin"))
+    assert(ticks(100, berlin, at(28, 22), at(29, 20)).takeRight(5) ===
+      Seq("00:00", "06:00", "12:00", "18:00", "2023-10-28 to 2023-10-29, Europe/Berlin"))
+  }
+
+  test("where the clock was set back meanwhile, no batch stands beside the chart") {
+    val drawn = chart(point(0)(100), point(3600000)(200), point(60000)(300))
+    assert(shapes(drawn, "latency-avg").map(_.split(' ').map(_.takeWhile(_ != ',')).toSeq) ===
+      Seq(Seq("60", "690", "70.5")))
+  }
+
   test("of a wide graph a chain of nodes that add nothing is one box, a link to the last of them") {
     val chain = (1 to 12).scanLeft(node("source")(100)) { (before, i) =>
       node(s"step$i", before.id)(if (i < 5) 100 else 5000)
@@ -255,6 +271,13 @@ class LatencyDrawingSuite extends AnyFunSuite {
     assert((drawn \ "polyline").map(_ \@ "points") === Seq("1,13 23,1", "67,9 89,17"))
     assert((drawn \ "title").text === "p99 of the last 5 batches, 0 ms to 400 ms")
     assert(new Sparkline("p99", Seq(Some(100), None)).svg === "")
+  }
+
+  test("a line in a table tells the greatest as it is, also where that is 0 or less") {
+    def told(values: Long*) =
+      (XML.loadString(new Sparkline("p99", values.map(Option(_))).svg) \ "title").text
+    assert(told(0, 0) === "p99 of the last 2 batches, 0 ms to 0 ms")
+    assert(told(-200, -50) === "p99 of the last 2 batches, -200 ms to -50 ms")
   }
 
   test("a line in a table shows a value between gaps as a dash") {

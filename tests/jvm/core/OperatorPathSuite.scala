@@ -45,7 +45,8 @@ class OperatorPathSuite extends AnyFunSuite {
     assert(found.steps === Seq(
       Step(Node, Seq("parse"), 60),
       Step(Rest, Seq("source", "parse"), 40),
-      Step(Waiting, Seq("fast"), 10),
+      Step(Waiting, Seq("fast"), 5),
+      Step(Waiting, Nil, 5),
       Step(Node, Seq("slow"), 290),
       Step(Waiting, Nil, 20),
       Step(Node, Seq("sink"), 50),
@@ -82,6 +83,19 @@ class OperatorPathSuite extends AnyFunSuite {
     )
     assert(found.steps.head === Step(Waiting, Seq("left"), 900))
     assert(found.nodes === Seq("right", "join") && found.latency === 1300.0)
+  }
+
+  test("they are named for as long as they have the slots, and not for what comes behind them") {
+    val left = stage()(0, 1000, 0)("left" -> Some(1000.0))
+    val right = stage()(6000, 7000, 0)("right" -> Some(1000.0))
+    assert(path(left, right).steps === Seq(
+      Step(Waiting, Seq("left"), 1000),
+      Step(Waiting, Nil, 5000),
+      Step(Node, Seq("right"), 1000)
+    ))
+    val beside = stage()(500, 1500, 0)("beside" -> Some(1000.0))
+    assert(path(left, beside, right).steps.take(2) ===
+      Seq(Step(Waiting, Seq("left", "beside"), 1500), Step(Waiting, Nil, 4500)))
   }
 
   private def text(stages: StageTimes*): String = Work.of(batch(stages: _*)).text

@@ -72,6 +72,14 @@ class PartsOfBatchSuite extends AnyFunSuite with ExplainedBatches {
     assert(math.abs(answered.parts.of.map(_.share).sum - 1) < 1e-9)
   }
 
+  test("where records leave at several nodes it is said of which the parts are") {
+    val audit = Aged.node("audit", "source")(50)
+    def said(nodes: Seq[NodeLatencies]) =
+      of(batch(parts(before = 41000)).copy(nodes = nodes), nodes).parts.text.map(_.split(": ").last)
+    assert(said(nodes :+ audit) === Some("41 s on average at scored in the last batch"))
+    assert(said(nodes) === Some("41 s on average in the last batch"))
+  }
+
   test("in Prometheus and as gauges parts add up too, one with a negative sign among them") {
     val query = of(batch(parts(before = 41000, work = 2000, state = -500), times(30, rest = 10))).query
     val lines =

@@ -11,7 +11,7 @@ import io.sparklatency.time.ManualClock
 import org.scalatest.funsuite.AnyFunSuite
 
 class PrometheusTextSuite extends AnyFunSuite {
-  private val Now = 1000000L
+  private val Now = 1000000000L
 
   private def summary(latencies: Long*): LatencySummary = {
     val recorder = new LatencyRecorder(new ManualClock(Now))
@@ -50,6 +50,13 @@ class PrometheusTextSuite extends AnyFunSuite {
     assert(lines.contains(s"sparklatency_record_e2e_latency_seconds_count{$labels} 3"))
     assert(lines.contains(s"sparklatency_record_e2e_latency_seconds_sum{$labels} 7.011"))
     assert(lines.contains("# TYPE sparklatency_record_e2e_latency_seconds histogram"))
+  }
+
+  test("ages of days are told apart, up to a week") {
+    val lines = text(query("q", Measure.E2ELatency -> MeasureSnapshot.of(summary(5000000, 200000000))))
+      .text.linesIterator.filter(_.contains("_bucket{")).map(_.split("le=").last).toSeq
+    assert(lines.takeRight(5) ===
+      Seq("\"3600.0\"} 0", "\"21600.0\"} 1", "\"86400.0\"} 1", "\"604800.0\"} 2", "\"+Inf\"} 2"))
   }
 
   test("extremes are those of the window, counts those since the query began") {

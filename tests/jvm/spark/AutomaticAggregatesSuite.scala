@@ -9,6 +9,7 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.Plans
 import org.apache.spark.sql.latency.TemporaryFolder
+import org.apache.spark.sql.streaming.Trigger
 
 /** However Spark aggregates, the node of an aggregation tells the same: by a hash table, by objects in one, or over sorted rows. */
 class AutomaticAggregatesSuite extends StreamingTest with Sampled {
@@ -142,6 +143,18 @@ class AutomaticAggregatesSuite extends StreamingTest with Sampled {
     run(3)
     assert(written.map(_.toSeq).map(_.mkString).sorted ===
       Seq("-1: 1", "-1: 2", "-2: 1", "-2: 2", "0: 1"))
+  }
+
+  test("a window that slides is as old as its end, also where no watermark tells of its timestamp") {
+    withSettings("spark.sparklatency.auto" -> "terminal") {
+      val rate = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 1)
+        .option("startTimestamp", Start - 60000).option("advanceMillisPerBatch", 0).load()
+      val windows = rate.groupBy(window(col("timestamp"), "2 seconds", "1 second")).count()
+      val query = windows.writeStream.format("noop").queryName("sliding").outputMode("update")
+        .trigger(Trigger.AvailableNow()).start()
+      query.awaitTermination()
+      assert(figures("sink", "sliding") === ((2, Some(58000), Some(59000))))
+    }
   }
 
   test("a mark by hand above an aggregation over sorted rows stands for its node") {

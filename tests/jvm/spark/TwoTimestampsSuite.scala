@@ -161,6 +161,16 @@ class TwoTimestampsSuite extends PagesTest {
     ))
   }
 
+  test("a timestamp that each of many steps reads twice is followed back at once") {
+    def moved(df: DataFrame, step: Int): DataFrame = {
+      val time = col("timestamp")
+      val later = time + expr("INTERVAL 1 SECOND")
+      df.select(when(unix_millis(time) % step === 0, time).otherwise(later).as("timestamp"))
+    }
+    // Where a column is looked at as often as it is read, there are 2 to the power of 40 ways, and the query does not begin.
+    assert(isCompared(messages, "timestamp", df => (1 to 40).foldLeft(df)(moved), "timestamp"))
+  }
+
   test("what lies between two timestamps is no time of a step, and a note says so on every surface") {
     val input = MemoryStream[(Timestamp, String)](spark)
     val parsed = read(named(input.toDS()).withE2ELatency("read", "timestamp")).select(at("at").as("at"))

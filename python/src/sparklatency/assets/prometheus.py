@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 _WHERE = "{{ $labels.query }} ({{ $labels.app }})"
 _DURATION = "{{ $value | humanizeDuration }}"
+_FOR_PERCENTILES = "3m"
+"""What comes once an hour, as a window may, has a percentile of five minutes for less than five minutes."""
 _RUNNING = metric("batch-in-progress").prometheus
 _USUALLY = metric("commit-interval").prometheus
 _STALLED = f"({_RUNNING} > 30 and {_RUNNING} > 5 * {_USUALLY}) or (({_RUNNING} > 30) unless {_USUALLY})"
@@ -18,18 +20,29 @@ _STALLED = f"({_RUNNING} > 30 and {_RUNNING} > 5 * {_USUALLY}) or (({_RUNNING} >
 
 _LAG = metric("watermark-lag").prometheus
 
+HIGHEST_SECONDS = 604_800
+"""The last bound of the histograms, as ``PrometheusText`` has it: no percentile of Prometheus is more."""
+
 
 def percentile(measure: str, quantile: float, selector: str = "", window: str = "5m") -> str:
-    """Returns the PromQL of a measure's percentile, in seconds, for each node."""
+    """Returns the PromQL of a measure's percentile, in seconds, for each node.
+
+    The histogram knows it between two bounds alone, and Prometheus takes a point between them. So it is at most
+    the greatest figure of the window, where that is known.
+    """
     rates = f"rate({histogram(measure)}_bucket{selector}[{window}])"
-    return f"histogram_quantile({quantile}, sum by (app, query, node, le) ({rates}))"
+    between = f"histogram_quantile({quantile}, sum by (app, query, node, le) ({rates}))"
+    greatest = f"max_over_time({metric(f'{measure}-max').prometheus}{selector}[{window}])"
+    most = f"max by (app, query, node) ({greatest})"
+    return f"({between} < {most}) or ({most} and {between} >= {most}) or {between}"
 
 
 def alerts(p99_seconds: float, watermark_lag_seconds: float) -> Mapping[str, Any]:
     """Returns the contents of a rules file.
 
     Args:
-        p99_seconds: how old one record in a hundred may be, at a node and at the commit.
+        p99_seconds: how old one record in a hundred may be, at a node and at the commit; less than
+            ``HIGHEST_SECONDS``, or the alert would never fire.
         watermark_lag_seconds: how far a query's watermark may be behind the clock.
     """
     return {
@@ -54,7 +67,7 @@ def alerts(p99_seconds: float, watermark_lag_seconds: float) -> Mapping[str, Any
                         lambda selector: percentile(E2E_LATENCY, 0.99, selector),
                         p99_seconds,
                         f"1 % of the records of query {_WHERE} are at least {_DURATION} old at node {{node}}",
-                        wait="5m",
+                        wait=_FOR_PERCENTILES,
                     ),
                     _of_worst_node(
                         "SparkCommitLatencyHigh",
@@ -62,7 +75,7 @@ def alerts(p99_seconds: float, watermark_lag_seconds: float) -> Mapping[str, Any
                         p99_seconds,
                         f"1 % of the records of query {_WHERE} that left it at node {{node}} are at least "
                         f"{_DURATION} old at the commit",
-                        wait="5m",
+                        wait=_FOR_PERCENTILES,
                     ),
                     _alert(
                         "SparkWatermarkBehind",
@@ -118,7 +131,7 @@ def _of_worst_node(
         summary: with ``{node}`` where the node is to be.
         wait: for how long it has to be more.
     """
-    worst = f"topk(1, {figure('{app=%q,query=%q}')})"
+    worst = f"topk(1, {figure('{app=%[1]q,query=%[2]q}')})"
     node = (
         f"{{{{ with printf `{worst}` $labels.app $labels.query | query }}}}"
         '{{ . | first | label "node" }}{{ end }}'

@@ -46,7 +46,7 @@ def jar_lines() -> list[str]:
 
 def is_ours(jar: str) -> bool:
     """Tells whether a path or URL names a jar of this project, of any version."""
-    return _NAME.fullmatch(jar.rsplit("/", 1)[-1]) is not None
+    return _NAME.fullmatch(re.split(r"[/\\]", jar)[-1]) is not None  # Windows has backslashes
 
 
 def spark_line(version: str) -> str:

@@ -140,7 +140,8 @@ def _file_setting(key: str, properties_file: str | None) -> str:
     path = Path(properties_file or Path(folder, "spark-defaults.conf"))
     if not path.is_file():
         return ""
-    line = re.compile(rf"^\s*{re.escape(key)}(?:\s*[=:]\s*|\s+)(.*?)\s*$", re.MULTILINE)
+    # A key may have no value: what is on the next line is none.
+    line = re.compile(rf"^[ \t]*{re.escape(key)}(?:[ \t]*[=:][ \t]*|[ \t]+|$)(.*?)[ \t]*$", re.MULTILINE)
     found = line.findall(path.read_text(encoding="utf-8", errors="replace"))  # as Spark reads it
     return found[-1] if found else ""
 

@@ -164,7 +164,8 @@ class RestReader:
         except HTTPError:
             raise
         except (URLError, OSError, HTTPException) as failed:
-            reason = getattr(failed, "reason", failed)
+            # An error of TLS has a reason as well: a word.
+            reason = failed.reason if isinstance(failed, URLError) else failed
             if isinstance(reason, TimeoutError):
                 raise SparkLatencyError(
                     f"{self._ui} has not answered within {_TIMEOUT_SECONDS} s."
@@ -173,6 +174,11 @@ class RestReader:
                 raise SparkLatencyError(
                     f"The certificate of {self._ui} is not trusted here: {reason.verify_message}. "
                     "Name a file that has it, or the one of its authority, in SSL_CERT_FILE."
+                ) from failed
+            if isinstance(reason, SSLError) and "ALERT" in (reason.reason or ""):
+                raise SparkLatencyError(
+                    f"{self._ui} ends the TLS handshake: {cut(str(reason))}. "
+                    "It may ask for a certificate of the client, and none is sent, or for another TLS."
                 ) from failed
             if isinstance(reason, SSLError) or isinstance(failed, BadStatusLine):
                 meant, other = ("HTTPS", "http") if self._ui.startswith("https") else ("HTTP", "https")

@@ -165,6 +165,10 @@ object Cause {
     val took = s"$batch ${Readable.duration(filling.tookMs)}, ${Readable.duration(filling.ms)} of it"
     filling.kind match {
       case Filling.Node => Filled(filling.nodes, s"$took at ", ".", Faster)
+      case Filling.Stage if filling.nodes.isEmpty =>
+        val where =
+          "between stages with a node: in the start of tasks, stages without one, or foreachBatch itself."
+        Filled(Nil, s"$took $where", "", "Mark a step there to see whose it is.")
       case Filling.Stage => Filled(filling.nodes, s"$took in the stage of ", ".", Faster)
       case Filling.After =>
         val nodes = if (filling.nodes.isEmpty) Seq(end) else filling.nodes

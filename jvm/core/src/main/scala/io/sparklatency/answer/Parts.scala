@@ -149,7 +149,9 @@ object Parts {
     val work = path.map(works(_, parts.work, others)).getOrElse(Nil)
     val state = inState(batch, ages, parts.state)
     val commit = Part(Seq(Commit), parts.commit - others.values.sum, 0)
-    shared((waits ++ work ++ state :+ commit).filter(_.ms.abs >= Visible))
+    val all = shared((waits ++ work ++ state :+ commit).filter(_.ms.abs >= Visible))
+    // Those that left elsewhere are of another age.
+    if (batch.ends.size > 1) all.copy(when = s"at ${Readable.name(parts.end)} ${all.when}") else all
   }
 
   /**

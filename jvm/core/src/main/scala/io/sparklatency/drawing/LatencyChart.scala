@@ -16,7 +16,8 @@ final class LatencyChart(drawn: Seq[LatencyChart.Drawn], zone: ZoneId) {
   import LatencyChart._
 
   private val measured = drawn.filter(_.isMeasured)
-  private val (firstMs, lastMs) = (drawn.head.atMs, drawn.last.atMs)
+  // Where the clock was set back, the first batch need not have the earliest time.
+  private val (firstMs, lastMs) = (drawn.map(_.atMs).min, drawn.map(_.atMs).max)
   private val levels = Ticks.ofDurations(
     measured.map(_.lowest).minOption.getOrElse(0.0).min(0),
     measured.map(_.max).maxOption.getOrElse(1.0).max(0)

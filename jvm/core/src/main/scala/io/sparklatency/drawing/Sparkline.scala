@@ -11,14 +11,15 @@ import io.sparklatency.answer.Readable
 final class Sparkline(name: String, values: Seq[Option[Long]]) {
   import Sparkline._
 
+  // Of the scale, which has a height also where all are 0.
   private val highest = values.flatten.maxOption.getOrElse(1L).max(1L)
 
   /** Empty without two values: one is no way that it went. */
   def svg: String =
     if (values.flatten.size < 2) ""
     else {
-      val told = s"$name of the last ${Readable.count(values.size.toLong)} batches, " +
-        s"${Readable.duration(values.flatten.min.toDouble)} to ${Readable.duration(highest.toDouble)}"
+      val ends = Seq(values.flatten.min, values.flatten.max).map(ms => Readable.duration(ms.toDouble))
+      val told = s"$name of the last ${Readable.count(values.size.toLong)} batches, ${ends.mkString(" to ")}"
       Svg.element(
         "svg",
         "xmlns" -> "http://www.w3.org/2000/svg",

@@ -1,7 +1,9 @@
 package io.sparklatency.drawing
 
 import java.time.Instant
+import java.time.LocalDateTime
 import java.time.ZoneId
+import java.time.ZoneOffset
 import java.time.format.DateTimeFormatter
 
 import io.sparklatency.answer.Readable
@@ -45,11 +47,19 @@ private[drawing] object Ticks {
     val step = stepOf((lastMs - firstMs).toDouble).max(Second)
     val offset = zone.getRules.getOffset(Instant.ofEpochMilli(firstMs)).getTotalSeconds * Second
     val first = Math.floorDiv(firstMs + offset + step - 1, step) * step - offset
+    // Where a clock is changed meanwhile, a day has not 24 hours.
+    def place(ms: Long) =
+      if (step <= Hour) ms else wallTime(ms + offset).atZone(zone).toInstant.toEpochMilli
     val pattern = if (step < Minute) "HH:mm:ss" else if (step < Day) "HH:mm" else "MM-dd"
-    val round = Iterator.iterate(first)(_ + step).takeWhile(_ <= lastMs).toList
+    val round =
+      Iterator.iterate(first)(_ + step).map(place).dropWhile(_ < firstMs).takeWhile(_ <= lastMs).toList
     val clock = DateTimeFormatter.ofPattern(if (round.isEmpty) "HH:mm:ss" else pattern).withZone(zone)
     Ticks(if (round.isEmpty) Seq(firstMs) else round, ms => clock.format(Instant.ofEpochMilli(ms)))
   }
+
+  /** What a clock on the wall shows, so many milliseconds since it showed the beginning of the epoch. */
+  private def wallTime(ms: Long): LocalDateTime =
+    LocalDateTime.ofInstant(Instant.ofEpochMilli(ms), ZoneOffset.UTC)
 
   /** A time of day with its date, to the second. */
   def second(ms: Long, zone: ZoneId): String = Instant.ofEpochMilli(ms).atZone(zone).format(seconds)

@@ -31,10 +31,13 @@ import io.sparklatency.figures.QuerySnapshot
  */
 object PrometheusText {
 
-  /** Upper bounds in milliseconds. They are the same for every latency, so histograms of several applications can be summed. */
+  /**
+   * Upper bounds in milliseconds. They are the same for every latency, so histograms of several applications can be summed. Of what is
+   * beyond the last, a week, Prometheus says a week; `sparklatency export` knows that.
+   */
   val Buckets: Seq[Long] =
     Seq(5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000, 60000, 120000, 300000, 600000, 1800000,
-      3600000)
+      3600000, 21600000, 86400000, 604800000)
 
   /** A text and its content type. */
   final case class Answer(contentType: String, text: String)

@@ -48,11 +48,14 @@ final case class Batch(
   /** When its first task began to read. */
   def firstReadMs: Option[Double] = times.map(_.firstReadMicros / 1000.0)
 
-  /** Of the nodes that records left last, the one where they were oldest. */
-  def slowestEnd: Option[NodeLatencies] = {
+  /** The nodes that records left last. */
+  def ends: Seq[NodeLatencies] = {
     val passedOn = nodes.flatMap(_.upstream).toSet
-    nodes.filter(node => !passedOn(node.id) && node.hasMeasured).maxByOption(_(Measure.E2ELatency).avg)
+    nodes.filter(node => !passedOn(node.id) && node.hasMeasured)
   }
+
+  /** Of these, the one where they were oldest. */
+  def slowestEnd: Option[NodeLatencies] = ends.maxByOption(_(Measure.E2ELatency).avg)
 
   /** How far the watermark was behind the clock when the results were committed. */
   def watermarkLagMs: Option[Long] = watermarkMs.map(behind)

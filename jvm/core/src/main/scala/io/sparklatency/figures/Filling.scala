@@ -5,7 +5,7 @@ package io.sparklatency.figures
  *
  * @param tookMs how long it took in all
  * @param kind   what it was
- * @param nodes  whose step it was, or behind which; none of what comes before the first read
+ * @param nodes  whose step it was, or behind which; none of what comes before the first read or between stages
  * @param ms     how long that took, of all
  */
 final case class Filling(tookMs: Double, kind: Filling.Kind, nodes: Seq[String], ms: Double)
@@ -21,7 +21,7 @@ object Filling {
   /** The operators between a node and the one before it. */
   case object Node extends Kind("node")
 
-  /** A stage, whose nodes cannot be told apart. */
+  /** A stage, whose nodes cannot be told apart. Without nodes it is what lies between stages: their start, and stages without a node. */
   case object Stage extends Kind("stage")
 
   /** What comes after the last node: the sink, and whatever stands before it without a node. */

@@ -16,7 +16,7 @@ object BatchFilling {
     def filling(kind: Filling.Kind, nodes: Seq[String], ms: Double) =
       Filling(took, kind, nodes, ms.min(took))
     path.flatMap(_.longest).filter(step => step.ms >= start && step.ms >= after) match {
-      case Some(step) if step.nodes.nonEmpty =>
+      case Some(step) =>
         val kind = if (step.kind == OperatorPath.Node) Filling.Node else Filling.Stage
         filling(kind, step.nodes, step.ms)
       case _ if after >= start =>

@@ -68,20 +68,34 @@ final class OperatorPath(times: BatchTimes) {
   private def begin(stage: StageTimes): Double = stage.upstream.map(stages(_).endMs).maxOption.getOrElse(0)
 
   private def stepsOf(stage: StageTimes): Seq[Step] = {
-    val waited = stage.startMs - begin(stage)
     val ofNodes = stage.path.flatMap(id => latencyIn(stage, id).map(Step(Node, Seq(id), _)))
-    Step(Waiting, meanwhile(stage), waited) +: ofNodes :+ Step(Rest, stage.path, stage.restMs)
+    waiting(stage) ++ ofNodes :+ Step(Rest, stage.path, stage.restMs)
   }
 
-  /** The nodes of other stages that held the slots while this one could have begun and had not. */
-  private def meanwhile(stage: StageTimes): Seq[String] = {
-    val from = begin(stage)
-    stages.filter(other => other.ne(stage) && other.startMs < stage.startMs && other.endMs > from)
-      .flatMap(_.nodes.map(_.node)).distinct
+  /**
+   * From when a stage could have begun until it did. While other stages with nodes ran, it waited for their slots. While none did, nobody
+   * held it up whose name is known.
+   */
+  private def waiting(stage: StageTimes): Seq[Step] = {
+    val (from, until) = (begin(stage), stage.startMs)
+    val others = stages.filter(other => other.ne(stage) && other.startMs < until && other.endMs > from)
+    val (held, _) = others.map(other => (other.startMs.max(from), other.endMs.min(until)))
+      .sortBy { case (start, _) => start }
+      .foldLeft((0.0, from)) { case ((ms, reached), (start, end)) =>
+        (ms + (end - start.max(reached)).max(0), reached.max(end))
+      }
+    val free = Some(until - from - held).filter(_ > Rounding).getOrElse(0.0)
+    Seq(
+      Step(Waiting, others.flatMap(_.nodes.map(_.node)).distinct, until - from - free),
+      Step(Waiting, Nil, free)
+    )
   }
 }
 
 object OperatorPath {
+
+  /** Of sums of times, in milliseconds. */
+  private val Rounding = 1e-6
 
   /**
    * @param nodes whose it is: one node; all of a stage, where they cannot be told apart; or those that ran while a stage waited for

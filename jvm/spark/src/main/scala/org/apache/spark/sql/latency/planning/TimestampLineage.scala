@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.NamedExpression
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.expressions.aggregate.Max
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
+import org.apache.spark.sql.execution.ExpandExec
 import org.apache.spark.sql.execution.ProjectExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.UnionExec
@@ -92,10 +93,19 @@ private[latency] final class TimestampLineage(plan: SparkPlan, sources: RecordSo
               one.resultAttribute
           })
           newest ++ derived(aggregate.resultExpressions, newest)
+        case expand: ExpandExec => below ++ sliding(expand, below)
         case UserFunction() => below ++ namesakes(other, below)
         case _ => below
       }
   }
+
+  /** Of windows that slide a record is in several: Spark makes as many rows of it. */
+  private def sliding(expand: ExpandExec, known: AttributeSet): AttributeSet =
+    AttributeSet(expand.output.zipWithIndex.collect {
+      case (column, i)
+          if TimestampColumn.isWindow(column.dataType) &&
+            expand.projections.forall(_(i).references.exists(isTimestamp(_, known))) => column
+    })
 
   /** Nobody can see where a function's columns come from. What has the name and type of a timestamp that went in is taken for it. */
   private def namesakes(function: SparkPlan, below: AttributeSet): AttributeSet = {

@@ -35,6 +35,9 @@ private[tracking] final class TimestampOrigins {
   private val madeOf = mutable.Map.empty[ExprId, Seq[Expression]] // that of a source is made of itself
   private val sources = mutable.Map.empty[ExprId, ExprId] // its first column, by each of its columns
 
+  /** For one timestamp. A step may read a column twice: without this there would be a way back for each sequence of steps. */
+  private val found = mutable.Map.empty[(ExprId, List[String]), Set[Origin]]
+
   /** The walk has come to an operator, after those below it. */
   def passed(operator: SparkPlan): Unit = operator match {
     case project: ProjectExec => named(project.projectList)
@@ -60,7 +63,10 @@ private[tracking] final class TimestampOrigins {
   }
 
   /** Empty where nobody knows. */
-  def of(timestamp: Expression): Set[Origin] = of(timestamp, Nil, Set.empty)
+  def of(timestamp: Expression): Set[Origin] = {
+    found.clear() // the walk has gone on
+    of(timestamp, Nil, Set.empty)
+  }
 
   /**
    * Whether some have nothing to do with others: all of them, or those of one source, as where two topics are united and one of them goes by
@@ -78,7 +84,16 @@ private[tracking] final class TimestampOrigins {
   private def sourceOf(origin: Origin): ExprId = sources.getOrElse(origin.column, origin.column)
 
   /** @param fields of the expression, which is a struct then: one within another */
-  private def of(expression: Expression, fields: List[String], seen: Set[ExprId]): Set[Origin] = {
+  private def of(expression: Expression, fields: List[String], seen: Set[ExprId]): Set[Origin] =
+    expression match {
+      case column: Attribute if !seen(column.exprId) =>
+        val place = column.exprId -> fields
+        if (!found.contains(place)) found(place) = look(column, fields, seen)
+        found(place)
+      case other => look(other, fields, seen)
+    }
+
+  private def look(expression: Expression, fields: List[String], seen: Set[ExprId]): Set[Origin] = {
     def all(parts: Seq[Expression]) = parts.flatMap(of(_, fields, seen)).toSet
     expression match {
       case column: Attribute if seen(column.exprId) => Set.empty
