@@ -130,7 +130,7 @@ def test_an_objective_that_is_missed_once_an_hour_alerts_too(tmp_path: Path) -> 
 
 
 def test_no_percentile_is_above_the_greatest_age(tmp_path: Path) -> None:
-    """All records are 21 s old. Of what lies between 10 and 30 s Prometheus alone takes 29.8 s for the 99th percentile."""
+    """All records are 21 s old. Where the bounds are 10 and 30 s Prometheus alone says 29.8 s."""
     of = '{app="shop",query="orders",node="sink"%s}'
     bucket = f"sparklatency_record_e2e_latency_seconds_bucket{of}"
     series = {

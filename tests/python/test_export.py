@@ -227,7 +227,8 @@ def test_alerts_ask_for_what_the_endpoint_gives_and_take_limits(series: set[str]
     rules = {rule["alert"]: rule for rule in group["rules"]}
     expression = rules["SparkRecordLatencyHigh"]["expr"]
     assert "rate(sparklatency_record_e2e_latency_seconds_bucket[5m])" in expression
-    assert expression.startswith("max by (app, query) (") and expression.endswith(") > 2.5")
+    assert expression.startswith("max by (app, query) (")
+    assert expression.endswith(") > 2.5")
     lags = re.findall(r"watermark_lag_seconds > (\S+)", rules["SparkWatermarkBehind"]["expr"])
     assert set(lags) == {"60"}
     sometimes = {one.prometheus for one in query_metrics()}  # such as the oldest record that waits

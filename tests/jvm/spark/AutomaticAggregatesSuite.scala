@@ -6,6 +6,7 @@ import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.execution.WholeStageCodegenExec
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.Plans
 import org.apache.spark.sql.latency.TemporaryFolder
@@ -155,6 +156,27 @@ class AutomaticAggregatesSuite extends StreamingTest with Sampled {
       query.awaitTermination()
       assert(figures("sink", "sliding") === ((2, Some(58000), Some(59000))))
     }
+  }
+
+  test(
+    "where an aggregation by objects gives out its window for our nodes, one stage is compiled for all of them"
+  ) {
+    def stages(name: String, settings: (String, String)*): Int = withSettings(settings: _*) {
+      val input = stream
+      val lists =
+        asText(_.groupBy(window(
+          col("value"),
+          "1 second"
+        )).agg(collect_list(text).as("x")))(watermarked(input))
+      val query = start(lists, name, "update")
+      try {
+        input.addData(ago(100, 200, 5000))
+        processAll(query)
+        Plans.collect(Plans.executed(query)) { case stage: WholeStageCodegenExec => stage }.size
+      } finally query.stop()
+    }
+    assert(stages("objects_compiled", everything: _*) === stages("objects_plain") + 1)
+    assert(nodesOf("objects_compiled").takeRight(2) === Seq("aggregate-1", "sink"))
   }
 
   test("a mark by hand above an aggregation over sorted rows stands for its node") {

@@ -9,6 +9,7 @@ import org.apache.spark.sql.execution.WholeStageCodegenExec
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.Plans
 import org.apache.spark.sql.latency.TemporaryFolder
+import org.apache.spark.sql.types.MetadataBuilder
 
 /** Nodes that nobody wrote. */
 class AutomaticNodesSuite extends StreamingTest {
@@ -50,6 +51,25 @@ class AutomaticNodesSuite extends StreamingTest {
       }
     }
 
+  test(
+    "a source still stands before the end where an adaptive plan drops its stage, as nothing came through"
+  ) {
+    withSettings((everything :+ ("spark.sql.adaptive.enabled" -> "true")): _*) {
+      val (one, two) = (stream, stream)
+      one.addData(ago(1, 2))
+      two.addData(ago(3))
+      val none = watermarked(one).filter(unix_millis(col("value")) < 0).repartition(3)
+      val query = start(none.union(watermarked(two).repartition(2)), "auto_dropped_stage")
+      try {
+        processAll(query)
+        def of(id: String) = node(id, "auto_dropped_stage")
+        assert(of("source-0-memory").figures === ((2, Some(1), Some(2))))
+        assert(of("source-0-memory").toString.contains("\"upstream\":[]"))
+        assert(of("sink").figures === ((1, Some(3), Some(3))))
+      } finally query.stop()
+    }
+  }
+
   test("the actions of a foreachBatch are not marked, its batch is") {
     withSettings(everything: _*) {
       val input = stream
@@ -64,6 +84,26 @@ class AutomaticNodesSuite extends StreamingTest {
         processAll(query)
         assert(nodesOf("auto_batch") === Seq("source-0-memory", "sink"))
         assert(Seq("source-0-memory", "sink").map(node(_, "auto_batch").records) === Seq(3, 3))
+      } finally query.stop()
+    }
+  }
+
+  test("an action of a foreachBatch that Spark knows to read nothing is not marked either") {
+    withSettings(everything: _*) {
+      val input = stream
+      val query =
+        watermarked(input).writeStream.queryName("auto_empty_action").foreachBatch {
+          (batch: DataFrame, _: Long) =>
+            batch.collect()
+            batch.limit(0).collect()
+            ()
+        }.start()
+      try {
+        input.addData(ago(1, 2, 3))
+        processAll(query)
+        assert(nodesOf("auto_empty_action") === Seq("source-0-memory", "sink"))
+        assert(node("source-0-memory", "auto_empty_action").toString.contains("\"upstream\":[]"))
+        assert(node("sink", "auto_empty_action").figures === ((3, Some(1), Some(3))))
       } finally query.stop()
     }
   }
@@ -145,6 +185,26 @@ class AutomaticNodesSuite extends StreamingTest {
           assert(figures("sink", s"auto_$name") === ((rows, Some(1500), Some(1500))), name)
         } finally query.stop()
       }
+    }
+  }
+
+  test("the end does not go by a table that was once written with a watermark, and is joined to the stream") {
+    withSettings("spark.sparklatency.auto" -> "terminal") {
+      val watermark = new MetadataBuilder().putLong("spark.watermarkDelayMs", 10000).build()
+      val folder = TemporaryFolder("stored").toString
+      spark.range(2000).select(col("id").as("key"), lit(ago(60000).head).as("updated", watermark))
+        .write.mode("overwrite").parquet(folder)
+      val table = spark.read.parquet(folder)
+      assert(table.schema("updated").metadata === watermark)
+      val input = stream
+      val joined =
+        watermarked(input).select((unix_millis(col("value")) % 2000).as("key")).join(broadcast(table), "key")
+      val query = start(joined, "auto_stored_watermark")
+      try {
+        input.addData(ago(1500))
+        processAll(query)
+        assert(figures("sink", "auto_stored_watermark") === ((1, Some(1500), Some(1500))))
+      } finally query.stop()
     }
   }
 

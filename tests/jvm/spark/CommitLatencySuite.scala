@@ -107,6 +107,22 @@ class CommitLatencySuite extends StreamingTest {
     }
   }
 
+  test("so has one without state that Spark is not to plan adaptively, though it does so with other queries") {
+    withSettings(
+      "spark.sql.adaptive.enabled" -> "true",
+      "spark.sql.adaptive.streaming.stateless.enabled" -> "false"
+    ) {
+      val input = stream
+      val query = marked(input).repartition(3).writeStream.queryName("shuffled_stateless")
+        .foreachBatch { (batch: DataFrame, _: Long) => batch.collect(); clock.advance(30) }.start()
+      try {
+        input.addData(ago(1, 2, 3))
+        processAll(query)
+        assert(commit("source", query.name).flatMap(_.max) === Some(33))
+      } finally query.stop()
+    }
+  }
+
   test("it does not come and go with the join that Spark chooses while a query runs") {
     val joins = Seq("10MB" -> true, "-1" -> false).map { case (threshold, isBroadcast) =>
       withSettings(

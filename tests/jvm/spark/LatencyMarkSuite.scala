@@ -56,6 +56,22 @@ class LatencyMarkSuite extends SparkTest with AdaptiveSparkPlanHelper {
     assert(marked.outputPartitioning === marked.children.head.outputPartitioning)
   }
 
+  test("the partitions that the last step asks for stay, though an adaptive plan needs no shuffle for them") {
+    withSettings(
+      "spark.sql.adaptive.enabled" -> "true",
+      "spark.sql.autoBroadcastJoinThreshold" -> "-1",
+      "spark.sql.adaptive.autoBroadcastJoinThreshold" -> "-1"
+    ) {
+      val asked = spark.conf.get("spark.sql.shuffle.partitions").toInt
+      def partitions(mark: DataFrame => DataFrame): Int =
+        mark(rows.join(
+          rows.select("id"),
+          "id"
+        ).repartition(asked, col("id"))).queryExecution.toRdd.getNumPartitions
+      assert(Seq(partitions(identity), partitions(_.withE2ELatency(freshNode(), "ts"))) === Seq(asked, asked))
+    }
+  }
+
   test("the watermark of a column passes a mark") {
     val stream = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
     val marked = stream.withE2ELatency(freshNode()).queryExecution.analyzed

@@ -18,7 +18,7 @@ import org.apache.spark.sql.types.TimestampType
 /**
  * A source of the kind that tables with a log of their own have, such as Delta. Each version is a folder `0`, `1`, … of Parquet files with a
  * column `written`. A batch reads each version with a scan of its own, and gives the column another name. Of rows whose column
- * `__delta_internal_is_row_deleted` is not 0 there are no more.
+ * `__delta_internal_is_row_deleted` is not 0 there are no more. With the option `asks` it runs a query of its own as it is made.
  */
 class ScannedSource extends StreamSourceProvider {
   import ScannedSource._
@@ -36,7 +36,10 @@ class ScannedSource extends StreamSourceProvider {
       schema: Option[StructType],
       provider: String,
       options: Map[String, String]
-  ): Source = new Scanned(context, options)
+  ): Source = {
+    if (options.contains("asks")) assert(context.range(3).count() == 3)
+    new Scanned(context, options)
+  }
 }
 
 object ScannedSource {

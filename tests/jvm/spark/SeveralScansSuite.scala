@@ -20,8 +20,8 @@ class SeveralScansSuite extends StreamingTest with Patient {
     read(folder)
   }
 
-  private def read(folder: Path): DataFrame =
-    spark.readStream.format(classOf[ScannedSource].getName).load(folder.toString)
+  private def read(folder: Path, options: (String, String)*): DataFrame =
+    spark.readStream.format(classOf[ScannedSource].getName).options(options.toMap).load(folder.toString)
 
   private def written(ms: Long*): DataFrame = spark.createDataset(ago(ms: _*)).toDF("written")
 
@@ -49,6 +49,19 @@ class SeveralScansSuite extends StreamingTest with Patient {
       val source = versions(written(1, 2, 3), written(10, 20))
       val records = figures(source.union(source), "scanned_twice").map { case (id, of) => id -> of._1 }
       assert(records === Map(Source -> 5L, "sink" -> 10L))
+    }
+  }
+
+  test("a source that runs a query of its own as it is made is made once, with automatic nodes and without") {
+    val folder = TemporaryFolder("asking")
+    written(1, 2, 3).coalesce(1).write.parquet(folder.resolve("0").toString)
+    def asking = read(folder, "asks" -> "true").withWatermark("value", "10 seconds")
+    val plain = start(asking, "scanned_asking_plain")
+    try processAll(plain)
+    finally plain.stop()
+    withSettings(auto) {
+      val all = (3L, Some(1L), Some(3L))
+      assert(figures(asking, "scanned_asking") === Map(Source -> all, "sink" -> all))
     }
   }
 

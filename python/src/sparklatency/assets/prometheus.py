@@ -27,8 +27,8 @@ HIGHEST_SECONDS = 604_800
 def percentile(measure: str, quantile: float, selector: str = "", window: str = "5m") -> str:
     """Returns the PromQL of a measure's percentile, in seconds, for each node.
 
-    The histogram knows it between two bounds alone, and Prometheus takes a point between them. So it is at most
-    the greatest figure of the window, where that is known.
+    The histogram knows it between two bounds alone, and Prometheus takes a point between them. So it is at
+    most the greatest figure of the window, where that is known.
     """
     rates = f"rate({histogram(measure)}_bucket{selector}[{window}])"
     between = f"histogram_quantile({quantile}, sum by (app, query, node, le) ({rates}))"

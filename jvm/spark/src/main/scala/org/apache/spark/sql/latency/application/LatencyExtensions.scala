@@ -20,6 +20,7 @@ import org.apache.spark.sql.latency.planning.IngestionStamps
 import org.apache.spark.sql.latency.planning.KeepTimestamps
 import org.apache.spark.sql.latency.planning.LatencyMarkStrategy
 import org.apache.spark.sql.latency.planning.LeftOutStamps
+import org.apache.spark.sql.latency.planning.MarksAsOperators
 import org.apache.spark.sql.latency.planning.StampsAtSources
 import org.apache.spark.sql.latency.planning.TerminalNodes
 import org.apache.spark.sql.latency.planning.UnrecordedMarks
@@ -65,6 +66,7 @@ final class LatencyExtensions extends SparkSessionExtensionsProvider {
     )
     extensions.injectPlannerStrategy(_ => LatencyMarkStrategy(LatencyApplication))
     extensions.injectPlannerStrategy(_ => IngestionStampStrategy)
+    extensions.injectColumnar(session => MarksAsOperators(session.asInstanceOf[SparkSession]))
     extensions.injectColumnar(_ => StampsAtSources) // before nodes are placed above them
     extensions.injectColumnar(session =>
       LeftOutStamps(session.asInstanceOf[SparkSession], LatencyApplication)

@@ -9,6 +9,7 @@ import org.apache.spark.sql.execution.QueryExecution
 import org.apache.spark.sql.execution.SQLExecution
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
+import org.apache.spark.sql.latency.compat.IncrementalExecution
 import org.apache.spark.sql.latency.compat.SparkSession
 
 /**
@@ -55,12 +56,15 @@ private[latency] final case class AutomaticNodes(
     if (settings.auto.isEmpty || plan.exists(_.isInstanceOf[AdaptiveSparkPlanExec])) plan
     else {
       val query = CurrentQuery.running(session)
-      val sources = new StreamingQuerySources(query)
+      val sources = new StreamingQuerySources(CurrentQuery.planned(session), isOfBatch)
       if (StatefulOperators.isStateful(plan) || sources.areIn(plan))
         new AutomaticPlacement(session, plan, sources, application).marked
       else if (query.isEmpty && settings.autoBatch) execution.fold(plan)(markedBatch(plan, _))
       else plan
     }
+
+  /** The plan of a micro-batch is made before its execution begins, and what of it is planned anew within that. */
+  private def isOfBatch: Boolean = execution.forall(_.isInstanceOf[IncrementalExecution])
 
   private def markedBatch(plan: SparkPlan, execution: QueryExecution): SparkPlan = {
     val sources = new BatchQuerySources(execution)

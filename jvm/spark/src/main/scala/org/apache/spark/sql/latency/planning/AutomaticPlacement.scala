@@ -113,7 +113,9 @@ private final class AutomaticPlacement(
     val found = if (lost) carried.filterNot { case (_, wide) => TooWide.is(wide, before = below) } else None
     found.map { case (timestamp, wide) =>
       val mark = RecordE2ELatency(timestamp, node.output, id)(accumulators.make(id))
-      ProjectExec(node.output, insert(mark, node, wide, above))
+      // It is compiled, so the mark is part of its stage: between two of them it would part them.
+      val dropping = ProjectExec(node.output, wide)
+      dropping.copy(child = insert(mark, node, wide, dropping :: above))
     }.orElse(latency(id, node, node.output).map(insert(_, node, below, above))).getOrElse(below)
   }
 

@@ -10,8 +10,8 @@ import org.apache.spark.sql.latency.compat.StreamExecution
 
 /**
  * The streaming query that this thread plans or runs. Spark keeps its id in the thread's local properties. So call
- * [[session]], [[id]], [[running]] and [[hasCommits]] only from the planning thread; all else may be called from any thread. Costs
- * one or two look-ups, for each plan and mark and never for a record.
+ * [[session]], [[id]], [[running]], [[planned]] and [[hasCommits]] only from the planning thread; all else may be called from
+ * any thread. Costs one or two look-ups, for each plan and mark and never for a record.
  */
 private[latency] object CurrentQuery {
 
@@ -29,6 +29,14 @@ private[latency] object CurrentQuery {
 
   def running(session: SparkSession): Option[StreamExecution] =
     id(session).flatMap(id => active(session, UUID.fromString(id)))
+
+  /**
+   * The same where the query may be asked for its plan. It makes its sources when it is first asked, and what a source asks of Spark as it
+   * is made is planned in the same thread: there the question would make the sources again, without end. By the time that a batch is planned
+   * they are made.
+   */
+  def planned(session: SparkSession): Option[StreamExecution] =
+    running(session).filter(_.lastExecution != null)
 
   def active(session: SparkSession, query: UUID): Option[StreamExecution] =
     Option(session.sharedState.activeStreamingQueries.get(query))

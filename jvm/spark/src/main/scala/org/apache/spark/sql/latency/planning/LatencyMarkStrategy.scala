@@ -1,15 +1,15 @@
 package org.apache.spark.sql.latency.planning
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.SparkStrategy
 import org.apache.spark.sql.latency.marking.LatencyMark
-import org.apache.spark.sql.latency.recording.MarkOperator
 import org.apache.spark.sql.latency.recording.OfPartition
 import org.apache.spark.sql.latency.recording.RecordE2ELatency
 
 /**
- * Plans a mark as an operator that takes part in generated code.
+ * Plans a mark as a filter, of which [[MarksAsOperators]] makes an operator of our own.
  *
  * Runs in the planning thread, for each batch anew. Costs one new accumulator for each mark.
  */
@@ -29,8 +29,7 @@ final case class LatencyMarkStrategy(applications: MarkedApplication.Finder) ext
         Option.when(accumulators.isRecorded(mark)) {
           val record =
             RecordE2ELatency(mark.timestamp, mark.child.output, mark.node)(accumulators.make(mark.node))
-          val hasCommits = CurrentQuery.hasCommits(session)
-          MarkOperator(OfPartition(record), child, isCompiled = true, hasCommits)
+          FilterExec(OfPartition(record), child)
         }
       }
     catch {

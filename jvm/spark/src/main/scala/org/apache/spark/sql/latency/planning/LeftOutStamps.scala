@@ -27,7 +27,7 @@ private[latency] final case class LeftOutStamps(session: SparkSession, applicati
 
   override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
     override def apply(plan: SparkPlan): SparkPlan = {
-      try CurrentQuery.running(session).foreach(tell(_, whole(plan)))
+      try CurrentQuery.planned(session).foreach(tell(_, whole(plan)))
       catch { case OurFailure(_) => } // the log says less then
       plan
     }

@@ -23,8 +23,11 @@ import org.apache.spark.sql.latency.compat.watermarkId
  *
  * Costs one walk over the query's logical plan when first asked, and only looks at operators after that. One thread uses it:
  * the one that plans a batch, or the listener's when the batch has ended.
+ *
+ * @param isOfBatch whether the plan is that of the batch itself. An action of foreachBatch has the columns of sources too, and reads none
  */
-private[latency] final class StreamingQuerySources(query: Option[StreamExecution]) extends RecordSources {
+private[latency] final class StreamingQuerySources(query: Option[StreamExecution], isOfBatch: Boolean = true)
+    extends RecordSources {
 
   private lazy val relations =
     query.toSeq.flatMap(query => StreamingQuerySources.relationsIn(query.logicalPlan))
@@ -61,7 +64,7 @@ private[latency] final class StreamingQuerySources(query: Option[StreamExecution
   }
 
   private def streamWithoutData(leaf: SparkPlan): Option[SparkDataStream] = leaf match {
-    case scan: LocalTableScanExec =>
+    case scan: LocalTableScanExec if isOfBatch =>
       val columns = AttributeSet(scan.output)
       relations.find(_.output.exists(columns.contains)).map(_.stream)
     case _ => None

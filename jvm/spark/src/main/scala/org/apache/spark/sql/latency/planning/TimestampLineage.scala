@@ -35,6 +35,13 @@ import org.apache.spark.sql.types.TimestampType
 private[latency] final class TimestampLineage(plan: SparkPlan, sources: RecordSources, timeZone: String) {
 
   private val watermarked = TimestampLineage.watermarked(plan)
+
+  /** Columns of tables. One that was written with a watermark has it in its schema for ever: that is none of this query. */
+  private val stored = AttributeSet(sources.collectLeaves(plan).filter {
+    case _: ReusedExchangeExec => false
+    case leaf => sources.of(leaf).isEmpty
+  }.flatMap(_.output))
+
   private val known = new IdentityHashMap[SparkPlan, AttributeSet]
 
   /**
@@ -56,7 +63,8 @@ private[latency] final class TimestampLineage(plan: SparkPlan, sources: RecordSo
   }
 
   private def isWatermarked(column: Attribute): Boolean =
-    column.metadata.contains(EventTimeWatermark.delayKey) || watermarked.contains(column.exprId)
+    watermarked.contains(column.exprId) ||
+      column.metadata.contains(EventTimeWatermark.delayKey) && !stored.contains(column)
 
   private def isTimestamp(column: Attribute, known: AttributeSet): Boolean =
     TimestampColumn.fits(column.dataType) && (isWatermarked(column) || known.contains(column))

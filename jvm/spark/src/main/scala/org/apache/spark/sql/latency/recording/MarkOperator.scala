@@ -19,6 +19,12 @@ private[latency] object MarkOperator {
     if (hasCommits) RecordLatencyExec(mark, child, isCompiled)
     else FilterExec(if (isCompiled) mark else Uncompiled(mark), child)
 
+  /** Whether nobody wrote the mark that this operator carries: one by hand is wrapped in [[OfPartition]]. */
+  def isAutomatic(plan: SparkPlan): Boolean = plan match {
+    case RecordLatencyExec(_: OfPartition, _, _) | FilterExec(_: OfPartition, _) => false
+    case _ => true
+  }
+
   /** The mark and the plan below. Costs a type test for each operator. */
   def unapply(plan: SparkPlan): Option[(RecordExpression, SparkPlan)] = plan match {
     case RecordLatencyExec(RecordExpression(mark), child, _) => Some(mark -> child)

@@ -17,13 +17,15 @@ import org.apache.spark.sql.latency.recording.RecordExpression
  * @param subtopology the stretch of plan in which it stands, without a shuffle inside; numbered from the sources
  * @param upstream    ids of the nodes from which records come here directly
  * @param readsSource whether no shuffle lies between it and a source
+ * @param isAutomatic whether nobody wrote it
  */
 private[latency] final case class ExecutedMark(
     figures: LatencyAccumulator,
     subtopology: Int,
     upstream: Set[String],
     timestamp: Option[NodeTimestamp],
-    readsSource: Boolean
+    readsSource: Boolean,
+    isAutomatic: Boolean
 ) {
   def node: String = figures.owner.key.node
   def measure: Measure = figures.owner.measure
@@ -55,10 +57,11 @@ private[tracking] object ExecutedMark {
       subtopology: Int,
       upstream: Set[String],
       goesByAnother: Boolean,
-      readsSource: Boolean
+      readsSource: Boolean,
+      isAutomatic: Boolean
   ): ExecutedMark = {
     val timestamp = timestampOf(mark).map(read => NodeTimestamp(TimestampColumn.nameOf(read), goesByAnother))
-    ExecutedMark(mark.figures, subtopology, upstream, timestamp, readsSource)
+    ExecutedMark(mark.figures, subtopology, upstream, timestamp, readsSource, isAutomatic)
   }
 
   /** By which a mark knows how old records are; none where they have none, or where it is of something else. */

@@ -39,17 +39,15 @@ private[latency] object ExecutedMarks {
     /** The nodes whose records leave a stretch. It gets its number after the stretches that it reads from. */
     def stretch(root: SparkPlan): Set[String] = {
       if (!upstreamOf.containsKey(root)) {
-        val marks = mutable.ArrayBuffer.empty[Found]
+        val marks = mutable.ArrayBuffer.empty[Int => ExecutedMark]
         upstreamOf.put(root, walk(root, marks))
-        marks.foreach(of =>
-          found += ExecutedMark.of(of.mark, stretches, of.upstream, of.goesByAnother, of.readsSource)
-        )
+        found ++= marks.map(_(stretches))
         stretches += 1
       }
       upstreamOf.get(root)
     }
 
-    private def walk(node: SparkPlan, marks: mutable.Buffer[Found]): Set[String] =
+    private def walk(node: SparkPlan, marks: mutable.Buffer[Int => ExecutedMark]): Set[String] =
       node match {
         case adaptive: AdaptiveSparkPlanExec =>
           val upstream = walk(adaptive.executedPlan, marks)
@@ -72,7 +70,15 @@ private[latency] object ExecutedMarks {
           origins.passed(other)
           other match {
             case MarkOperator(mark, child) =>
-              marks += Found(mark, upstream, goesByAnother(mark, upstream), readsSource(child))
+              val another = goesByAnother(mark, upstream)
+              marks += (ExecutedMark.of(
+                mark,
+                _,
+                upstream,
+                another,
+                readsSource(child),
+                MarkOperator.isAutomatic(other)
+              ))
               if (mark.isOfLatency) Set(mark.node) else upstream
             case _ => upstream
           }
@@ -98,11 +104,4 @@ private[latency] object ExecutedMarks {
     case leaf if leaf.children.isEmpty => true
     case other => other.children.exists(readsSource)
   }
-
-  private final case class Found(
-      mark: RecordExpression,
-      upstream: Set[String],
-      goesByAnother: Boolean,
-      readsSource: Boolean
-  )
 }

@@ -113,7 +113,8 @@ private[latency] final class LatencyTracker(
   /**
    * Gives back the marks from which nothing more is to come.
    *
-   * @param within those that foreachBatch ran in no execution of their own
+   * @param within those that foreachBatch ran in no execution of their own, and those of stages that an adaptive plan has dropped. Nothing
+   *               within foreachBatch is marked automatically, so that tells them apart
    */
   private def microBatchEnded(
       batch: IncrementalExecution,
@@ -122,13 +123,14 @@ private[latency] final class LatencyTracker(
       end: SparkListenerSQLExecutionEnd
   ): Seq[ExecutedMark] = {
     val run = batch.runId.toString
+    val (gone, ran) = within.partition(mark => mark.isAutomatic && mark.figures.owner.runId.contains(run))
     val own = marks.filter(_.figures.owner.runId.contains(run))
-    val (inner, others) = (marks.filter(_.figures.owner.runId.isEmpty) ++ within)
+    val (inner, others) = (marks.filter(_.figures.owner.runId.isEmpty) ++ ran)
       .partition(_.figures.owner.runId.contains(run))
-    own.headOption.foreach(mark => runs.update(mark.figures.owner)(_ => ()))
+    (gone ++ own).headOption.foreach(mark => runs.update(mark.figures.owner)(_ => ()))
     if (inner.nonEmpty) hold(run, inner)
     val later = foreachBatch.get(run).toSeq.flatMap(_.release(own))
-    val all = own ++ later
+    val all = gone ++ own ++ later
     if (isWell(end)) {
       if (all.nonEmpty) addBatch(run, all, firstOf(later), batch, end)
       addExecution(others, end)
