@@ -166,6 +166,15 @@ class EventVersionSuite extends AnyFunSuite {
     assert(history(store).isEmpty && logged.size === 1 && logged.head.contains("latencies of format 99"))
   }
 
+  test("a class that is missing when a batch is stored ends nothing, and the log says so once") {
+    val broken = new InMemoryStore {
+      override def write(value: AnyRef): Unit = throw new NoClassDefFoundError("org/apache/spark/Moved")
+    }
+    val archive = new BatchArchive(broken, kept = 10)
+    val logged = Logged.during((1 to 2).foreach(_ => archive.onOtherEvent(read(newest))))
+    assert(logged === Seq("this Spark does not fit, and an event was not stored"))
+  }
+
   test("a batch of a newer version is not guessed at") {
     assert(intercept[NewerFormatException](read(ofVersion99).record).found === 99)
   }

@@ -6,6 +6,7 @@ import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 import java.util.concurrent.atomic.AtomicLong
+import javax.management.ObjectName
 
 import scala.jdk.CollectionConverters._
 
@@ -24,6 +25,7 @@ import org.apache.spark.scheduler.SparkListenerExecutorRemoved
 import org.apache.spark.sql.latency.metrics.ClockExchanges
 import org.apache.spark.sql.latency.metrics.DropwizardSource
 import org.apache.spark.sql.latency.metrics.ExecutorClocks
+import org.apache.spark.sql.latency.metrics.LatencyBean
 import org.apache.spark.sql.latency.recording.ClockQuestion
 
 /** Executors ask the driver for its time; both clocks are the test's. In Spark's package for its own. */
@@ -115,6 +117,15 @@ class ExecutorClocksSuite extends SparkTest {
     assert(logged.filter(_.contains("clock of executor")) === Seq(
       "The clock of executor 2 is 3.5 s ahead of the driver's (± 0.1 ms): latencies are corrected by that."
     ))
+  }
+
+  test("a server of MBeans that takes none of ours fails nothing else, and the log says so at most once") {
+    val pattern = new ObjectName("sparklatency:type=refused,*") // no bean can have such a name
+    val logged = Logged.during {
+      for (_ <- 1 to 2) assert(LatencyBean.register(pattern, () => Some(ClockOffset.Same)) === pattern)
+    }
+    assert(logged.count(_.contains("JMX takes no MBean of ours")) <= 1)
+    LatencyBean.unregister(pattern)
   }
 
   test("an executor compares its clock eight times at once, then at each interval") {

@@ -54,6 +54,21 @@ class ForgottenRunsSuite extends AnyFunSuite with ArchivedBatches {
     assert(held((classOf[StoredEnd], "data")) <= 11)
   }
 
+  test("the first batch of a run reads none of the others from the store") {
+    var asked = Seq.empty[AnyRef]
+    val kv = new InMemoryStore {
+      override def read[A](of: Class[A], key: AnyRef): A = {
+        if (of == classOf[StoredRun]) asked :+= key
+        super.read(of, key)
+      }
+    }
+    val stored = new BatchArchive(kv, kept = 3)
+    for (name <- Seq("first", "second", "third")) wholeRun(stored, name, 0L to 4L)
+    asked = Nil
+    wholeRun(stored, "fourth", Seq(0L))
+    assert(asked.distinct === Seq(run("fourth").toString))
+  }
+
   test("something of each class is left, or a hybrid store would not go to disk") {
     val kv = new InMemoryStore
     val stored = new BatchArchive(kv, kept = 3, used = true)

@@ -36,6 +36,13 @@ class LatencyConfSuite extends AnyFunSuite {
     assert((set.recordingLevel, set.figures.window) === ((RecordingLevel.Debug, WindowSettings(6, 10000))))
   }
 
+  test("a space before or behind a value changes nothing") {
+    val set = LatencyConf.documented.filter(_.default.nonEmpty)
+      .map(key => key.name.replace("<query>", "orders") -> s" ${key.default} ")
+    conf(set :+ "spark.sparklatency.recording.level.orders" -> " trace ": _*).validate()
+    assert(conf("spark.sparklatency.recording.level" -> "debug ").recordingLevel === RecordingLevel.Debug)
+  }
+
   test("what is not allowed fails with the key, the value and what is") {
     for (
       (key, value) <- Seq(

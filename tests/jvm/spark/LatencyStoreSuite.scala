@@ -13,9 +13,11 @@ import io.sparklatency.figures.WindowSettings
 import io.sparklatency.recording.LatencySummary
 import io.sparklatency.spark.LatencyJson
 import io.sparklatency.spark.Lines
+import io.sparklatency.spark.Logged
 import io.sparklatency.spark.StreamingTest
 import io.sparklatency.spark.syntax._
 import org.apache.spark.SparkConf
+import org.apache.spark.internal.Logging
 import org.apache.spark.internal.config.History.HYBRID_STORE_DISK_BACKEND
 import org.apache.spark.internal.config.History.HybridStoreDiskBackend
 import org.apache.spark.scheduler.SparkListenerEnvironmentUpdate
@@ -189,6 +191,19 @@ class LatencyStoreSuite extends StreamingTest with ArchivedBatches {
   test("a setting that does not hold keeps no application from the History Server") {
     val conf = new SparkConf(false).set("spark.sparklatency.history.batches", "0")
     assert(new LatencyHistory().createListeners(conf, null).size === 1)
+  }
+
+  test("a failure of ours keeps no application from the History Server") {
+    val logged = Logged.during(assert(new LatencyHistory().createListeners(null, null).isEmpty))
+    assert(logged.exists(_.contains("The tab Latency is not shown")))
+  }
+
+  /** Spark asks by the whole type of a method, and catches nothing where there is none. */
+  test("a History Server of either Scala finds the method that it asks for, and nothing of another Spark") {
+    val ours = classOf[LatencyHistory]
+    val found = ours.getMethods.filter(_.getName == "createListeners").map(_.getReturnType.getName)
+    assert(found.toSet === Set("scala.collection.Seq", "scala.collection.immutable.Seq"))
+    assert(!classOf[Logging].isAssignableFrom(ours))
   }
 
   test("a run's window is that of its application, not of the History Server that reads it") {

@@ -12,6 +12,7 @@ import io.sparklatency.figures.NodeKey
 import io.sparklatency.figures.PublishedPart
 import io.sparklatency.figures.ReadingId
 import io.sparklatency.recording.LatencyRecorder
+import io.sparklatency.spark.Logged
 import io.sparklatency.time.ManualClock
 import org.apache.spark.Success
 import org.apache.spark.TaskEndReason
@@ -54,16 +55,18 @@ class LatencyTrackerSuite extends AnyFunSuite {
   private val (runs, notes) =
     (new LiveRuns(clock, FiguresSettings(), FiguresListener.Nowhere)(_.stopped), new RunNotes)
 
-  private val tracker = new LatencyTracker(
+  private def trackerWith(clocks: TaskClocks) = new LatencyTracker(
     runs,
     new QueryNames,
     new UncommittedRecords,
     new PlannedMarks,
     new Problems,
     notes,
-    new TaskClocks(_ => None),
+    clocks,
     _ => ()
   )
+
+  private val tracker = trackerWith(new TaskClocks(_ => None))
 
   test("what a task has published while it ran stands if it ends well, and falls if it fails") {
     def records = runs.snapshot().flatMap(_.nodes).map(_.measures(Measure.E2ELatency).total.records).sum
@@ -79,5 +82,11 @@ class LatencyTrackerSuite extends AnyFunSuite {
     assert(Seq.fill(2)(notes.add(run.toString, note)) === Seq(true, false))
     tracker.onOtherEvent(new QueryTerminatedEvent(UUID.randomUUID, run, None, None))
     assert(notes.add(run.toString, note))
+  }
+
+  test("a class that is missing when a task ends does not end the application, and the log says so once") {
+    val broken = trackerWith(new TaskClocks(_ => throw new NoClassDefFoundError("org/apache/spark/Moved")))
+    val logged = Logged.during(Seq(4L, 5L).foreach(task => broken.onTaskEnd(end(task, Success))))
+    assert(logged.count(_.contains("org/apache/spark/Moved")) === 1)
   }
 }

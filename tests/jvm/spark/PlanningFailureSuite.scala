@@ -8,15 +8,18 @@ import io.sparklatency.spark.StreamingTest
 import io.sparklatency.spark.syntax._
 import org.apache.spark.SparkContext
 import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.application.LatencyApplication
+import org.apache.spark.sql.latency.application.LatencyExtensions
 import org.apache.spark.sql.latency.planning.AcrossShuffles
 import org.apache.spark.sql.latency.planning.AutomaticNodes
 import org.apache.spark.sql.latency.planning.LatencyMarkStrategy
 import org.apache.spark.sql.latency.planning.MarkedApplication
+import org.apache.spark.sql.latency.planning.MarksAsOperators
 import org.apache.spark.sql.latency.planning.TerminalNodes
 import org.apache.spark.sql.latency.planning.UnrecordedMarks
 import org.apache.spark.sql.latency.planning.UnrepeatableStamps
@@ -87,6 +90,7 @@ class PlanningFailureSuite extends StreamingTest {
     withSettings(everything: _*) {
       val rules = Seq(
         AutomaticNodes(spark, LatencyApplication),
+        MarksAsOperators(spark),
         TerminalNodes(spark),
         PlannedPath(spark, LatencyApplication),
         UnrepeatableStamps(spark)
@@ -96,6 +100,15 @@ class PlanningFailureSuite extends StreamingTest {
         assert(rule.preColumnarTransitions(plan) eq plan, rule)
       }
     }
+  }
+
+  test("a builder that makes a second session, and so applies our rules again, has each of them once") {
+    val extensions = new SparkSessionExtensions
+    val rules = for (_ <- 1 to 2) yield {
+      new LatencyExtensions()(extensions)
+      extensions.buildColumnarRules(spark).size
+    }
+    assert(rules.head > 0 && rules.distinct.size === 1)
   }
 
   test("a timestamp that would come through a shuffle stays where it is") {

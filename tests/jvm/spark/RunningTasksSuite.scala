@@ -35,4 +35,22 @@ class RunningTasksSuite extends AnyFunSuite {
       RunningTasks.stopSending()
     }
   }
+
+  test("after an error from which its thread cannot go on the next task begins another") {
+    val (ended, published) = (new LinkedBlockingQueue[Thread], new LinkedBlockingQueue[LatencySummary])
+    val broken = silent { _ =>
+      val thread = Thread.currentThread
+      thread.setUncaughtExceptionHandler((_, _) => ()) // it is on purpose
+      ended.put(thread)
+      throw new StackOverflowError("on purpose")
+    }
+    try {
+      val thread = ended.poll(60, TimeUnit.SECONDS)
+      assert(thread != null)
+      thread.join(60000)
+      val well = silent(published.put)
+      try assert(published.poll(60, TimeUnit.SECONDS) != null)
+      finally RunningTasks.replaced(well)
+    } finally RunningTasks.replaced(broken)
+  }
 }

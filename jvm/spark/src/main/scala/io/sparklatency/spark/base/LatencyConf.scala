@@ -89,7 +89,7 @@ object LatencyConf extends Logging {
     RecordingLevel.all.mkString(", "),
     "Nodes up to this level are recorded. `NONE` leaves every plan as if it had no node. Read when a mark is made; for " +
       "automatic nodes, from the session when the query starts."
-  )(RecordingLevel.find)
+  )(level)
 
   private val QueryLevels = s"${RecordingLevelKey.name}."
 
@@ -101,7 +101,7 @@ object LatencyConf extends Logging {
     s"The same for the query of this name, in place of `${RecordingLevelKey.name}`: lower or higher. `__batch__` is all batch " +
       "queries. If it is higher, set it before the marks are made: one made earlier is left out. A name that no query has " +
       "changes nothing. Read when the query plans a batch, from the session as it was when the query started."
-  )(RecordingLevel.find)
+  )(level)
 
   val Auto: Key[Set[NodeRole]] = new Key(
     s"${Prefix}auto",
@@ -253,6 +253,8 @@ object LatencyConf extends Logging {
     keys.flatMap(key => if (key == RecordingLevelKey) Seq[Key[_]](key, QueryLevelKey) else Seq[Key[_]](key))
 
   private def isOfQuery(key: String): Boolean = key.startsWith(QueryLevels) && key.length > QueryLevels.length
+
+  private def level(value: String): Option[RecordingLevel] = RecordingLevel.find(value.trim)
 
   private def granularity(value: String): Option[Granularity] =
     Granularity.all.find(_.name.equalsIgnoreCase(value.trim))

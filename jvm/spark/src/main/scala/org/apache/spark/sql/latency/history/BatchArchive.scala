@@ -53,6 +53,9 @@ private[spark] final class BatchArchive(
   /** Stored runs, and the oldest batch that is kept of each. The one heard of last comes last. */
   private val byLastBatch = mutable.LinkedHashMap.empty[String, Long]
 
+  /** How many batches each of them has had. A store on disk would read all of a run for that. */
+  private val batchesOf = mutable.Map.empty[String, Long]
+
   private val goingOn = mutable.Set.empty[String] // those of them whose end was not told
   private var told = 0L // how many batches
   private var window = default
@@ -65,9 +68,12 @@ private[spark] final class BatchArchive(
   private val notes = new NotesOfRuns(store, run => byLastBatch.contains(run) || withoutBatch.contains(run))
   private var hasSkipped = false
   private var hasStopped = false
+  private var hasFailed = false
 
   /** The application's own settings, which a History Server does not share. They come before its first batch. */
-  override def onEnvironmentUpdate(update: SparkListenerEnvironmentUpdate): Unit = {
+  override def onEnvironmentUpdate(update: SparkListenerEnvironmentUpdate): Unit = orLost(learn(update))
+
+  private def learn(update: SparkListenerEnvironmentUpdate): Unit = {
     val settings = update.environmentDetails.getOrElse("Spark Properties", Nil)
     window = LatencyConf.orDefaults(new SparkConf(false).setAll(settings)).figures.window
     isOurs ||= settings.exists { case (key, value) =>
@@ -77,7 +83,21 @@ private[spark] final class BatchArchive(
 
   override def onApplicationEnd(end: SparkListenerApplicationEnd): Unit = hasStopped = true
 
-  override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
+  override def onOtherEvent(event: SparkListenerEvent): Unit = orLost(take(event))
+
+  /**
+   * In a vendor's Spark a class may be missing. Spark lets its LinkageError pass: then that would end the application, and in a History
+   * Server hide it.
+   */
+  private def orLost(told: => Unit): Unit =
+    try told
+    catch {
+      case missing: LinkageError =>
+        if (!hasFailed) logWarning("this Spark does not fit, and an event was not stored", missing)
+        hasFailed = true
+    }
+
+  private def take(event: SparkListenerEvent): Unit = event match {
     case batch: SparkListenerLatencyBatch =>
       becomeOurs()
       addKnown(batch)
@@ -139,6 +159,7 @@ private[spark] final class BatchArchive(
     val next = oldest.max(number + 1 - most)
     (oldest until next).foreach(gone => store.delete(classOf[StoredBatch], StoredBatch.key(key, gone)))
     byLastBatch(key) = next
+    batchesOf(key) = number + 1
   }
 
   /** Windows give out records once in many batches, so the batch that tells its parts may have been dropped long since. */
@@ -217,20 +238,20 @@ private[spark] final class BatchArchive(
 
   /** Goes by the order of events. By the clock, which may be set back, the run that has just begun could be the oldest. */
   private def forgetOldest(): Unit = {
-    val newestFirst = byLastBatch.keys.toList.reverse.filterNot(goingOn).flatMap(known)
-    val batchesTo =
-      newestFirst.scanLeft(0L)((sum, query) => sum + query.batches - byLastBatch(query.key)).tail
+    val newestFirst = byLastBatch.keys.toList.reverse.filterNot(goingOn)
+    val batchesTo = newestFirst.scanLeft(0L)((sum, key) => sum + batchesOf(key) - byLastBatch(key)).tail
     newestFirst.zip(batchesTo).zipWithIndex
-      .collect { case ((query, sum), i) if i >= BatchArchive.RunsKept || sum > 10L * kept => query }
-      .foreach { query =>
+      .collect { case ((key, sum), i) if i >= BatchArchive.RunsKept || sum > 10L * kept => key }
+      .foreach { key =>
         // Batches that are deleted one by one leave something of their run in a store in memory.
-        store.removeAllByIndexValues(classOf[StoredBatch], StoredBatch.Query, Seq(query.key).asJavaCollection)
-        store.delete(classOf[StoredRun], query.key)
-        store.delete(classOf[StoredStart], query.key)
-        Stored.delete(store, classOf[StoredEnd], query.key)
-        runs.forget(query.key)
-        notes.forget(query.key)
-        byLastBatch -= query.key
+        store.removeAllByIndexValues(classOf[StoredBatch], StoredBatch.Query, Seq(key).asJavaCollection)
+        store.delete(classOf[StoredRun], key)
+        store.delete(classOf[StoredStart], key)
+        Stored.delete(store, classOf[StoredEnd], key)
+        runs.forget(key)
+        notes.forget(key)
+        byLastBatch -= key
+        batchesOf -= key
       }
   }
 }

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.latency.metrics
 
 import java.lang.management.ManagementFactory
+import java.util.concurrent.atomic.AtomicBoolean
 import javax.management.Attribute
 import javax.management.AttributeList
 import javax.management.AttributeNotFoundException
@@ -14,7 +15,9 @@ import scala.util.Try
 import io.sparklatency.figures.LiveFigures
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.Metric
+import io.sparklatency.spark.base.OurFailure
 import io.sparklatency.time.ClockOffset
+import org.apache.spark.internal.Logging
 
 /**
  * The latency figures of one task, of one node in it, or those of an executor's clock, as the read-only attributes of an MBean.
@@ -45,7 +48,8 @@ private[latency] final class LatencyBean private (info: MBeanInfo, read: String 
  * Puts beans into the platform's MBean server and takes them out. Called by [[DropwizardSource]], and never by a task's
  * thread for each record. All beans of a kind share one description.
  */
-private[latency] object LatencyBean {
+private[latency] object LatencyBean extends Logging {
+  private val warned = new AtomicBoolean
   private val metrics = Metric.of(Measure.E2ELatency)
 
   private val ofNode = info("how old records are at a node of a query, in milliseconds", typed(metrics))
@@ -96,10 +100,18 @@ private[latency] object LatencyBean {
       new LatencyBean(ofClock, name => Metric.ofClocks.find(_.name == name).map(_.value(offset())))
     )
 
-  /** An earlier application in the same process may have left a bean under the name: it gives way. */
+  /**
+   * An earlier application in the same process may have left a bean under the name: it gives way. A server that takes no bean, as one of
+   * a container's own may not, has none of ours; all else has the figures. The log says so once.
+   */
   private def register(name: ObjectName, bean: LatencyBean): ObjectName = {
     unregister(name)
-    server.registerMBean(bean, name).getObjectName
+    try server.registerMBean(bean, name).getObjectName
+    catch {
+      case OurFailure(e) =>
+        if (warned.compareAndSet(false, true)) logWarning(s"JMX takes no MBean of ours: $name", e)
+        name
+    }
   }
 
   def unregister(name: ObjectName): Unit = { Try(server.unregisterMBean(name)); () }

@@ -139,12 +139,21 @@ object RunningTasks extends Logging {
   private def startPolling(): Unit = synchronized {
     if (!polling) {
       polling = true
-      val thread = new Thread(() => poll(), "sparklatency-running-tasks")
+      val thread = new Thread(() => pollOrGiveUp(), "sparklatency-running-tasks")
       thread.setDaemon(true)
       thread.setContextClassLoader(null) // a task's would be kept alive
       thread.start()
     }
   }
+
+  /** What nobody can go on from, as memory that has run out, ends this thread. The next task begins another. */
+  private def pollOrGiveUp(): Unit =
+    try poll()
+    catch {
+      case fatal: Throwable =>
+        synchronized { polling = false }
+        throw fatal
+    }
 
   private def poll(): Unit = {
     var lastPoll = System.nanoTime()

@@ -54,9 +54,11 @@ private[latency] final class LatencyTracker(
   private val foreachBatch = mutable.Map.empty[String, ForeachBatchMarks]
   private val startedMs = mutable.LongMap.empty[Long] // of executions that go on
 
+  override def onOtherEvent(event: SparkListenerEvent): Unit = orLost(take(event))
+
   /** On another Spark line a class may be missing. Without the catch its LinkageError would end the application. */
-  override def onOtherEvent(event: SparkListenerEvent): Unit =
-    try take(event)
+  private def orLost(told: => Unit): Unit =
+    try told
     catch {
       case e: LinkageError => problems.tellOnce("any", s"this Spark does not fit, and an event was lost: $e")
     }
@@ -83,14 +85,18 @@ private[latency] final class LatencyTracker(
     case _ =>
   }
 
+  override def onJobStart(start: SparkListenerJobStart): Unit = orLost(jobStarted(start))
+
   /** What runs within a streaming query shows there. */
-  override def onJobStart(start: SparkListenerJobStart): Unit =
+  private def jobStarted(start: SparkListenerJobStart): Unit =
     for {
       settings <- Option(start.properties) if !CurrentQuery.owns(settings)
       execution <- Option(settings.getProperty(SQLExecution.EXECUTION_ID_KEY))
     } runs.batchQueryStarted(execution.toLong, start.stageInfos.map(_.stageId))
 
-  override def onTaskEnd(end: SparkListenerTaskEnd): Unit = {
+  override def onTaskEnd(end: SparkListenerTaskEnd): Unit = orLost(taskEnded(end))
+
+  private def taskEnded(end: SparkListenerTaskEnd): Unit = {
     val task = end.taskInfo
     runs.taskEnded(task.taskId, hasFailed = end.reason != Success)
     clocks.ended(task.taskId, task.executorId, task.launchTime, task.finishTime)
