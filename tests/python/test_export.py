@@ -250,7 +250,7 @@ def test_a_dashboard_asks_for_what_the_endpoint_gives(series: set[str]) -> None:
     variables = [one["query"] for one in board["templating"]["list"]]
     asked = names([target["expr"] for target in targets] + variables)
     assert asked <= series
-    assert len(asked) == 14
+    assert len(asked) == 16
     assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
     assert {target["datasource"]["uid"] for target in targets} == {"${datasource}"}
     places = {(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in board["panels"]}

@@ -172,7 +172,7 @@ class EventVersionSuite extends AnyFunSuite {
     }
     val archive = new BatchArchive(broken, kept = 10)
     val logged = Logged.during((1 to 2).foreach(_ => archive.onOtherEvent(read(newest))))
-    assert(logged === Seq("this Spark does not fit, and an event was not stored"))
+    assert(logged.count(_ == "this Spark does not fit, and an event was not stored") === 1)
   }
 
   test("a batch of a newer version is not guessed at") {
