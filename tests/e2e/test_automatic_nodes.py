@@ -53,7 +53,7 @@ def test_a_kafka_topic_and_the_operators_behind_it_are_nodes(
 
 
 def test_the_plan_is_that_of_the_query_without_them(runs: dict[str, dict[str, Any]]) -> None:
-    """But for the window, which comes out of the aggregation for its node and the end, and is dropped there."""
+    """But for the window, which comes out of the aggregation for the nodes and is dropped behind them."""
     assert "record_e2e_latency" in runs["automatic"]["plan"]
     plain, automatic = (_operators(runs[name]["plan"]) for name in ("plain", "automatic"))
     assert any(operator.endswith("KafkaScan") for operator in plain)
