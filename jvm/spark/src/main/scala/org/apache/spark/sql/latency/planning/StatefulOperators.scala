@@ -143,9 +143,13 @@ private[latency] object StatefulOperators extends AdaptiveSparkPlanHelper {
   private val PassOn = Set("deduplicate", WithinWatermark, "limit")
 
   /** `aggregate`, `deduplicate`, `join`, …: the name that users know, else Spark's own. */
-  def name(operator: StateStoreWriter): String = shortName(operator) match {
+  def name(operator: StateStoreWriter): String = operator match {
+    case _: SessionWindowStateStoreSaveExec => "session-window" // Spark 3.5 has no name for it
+    case other => named(shortName(other))
+  }
+
+  private def named(kind: String): String = kind match {
     case "stateStoreSave" => "aggregate"
-    case "sessionWindowStateStoreSaveExec" => "session-window"
     case "dedupe" => "deduplicate"
     case "dedupeWithinWatermark" => WithinWatermark
     case "symmetricHashJoin" => "join"
