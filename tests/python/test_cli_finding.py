@@ -6,6 +6,7 @@ import json
 import socket
 import subprocess
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,6 +19,7 @@ from sparklatency.reading.rest import RestReader
 from ui import APP, UI, application, serving
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 pytestmark = pytest.mark.one_line
@@ -125,21 +127,27 @@ def test_a_certificate_that_nobody_trusts_is_told_from_nothing_until_it_is_named
         assert "Slowest step: sink" in sparklatency(secure, "top").stdout
 
 
+@contextmanager
+def answering(said: bytes) -> Iterator[int]:
+    """The port of a server that says this to whoever asks first, whatever he asks."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            with server.accept()[0] as connection:
+                connection.recv(4096)
+                connection.sendall(said)
+
+        threading.Thread(target=answer, daemon=True).start()
+        yield server.getsockname()[1]
+
+
 def test_http_where_https_is_spoken_and_the_other_way_round_are_told_from_nothing(ui: UI) -> None:
     swapped = ui.url.replace("http:", "https:")
     refused = sparklatency(ui, "top", "--url", swapped)
     assert f"What answers at {swapped} speaks no HTTPS: [SSL: " in refused.stderr
     assert refused.stderr.endswith(". Is it http://?\n")
-    alert = b"\x15\x03\x03\x00\x02\x02P"  # what Jetty says to HTTP where it speaks TLS
-    with socket.create_server(("127.0.0.1", 0)) as secure:
-
-        def answer() -> None:
-            with secure.accept()[0] as connection:
-                connection.recv(4096)
-                connection.sendall(alert)
-
-        threading.Thread(target=answer, daemon=True).start()
-        plain = f"http://127.0.0.1:{secure.getsockname()[1]}"
+    with answering(b"\x15\x03\x03\x00\x02\x02P") as port:  # what Jetty says to HTTP where it speaks TLS
+        plain = f"http://127.0.0.1:{port}"
         refused = sparklatency(ui, "top", "--url", plain)
     said = r"\x15\x03\x03\x00\x02\x02P"
     assert refused.stderr == f"Error: What answers at {plain} speaks no HTTP: {said}. Is it https://?\n"
@@ -147,16 +155,8 @@ def test_http_where_https_is_spoken_and_the_other_way_round_are_told_from_nothin
 
 def test_a_handshake_that_the_ui_ends_is_no_question_of_http(ui: UI) -> None:
     """As one does that asks for a certificate of its clients."""
-    alert = b"\x15\x03\x03\x00\x02\x02\x28"
-    with socket.create_server(("127.0.0.1", 0)) as secure:
-
-        def answer() -> None:
-            with secure.accept()[0] as connection:
-                connection.recv(4096)
-                connection.sendall(alert)
-
-        threading.Thread(target=answer, daemon=True).start()
-        url = f"https://127.0.0.1:{secure.getsockname()[1]}"
+    with answering(b"\x15\x03\x03\x00\x02\x02\x28") as port:
+        url = f"https://127.0.0.1:{port}"
         refused = sparklatency(ui, "top", "--url", url)
     assert f"{url} ends the TLS handshake: [SSL: " in refused.stderr
     assert "Is it http://?" not in refused.stderr

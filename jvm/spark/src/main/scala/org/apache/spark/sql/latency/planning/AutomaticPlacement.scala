@@ -12,7 +12,6 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
 import org.apache.spark.sql.execution.CodegenSupport
 import org.apache.spark.sql.execution.FileSourceScanExec
-import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.LocalTableScanExec
 import org.apache.spark.sql.execution.ProjectExec
 import org.apache.spark.sql.execution.SparkPlan
@@ -24,11 +23,9 @@ import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.compat.StateStoreWriter
 import org.apache.spark.sql.latency.marking.NoTimestamp
 import org.apache.spark.sql.latency.recording.MarkOperator
-import org.apache.spark.sql.latency.recording.OfPartition
 import org.apache.spark.sql.latency.recording.ReadingTime
 import org.apache.spark.sql.latency.recording.RecordE2ELatency
 import org.apache.spark.sql.latency.recording.RecordExpression
-import org.apache.spark.sql.latency.recording.RecordLatencyExec
 import org.apache.spark.sql.latency.recording.RecordLateness
 import org.apache.spark.sql.types.TimestampType
 
@@ -54,7 +51,7 @@ private final class AutomaticPlacement(
   private val accumulators = new MarkAccumulators(session, application)
   private val query = accumulators.queryName
   private val level = accumulators.level
-  private val writtenByHand = collectWithSubqueries(plan)(Function.unlift(idByHand)).toSet
+  private val writtenByHand = collectWithSubqueries(plan)(Function.unlift(MarkOperator.idByHand)).toSet
   private lazy val lateBySystemTime = CurrentQuery.running(session).exists(SystemTimeQueries.dropsLate)
   private var sourcesSeen = 0
 
@@ -246,7 +243,7 @@ private final class AutomaticPlacement(
 
   /** A mark by hand measures the same, where no work lies between it and this place. */
   private def markAbove(above: List[SparkPlan]): Option[String] =
-    above.takeWhile(doesNoWork).flatMap(idByHand).headOption
+    above.takeWhile(doesNoWork).flatMap(MarkOperator.idByHand).headOption
 
   private def isMarkedBelow(node: SparkPlan): Boolean =
     doesNoWork(node) && (isByHand(node) || node.children.exists(isMarkedBelow))
@@ -260,13 +257,7 @@ private final class AutomaticPlacement(
     case other => isByHand(other)
   }
 
-  private def isByHand(node: SparkPlan): Boolean = idByHand(node).nonEmpty
-
-  private def idByHand(node: SparkPlan): Option[String] = node match {
-    case RecordLatencyExec(OfPartition(mark: RecordE2ELatency), _, _) => Some(mark.node)
-    case FilterExec(OfPartition(mark: RecordE2ELatency), _) => Some(mark.node)
-    case _ => None
-  }
+  private def isByHand(node: SparkPlan): Boolean = MarkOperator.idByHand(node).nonEmpty
 
   /**
    * The rule of CollapseCodegenStages. If neither neighbour is in a stage of generated code, a mark must not start one. The mode is a

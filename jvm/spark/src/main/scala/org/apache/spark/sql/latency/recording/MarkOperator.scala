@@ -19,10 +19,11 @@ private[latency] object MarkOperator {
     if (hasCommits) RecordLatencyExec(mark, child, isCompiled)
     else FilterExec(if (isCompiled) mark else Uncompiled(mark), child)
 
-  /** Whether nobody wrote the mark that this operator carries: one by hand is wrapped in [[OfPartition]]. */
-  def isAutomatic(plan: SparkPlan): Boolean = plan match {
-    case RecordLatencyExec(_: OfPartition, _, _) | FilterExec(_: OfPartition, _) => false
-    case _ => true
+  /** The node of a mark that somebody wrote: such a one is wrapped in [[OfPartition]]. */
+  def idByHand(plan: SparkPlan): Option[String] = plan match {
+    case RecordLatencyExec(OfPartition(mark: RecordE2ELatency), _, _) => Some(mark.node)
+    case FilterExec(OfPartition(mark: RecordE2ELatency), _) => Some(mark.node)
+    case _ => None
   }
 
   /** The mark and the plan below. Costs a type test for each operator. */

@@ -77,7 +77,7 @@ private[latency] object ExecutedMarks {
                 upstream,
                 another,
                 readsSource(child),
-                MarkOperator.isAutomatic(other)
+                isAutomatic = MarkOperator.idByHand(other).isEmpty
               ))
               if (mark.isOfLatency) Set(mark.node) else upstream
             case _ => upstream
