@@ -46,7 +46,7 @@ MEASURED = {
 UNKNOWN_AT_REST = {
     one.prometheus
     for one in (*query_metrics(), *watermark_metrics())
-    if one.name in ("batch-in-progress", "oldest-uncommitted", "source-watermark-idle")
+    if one.name in ("batch-in-progress", "progress-age", "oldest-uncommitted", "source-watermark-idle")
 }
 """OpenTelemetry does not show what has no value."""
 

@@ -17,6 +17,7 @@ NO_PROGRESS: dict[str, Any] = {
         (
             "sinceCommit",
             "running",
+            "sinceProgress",
             "oldestUncommitted",
             "watermarkLag",
             "usually",

@@ -22,8 +22,9 @@ EVERY = "15s"
 
 OF = '{app="shop",query="orders"}'
 LABELS = {"app": "shop", "query": "orders", "severity": "warning"}
-LAG, RUNNING, INTERVAL = (
-    f"sparklatency_{name}_seconds{OF}" for name in ("watermark_lag", "batch_in_progress", "commit_interval")
+LAG, RUNNING, PROGRESS, INTERVAL = (
+    f"sparklatency_{name}_seconds{OF}"
+    for name in ("watermark_lag", "batch_in_progress", "progress_age", "commit_interval")
 )
 
 
@@ -141,6 +142,31 @@ def test_no_percentile_is_above_the_greatest_age(tmp_path: Path) -> None:
     }
     summary = "1 % of the records of query orders (shop) are at least 21s old at node sink"
     assert raised(tmp_path, series, "10m", {"SparkRecordLatencyHigh": [summary]}) == ""
+
+
+@pytest.mark.parametrize(
+    ("running", "progress", "interval", "is_stalled"),
+    [
+        pytest.param(31, 31, None, True, id="the first batch hangs"),
+        pytest.param(31, 30, None, False, id="the first batch gets on"),
+        pytest.param(30, 30, None, False, id="the first batch has just begun"),
+        pytest.param(36, 31, 7, True, id="hangs"),
+        pytest.param(35, 31, 7, False, id="is not much longer than usual"),
+        pytest.param(36, 30, 7, False, id="gets on"),
+    ],
+)
+def test_a_batch_is_stalled_that_takes_long_and_whose_tasks_stand_still(
+    tmp_path: Path, running: int, progress: int, interval: int | None, is_stalled: bool
+) -> None:
+    series = {RUNNING: f"{running}x100", PROGRESS: f"{progress}x100"}
+    if interval:
+        series[INTERVAL] = f"{interval}x100"
+    summary = f"the batch in progress of query orders (shop) has run for {running}s"
+    waits = f"the records of a batch of query orders (shop) waited for its commit for {running}s"
+    expected = {"SparkRecordsWait": [waits]}
+    if is_stalled:
+        expected["SparkBatchStalled"] = [summary]
+    assert raised(tmp_path, series, "10m", expected) == ""
 
 
 BEHIND = "the watermark of query orders (shop) is {} behind the clock"

@@ -87,6 +87,20 @@ class StatusSuite extends AnyFunSuite {
     assert(stalled(doing(Some(30000)), RunStatus.Finished) === Nil)
   }
 
+  test("a batch whose tasks got on within half a minute is not stalled, as a first one with a long backlog") {
+    def codes(usuallyMs: Option[Double], progressMs: Long) = {
+      val query = doing(Some(90000)).copy(usuallyMs = usuallyMs, progressMs = Some(progressMs))
+      (query.sinceProgressMs, of(query, RunStatus.Running).progress.isStalled)
+    }
+    for (usuallyMs <- Seq(None, Some(2000.0))) {
+      assert(codes(usuallyMs, 70001) === ((Some(29999), false)))
+      assert(codes(usuallyMs, 70000) === ((Some(30000), true)))
+      assert(codes(usuallyMs, 5000) === ((Some(90000), true)), "in the batch before")
+      assert(codes(usuallyMs, 100001) === ((Some(0), false)), "the clock was set back")
+    }
+    assert(doing(None).copy(progressMs = Some(70000)).sinceProgressMs === None)
+  }
+
   test("of a query without figures nobody knows how long its batches take: none is stalled") {
     val unmarked = query.copy(batches = 0, lastBatch = None, usuallyMs = None)
     def of(hasBatches: Boolean) = {

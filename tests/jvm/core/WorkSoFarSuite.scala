@@ -58,6 +58,7 @@ class WorkSoFarSuite extends AnyFunSuite {
             "Processing new data",
             Some(5000),
             hasData = true,
+            hasBatches = true,
             hasNoEnd = hasNoEnd,
             tasks = tasks
           )),
@@ -119,6 +120,34 @@ class WorkSoFarSuite extends AnyFunSuite {
     ))
     assert(said(Some(Activity.Tasks(1, 1, 2))) ===
       Some("Batch 12 so far: the operators before b took longest: 6 s of 9 s (67 %) since the first read."))
+  }
+
+  test(
+    "a run with nodes is not without figures while its first batch, which is committed, is yet to be told"
+  ) {
+    val query = new Runs(chain).query
+    assert((query.batches, query.activity.map(_.hasBatches), query.isUnmarked) === ((0, Some(true), false)))
+  }
+
+  test("a task gets on with each record that comes to it, and when it ends well") {
+    val runs = new Runs(chain)
+    def after(ms: Long)(told: => Unit): Option[Long] = {
+      runs.clock.advance(ms)
+      told
+      runs.clock.advance(100)
+      runs.query.sinceProgressMs
+    }
+    def report(rows: Long) =
+      runs.report(1, 1, hasBatches = true)(at("a", 9000, 0, 50), at("b", 9000, 6000, rows))
+    assert(after(0)(()) === Some(5000), "nothing is known but since when the batch runs")
+    assert(after(1000)(report(49)) === Some(100))
+    assert(after(1000)(report(49)) === Some(1200))
+    assert(after(1000)(report(50)) === Some(100))
+    assert(after(1000)(runs.live.taskSucceeded(3)) === Some(1200), "of nobody knows which query")
+    runs.live.jobStarted("another", Seq(3))
+    runs.live.jobStarted("run", Seq(4))
+    assert(after(1000)(runs.live.taskSucceeded(3)) === Some(2300))
+    assert(after(1000)(runs.live.taskSucceeded(4)) === Some(100))
   }
 
   test("a later report takes the place of an earlier one, and an ended task has told its accumulator") {

@@ -15,8 +15,9 @@ _FOR_PERCENTILES = "3m"
 """What comes once an hour, as a window may, has a percentile of five minutes for less than five minutes."""
 _RUNNING = metric("batch-in-progress").prometheus
 _USUALLY = metric("commit-interval").prometheus
-_STALLED = f"({_RUNNING} > 30 and {_RUNNING} > 5 * {_USUALLY}) or (({_RUNNING} > 30) unless {_USUALLY})"
-"""As the note ``stalled``: more than half a minute, and five times as long as usual."""
+_HANGS = f"{_RUNNING} > 30 and {metric('progress-age').prometheus} > 30"
+_STALLED = f"({_HANGS} and {_RUNNING} > 5 * {_USUALLY}) or (({_HANGS}) unless {_USUALLY})"
+"""As the note ``stalled``: for more than half a minute, five times as long as usual, and without progress."""
 
 _LAG = metric("watermark-lag").prometheus
 

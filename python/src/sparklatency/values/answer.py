@@ -84,6 +84,8 @@ class Progress:
     """How long ago the last batch was committed."""
     running: int | None
     """For how long the batch in progress has run; None in real-time and continuous mode: long is normal."""
+    since_progress: int | None
+    """For how long no task of that batch has taken a record or ended, as far as is known."""
     oldest_uncommitted: int | None
     """Age of the oldest record that was there to be read and is not committed, at least."""
     watermark_lag: int | None
@@ -91,7 +93,7 @@ class Progress:
     usually: int | None
     """From one commit to the next: the median of the last ten."""
     stalled: bool
-    """Whether the batch in progress takes much longer than usual, and more than half a minute."""
+    """Whether the batch in progress takes much longer than usual, and its tasks stand still."""
     error: str | None
     """The first line of what ended the run."""
     text: str | None

@@ -22,9 +22,13 @@ final case class Status(query: QuerySnapshot, run: Option[RunStatus], error: Opt
     case RunStatus.Finished => ("Finished." +: lasted).mkString(" ")
   }
 
-  /** Whether the batch that runs has taken much longer than usual, and long for anybody who waits. */
+  /**
+   * Whether the batch that runs has taken much longer than usual, and long for anybody who waits, and gets on no more. The first batch of
+   * a run has all that came before it to read: no matter how long it takes, it hangs only if its tasks stand still.
+   */
   def isStalled: Boolean =
-    runningMs.exists(ms => ms >= Status.StalledMs && query.usuallyMs.forall(ms > Status.Times * _))
+    runningMs.exists(ms => ms >= Status.StalledMs && query.usuallyMs.forall(ms > Status.Times * _)) &&
+      query.sinceProgressMs.forall(_ >= Status.StalledMs)
 
   /** That it is, in a sentence. */
   def stalled: Option[String] =

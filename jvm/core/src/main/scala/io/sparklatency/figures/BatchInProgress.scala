@@ -22,7 +22,12 @@ private final class BatchInProgress {
   /** Whose batch it is; none where nothing is planned. */
   def owner: Option[MarkOwner] = marks.headOption.map { case (_, mark) => mark.owner }
 
-  def report(report: TaskReport): Unit = reports += report.attempt.id -> report
+  /** Says whether the task got on: whether records have come to it since it last told. */
+  def report(report: TaskReport): Boolean = {
+    val before = reports.get(report.attempt.id)
+    reports += report.attempt.id -> report
+    !before.exists(_.rows == report.rows)
+  }
 
   def taskEnded(task: Long): Unit = reports -= task
 

@@ -29,7 +29,10 @@ private final class BatchQueriesInProgress {
 
   def ended(execution: Long): Unit = executions -= execution
 
-  def report(report: TaskReport): Unit = progress.report(report)
+  def report(report: TaskReport): Unit = {
+    progress.report(report)
+    ()
+  }
   def taskEnded(task: Long): Unit = progress.taskEnded(task)
 
   /** Nothing more comes from these. */

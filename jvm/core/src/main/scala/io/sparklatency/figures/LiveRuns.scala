@@ -142,6 +142,15 @@ final class LiveRuns(
     ()
   }
 
+  /** A job of a run begins. */
+  def jobStarted(runId: String, stages: Iterable[Int]): Unit = {
+    ofRun(runId)(_.jobStarted(stages))
+    ()
+  }
+
+  /** A task of this stage has ended well. */
+  def taskSucceeded(stage: Int): Unit = synchronized(all.foreach(_.taskSucceeded(stage, clock.millis())))
+
   /** What a failed task published stands no more. What a task published that was to run for ever stands however it ended. */
   def taskEnded(task: Long, hasFailed: Boolean): Unit = synchronized {
     endedTasks.add(task)

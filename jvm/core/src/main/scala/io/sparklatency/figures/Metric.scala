@@ -166,6 +166,11 @@ object Metric {
       "for how long the batch in progress has run; none in real-time and continuous mode"
     )(_.runningMs),
     QueryMetric(
+      "progress-age",
+      "sinceProgress",
+      "for how long no task of the batch in progress has taken a record or ended, as far as is known"
+    )(_.sinceProgressMs),
+    QueryMetric(
       "oldest-uncommitted",
       "oldestUncommitted",
       "age of the oldest record that was there to be read and is not committed, at least; none in real-time and continuous mode"

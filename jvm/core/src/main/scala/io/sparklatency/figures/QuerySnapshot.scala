@@ -22,6 +22,8 @@ import io.sparklatency.recording.LatencySummary
  * @param markers   its latency markers; none where they are off. Of a run that is only stored the partitions of a node are together
  * @param unmarkedMs when its last batch was committed, of a run of which no batch had a node with figures
  * @param workedMs  when the batch was committed of which `times` are
+ * @param hasNodes  whether its driver has planned nodes, though no batch of it may be told yet
+ * @param progressMs when a task was last known to get on: a record more had come to it, or it had ended well
  */
 final case class QuerySnapshot(
     name: String,
@@ -42,7 +44,9 @@ final case class QuerySnapshot(
     outOfOrder: LatencySummary = LatencySummary.empty,
     markers: Option[MarkersSnapshot] = None,
     unmarkedMs: Option[Long] = None,
-    workedMs: Option[Long] = None
+    workedMs: Option[Long] = None,
+    hasNodes: Boolean = false,
+    progressMs: Option[Long] = None
 ) {
 
   /** How long ago the last batch was committed; 0 where the clock has been set back behind that. */
@@ -51,13 +55,17 @@ final case class QuerySnapshot(
       yield (at - committed).max(0)
 
   /** Whether batches of the run were committed, and none of its nodes has figures: nobody knows how long they take usually. */
-  def isUnmarked: Boolean = unmarkedMs.nonEmpty || batches == 0 && activity.exists(_.hasBatches)
+  def isUnmarked: Boolean = unmarkedMs.nonEmpty || !hasNodes && batches == 0 && activity.exists(_.hasBatches)
 
   /** Whether no batch ends for minutes, or ever: what running tasks have shown is all there is. */
   def hasNoEnd: Boolean = activity.exists(_.hasNoEnd)
 
   /** For how long the batch in progress has run. */
   def runningMs: Option[Long] = activity.flatMap(_.sinceMs).filterNot(_ => isUnmarked)
+
+  /** For how long none of the tasks of the batch in progress has got on, as far as is known. */
+  def sinceProgressMs: Option[Long] = for (running <- runningMs; at <- atMs)
+    yield progressMs.fold(running)(last => (at - last).max(0).min(running))
 
   /** How far the watermark is behind the clock: now where the run goes on, else at the last commit. */
   def watermarkLagMs: Option[Long] = for (batch <- lastBatch; watermark <- batch.watermarkMs)

@@ -37,6 +37,8 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private var explained: Option[Batch] = None
   private var outOfOrder = LatencySummary.empty
   private var commits = Vector.empty[Long]
+  private val stages = new Newest[Int](RunFigures.StagesKept)
+  private var progressMs = Option.empty[Long]
   var stopped = false
   var planning = 0L // the newest of which a task has told, where nobody tells of plans
   var toldMs = Option.empty[Long] // when a task last did, there
@@ -226,11 +228,18 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
 
   /** What a running task has done so far. Where no batch ends, that is told in windows of a second. */
   def report(report: TaskReport, nowMs: Long): Unit =
-    if (report.hasBatches) progress.report(report)
-    else {
+    if (report.hasBatches) {
+      if (progress.report(report)) progressMs = Some(nowMs)
+    } else {
       windows.report(report, nowMs).foreach(worked)
       markers.report(report, nowMs, progress.mark(_).map(_.id), upstream.getOrElse(_, Nil).isEmpty)
     }
+
+  /** A job of the run begins: its tasks are those of these stages. */
+  def jobStarted(stages: Iterable[Int]): Unit = stages.foreach(this.stages.add)
+
+  /** A task of any run has ended well. */
+  def taskSucceeded(stage: Int, nowMs: Long): Unit = if (stages.contains(stage)) progressMs = Some(nowMs)
 
   def taskEnded(task: Long): Unit = {
     progress.taskEnded(task)
@@ -280,7 +289,9 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     explained,
     usuallyMs,
     outOfOrder = outOfOrder,
-    workedMs = workedMs
+    workedMs = workedMs,
+    hasNodes = true,
+    progressMs = progressMs
   )
 
   /** The median: one batch that took long, or a clock that was set, makes it no other. */
@@ -336,6 +347,9 @@ object RunFigures {
 
   /** Of nodes that do not show so many are known at least. */
   private val UnshownKept = 1000
+
+  /** So many stages of a run are known at least. */
+  private val StagesKept = 1000
 
   /** How many commits tell how often there is one: ten times from one to the next. */
   private val Commits = 11

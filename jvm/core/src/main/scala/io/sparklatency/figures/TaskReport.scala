@@ -12,7 +12,9 @@ final case class TaskReport(
     attempt: TaskAttempt,
     hasBatches: Boolean,
     nodes: Seq[TaskReport.Node]
-)
+) {
+  private[figures] def rows: Seq[(Int, Long)] = nodes.map(node => node.partition -> node.rows)
+}
 
 object TaskReport {
 

@@ -3,6 +3,7 @@ package org.apache.spark.sql.latency.planning
 import java.util.Properties
 import java.util.UUID
 
+import org.apache.spark.SparkContext
 import org.apache.spark.sql.latency.compat.ContinuousTrigger
 import org.apache.spark.sql.latency.compat.RealTimeTrigger
 import org.apache.spark.sql.latency.compat.SparkSession
@@ -26,6 +27,9 @@ private[latency] object CurrentQuery {
 
   /** Whether a job with these properties is of a streaming query. */
   def owns(job: Properties): Boolean = job.getProperty(Id) != null
+
+  /** The run of the streaming query whose job has these properties: Spark names the group of its jobs after it. */
+  def runOf(job: Properties): Option[String] = Option(job.getProperty(SparkContext.SPARK_JOB_GROUP_ID))
 
   def running(session: SparkSession): Option[StreamExecution] =
     id(session).flatMap(id => active(session, UUID.fromString(id)))

@@ -88,17 +88,22 @@ private[latency] final class LatencyTracker(
   override def onJobStart(start: SparkListenerJobStart): Unit = orLost(jobStarted(start))
 
   /** What runs within a streaming query shows there. */
-  private def jobStarted(start: SparkListenerJobStart): Unit =
-    for {
-      settings <- Option(start.properties) if !CurrentQuery.owns(settings)
-      execution <- Option(settings.getProperty(SQLExecution.EXECUTION_ID_KEY))
-    } runs.batchQueryStarted(execution.toLong, start.stageInfos.map(_.stageId))
+  private def jobStarted(start: SparkListenerJobStart): Unit = {
+    val stages = start.stageInfos.map(_.stageId)
+    Option(start.properties).foreach { settings =>
+      if (CurrentQuery.owns(settings)) CurrentQuery.runOf(settings).foreach(runs.jobStarted(_, stages))
+      else Option(settings.getProperty(SQLExecution.EXECUTION_ID_KEY)).foreach(execution =>
+        runs.batchQueryStarted(execution.toLong, stages)
+      )
+    }
+  }
 
   override def onTaskEnd(end: SparkListenerTaskEnd): Unit = orLost(taskEnded(end))
 
   private def taskEnded(end: SparkListenerTaskEnd): Unit = {
     val task = end.taskInfo
     runs.taskEnded(task.taskId, hasFailed = end.reason != Success)
+    if (end.reason == Success) runs.taskSucceeded(end.stageId)
     clocks.ended(task.taskId, task.executorId, task.launchTime, task.finishTime)
   }
 
