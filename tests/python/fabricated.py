@@ -21,6 +21,7 @@ NO_PROGRESS: dict[str, Any] = {
             "oldestUncommitted",
             "watermarkLag",
             "usually",
+            "batchDuration",
             "error",
             "text",
             "activity",

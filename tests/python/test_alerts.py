@@ -22,9 +22,16 @@ EVERY = "15s"
 
 OF = '{app="shop",query="orders"}'
 LABELS = {"app": "shop", "query": "orders", "severity": "warning"}
-LAG, RUNNING, PROGRESS, INTERVAL = (
+LAG, OLDEST, RUNNING, PROGRESS, DURATION, INTERVAL = (
     f"sparklatency_{name}_seconds{OF}"
-    for name in ("watermark_lag", "batch_in_progress", "progress_age", "commit_interval")
+    for name in (
+        "watermark_lag",
+        "oldest_uncommitted",
+        "batch_in_progress",
+        "progress_age",
+        "batch_duration",
+        "commit_interval",
+    )
 )
 
 
@@ -145,7 +152,7 @@ def test_no_percentile_is_above_the_greatest_age(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("running", "progress", "interval", "is_stalled"),
+    ("running", "progress", "duration", "is_stalled"),
     [
         pytest.param(31, 31, None, True, id="the first batch hangs"),
         pytest.param(31, 30, None, False, id="the first batch gets on"),
@@ -156,17 +163,23 @@ def test_no_percentile_is_above_the_greatest_age(tmp_path: Path) -> None:
     ],
 )
 def test_a_batch_is_stalled_that_takes_long_and_whose_tasks_stand_still(
-    tmp_path: Path, running: int, progress: int, interval: int | None, is_stalled: bool
+    tmp_path: Path, running: int, progress: int, duration: int | None, is_stalled: bool
 ) -> None:
-    series = {RUNNING: f"{running}x100", PROGRESS: f"{progress}x100"}
-    if interval:
-        series[INTERVAL] = f"{interval}x100"
+    series = {RUNNING: f"{running}x100", PROGRESS: f"{progress}x100", INTERVAL: "3600x100"}
+    if duration:
+        series[DURATION] = f"{duration}x100"
     summary = f"the batch in progress of query orders (shop) has run for {running}s"
-    waits = f"the records of a batch of query orders (shop) waited for its commit for {running}s"
-    expected = {"SparkRecordsWait": [waits]}
-    if is_stalled:
-        expected["SparkBatchStalled"] = [summary]
+    expected = {"SparkBatchStalled": [summary]} if is_stalled else {}
     assert raised(tmp_path, series, "10m", expected) == ""
+
+
+@pytest.mark.parametrize("has_records", [True, False])
+def test_records_wait_for_their_commit_if_there_are_any(tmp_path: Path, has_records: bool) -> None:
+    """Without, a trigger looks for some for 11 seconds, again and again."""
+    series = {RUNNING: "0 11 0 11 0 11 0 11 0 11", **({OLDEST: "0x10"} if has_records else {})}
+    summary = "the records of a batch of query orders (shop) waited for its commit for 11s"
+    expected = {"SparkRecordsWait": [summary]} if has_records else {}
+    assert raised(tmp_path, series, "2m", expected) == ""
 
 
 BEHIND = "the watermark of query orders (shop) is {} behind the clock"

@@ -155,7 +155,7 @@ def test_path_shows_a_batch_in_progress_beside_the_last(ui: UI) -> None:
 
 
 def test_what_headline_and_note_say_is_said_once_and_by_path_too(ui: UI) -> None:
-    said = "Batch 7 has run for 3 min, where one is committed every 2 s: Processing new data"
+    said = "Batch 7 has run for 3 min, where one usually takes 2 s: Processing new data"
     headline = {**ORDERS["headline"], "code": "stalled", "text": said}
     ui.queries = [{**ORDERS, "headline": headline, "notes": [note("stalled", "wrong", said)]}]
     for command in ("top", "info", "operators", "path"):

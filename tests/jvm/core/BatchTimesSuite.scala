@@ -218,6 +218,22 @@ class BatchTimesSuite extends AnyFunSuite with TasksOfBatch {
       Seq((Node, 200.0), (Rest, 210.0), (Waiting, 60.0), (Node, 130.0)))
   }
 
+  test("a batch begins with the first of the jobs that read it, of which only the last stands") {
+    val clocks = Map("1" -> ClockOffset(0, 0), "2" -> ClockOffset(50000, 0))
+    val marked = marks(Map("b" -> Set("a")))(
+      At("a", 1, 20000, 30000, stage = 3),
+      At("b", 1, 20000, 30000, waited = 10000, stage = 3)
+    )
+    val before = marked.head.copy(earlier =
+      Seq(TaskSlice("1", 400000, 1, 1, 1, 0), TaskSlice("2", 300000, 1, 1, 1, 0, readMs = 70))
+    )
+    val times = BatchTimes.of(0, before +: marked.tail, clocks.get).get
+    assert(times.firstReadMicros === 320000)
+    assert(times.stages.map(stage => (stage.startMs, stage.endMs)) === Seq((19680.0, 29680.0)))
+    assert(new OperatorPath(times).steps.map(step => (step.kind, step.nodes, step.ms)) ===
+      Seq((Waiting, Nil, 19680.0), (Node, Seq("b"), 10000.0)))
+  }
+
   test("nothing is told where no task was watched") {
     val unseen = marks(Map.empty)(At("a", 1, 0, 1)).map(mark =>
       mark.copy(readings = mark.readings.map { case (place, r) =>

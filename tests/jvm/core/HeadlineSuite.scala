@@ -159,6 +159,16 @@ class HeadlineSuite extends AnyFunSuite {
     assert(Answered.answer(shown).headline.text === "Slowest step: sink, 8.9 s of 9 s (99 %)")
   }
 
+  test("where a batch took longer than the window all nodes are compared by the whole batch") {
+    val whole = Answered.query(node("source")(7000, 6000, 1000), node("sink", "source")(7500, 6500, 1500))
+    assert(Answered.answer(whole).headline.text === "Slowest step: before source, 4.7 s of 5.2 s (90 %)")
+    // Of what the source showed first, nothing is in the window.
+    val rest = whole.nodes.head.measures.map { case (of, all) => of -> all.copy(window = Aged.records(1000)) }
+    val gone = whole.copy(nodes = whole.nodes.head.copy(measures = rest) +: whole.nodes.tail)
+    val path = Answered.answer(gone).path
+    assert(path.own(path.node("sink")) === Some(500.0))
+  }
+
   test("a node that no batch has reached is compared with none, and keeps the others' shares") {
     val all = Answered.query(node("source")(1600), node("sink", "source")(4200), node("new", "source")(9000))
     def running(ended: LatencySummary)(node: NodeSnapshot) = {

@@ -1,10 +1,12 @@
 package io.sparklatency
 
 import io.sparklatency.exposition.PrometheusText
+import io.sparklatency.figures.Batch
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.MeasureSnapshot
 import io.sparklatency.figures.NodeSnapshot
 import io.sparklatency.figures.QuerySnapshot
+import io.sparklatency.figures.SourceWatermark
 import io.sparklatency.recording.LatencyRecorder
 import io.sparklatency.recording.LatencySummary
 import io.sparklatency.time.ManualClock
@@ -79,6 +81,26 @@ class PrometheusTextSuite extends AnyFunSuite {
     val shown = text(query("q", Measure.E2ELatency -> MeasureSnapshot.empty)).text
     assert(shown.contains("sparklatency_records_total") && !shown.contains("seconds"))
     assert(text().text === "")
+  }
+
+  test("of a run that has ended there is no lag and no interval: nobody is to be woken for it") {
+    val watermark = SourceWatermark("kafka[orders]", "ts", 10000, Some(40000), holdsBack = true)
+    val last =
+      Batch("q", None, Some("run"), 7, 90000, 100000, 1, Map.empty, Some(40000), Seq(watermark), 0, Nil)
+    val measured = query("q", Measure.E2ELatency -> MeasureSnapshot.of(summary(5)))
+    val ended = measured.copy(runId = Some("run"), lastBatch = Some(last), usuallyMs = Some(2000))
+    def series(query: QuerySnapshot) = text(query).text.linesIterator
+      .filter(_.matches("sparklatency_(commit|watermark|source_watermark).*"))
+      .map(line => line.takeWhile(_ != '{') -> line.split(' ').last).toMap
+    assert(series(ended.doing(None, 160000)) === Map(
+      "sparklatency_commit_age_seconds" -> "60.0",
+      "sparklatency_commit_interval_seconds" -> "2.0",
+      "sparklatency_watermark_lag_seconds" -> "120.0",
+      "sparklatency_source_watermark_lag_seconds" -> "120.0",
+      "sparklatency_source_watermark_holds_back" -> "1.0"
+    ))
+    assert(series(ended) === Map.empty)
+    assert(text(ended).text.contains("sparklatency_records_total"))
   }
 
   test("one name is one series, that of the newest run") {

@@ -287,6 +287,22 @@ class RunFiguresSuite extends AnyFunSuite {
     assert(usually(Start, Start - 3600000) === None)
   }
 
+  test("how long a batch takes is the median of the last ten that tell it") {
+    val runs = new LiveRuns(clock, FiguresSettings(), new Tasks)(_.stopped)
+    def takes: Option[Double] = runs.snapshot().head.takesMs
+    def batch(durations: (String, Long)*): Unit = runs.update(owner("any")) { query =>
+      query.replay(Batch(query.name, None, None, 0, Start, Start, 0, durations.toMap, None, Nil, 0, Nil))
+    }
+    batch("addBatch" -> 7)
+    assert(takes === None)
+    batch("triggerExecution" -> 2000, "addBatch" -> 1900)
+    assert(takes === Some(2000.0))
+    batch("triggerExecution" -> 5000)
+    assert(takes === Some(3500.0))
+    (1 to 10).foreach(_ => batch("triggerExecution" -> 600))
+    assert(takes === Some(600.0))
+  }
+
   test("of what is planned in a batch and never runs, to explain it say, the newest thousand is kept") {
     val asked = mutable.Set.empty[Long]
     val source = new WorkSource {

@@ -14,7 +14,12 @@ import org.scalatest.funsuite.AnyFunSuite
 class StatusSuite extends AnyFunSuite {
   private val committed =
     Batch("orders", None, Some("run"), 11, 96000, 98000, 1, Map.empty, None, Nil, 0, Nil)
-  private val query = Answered.query().copy(batches = 12, lastBatch = Some(committed), usuallyMs = Some(2000))
+  private val query = Answered.query().copy(
+    batches = 12,
+    lastBatch = Some(committed),
+    usuallyMs = Some(2000),
+    takesMs = Some(1500)
+  )
 
   private def doing(
       sinceMs: Option[Long],
@@ -78,31 +83,35 @@ class StatusSuite extends AnyFunSuite {
     def stalled(query: QuerySnapshot, status: RunStatus = RunStatus.Running) =
       of(query, status).notes.filter(_.code == "stalled").map(note => note.level -> note.text)
     assert(stalled(doing(Some(30000))) === Seq(Note.Wrong ->
-      "Batch 12 has run for 30 s, where one is committed every 2 s: Processing new data."))
+      "Batch 12 has run for 30 s, where one usually takes 1.5 s: Processing new data."))
     assert(stalled(doing(Some(29999))) === Nil)
-    assert(stalled(doing(Some(30000)).copy(usuallyMs = Some(6000))) === Nil)
-    assert(stalled(doing(Some(30001)).copy(usuallyMs = Some(6000))).size === 1)
-    assert(stalled(doing(Some(30000)).copy(usuallyMs = None)).size === 1, "its first batch")
+    assert(stalled(doing(Some(30000)).copy(takesMs = Some(6000))) === Nil)
+    assert(stalled(doing(Some(30001)).copy(takesMs = Some(6000))).size === 1)
+    assert(stalled(doing(Some(30000)).copy(takesMs = None)).size === 1, "its first batch")
+    assert(stalled(doing(Some(30000)).copy(usuallyMs = Some(3600000))).size === 1, "one comes each hour")
     assert(stalled(doing(None)) === Nil, "in real-time mode a long batch is usual")
+    val over = doing(Some(336000))
+    val overdue = over.copy(activity = over.activity.map(_.copy(hasNoEnd = true)), takesMs = Some(300000))
+    assert(stalled(overdue) === Seq(Note.Wrong -> "Batch 12 has run for 5.6 min: Processing new data."))
     assert(stalled(doing(Some(30000)), RunStatus.Finished) === Nil)
   }
 
   test("a batch whose tasks got on within half a minute is not stalled, as a first one with a long backlog") {
-    def codes(usuallyMs: Option[Double], progressMs: Long) = {
-      val query = doing(Some(90000)).copy(usuallyMs = usuallyMs, progressMs = Some(progressMs))
+    def codes(takesMs: Option[Double], progressMs: Long) = {
+      val query = doing(Some(90000)).copy(takesMs = takesMs, progressMs = Some(progressMs))
       (query.sinceProgressMs, of(query, RunStatus.Running).progress.isStalled)
     }
-    for (usuallyMs <- Seq(None, Some(2000.0))) {
-      assert(codes(usuallyMs, 70001) === ((Some(29999), false)))
-      assert(codes(usuallyMs, 70000) === ((Some(30000), true)))
-      assert(codes(usuallyMs, 5000) === ((Some(90000), true)), "in the batch before")
-      assert(codes(usuallyMs, 100001) === ((Some(0), false)), "the clock was set back")
+    for (takesMs <- Seq(None, Some(2000.0))) {
+      assert(codes(takesMs, 70001) === ((Some(29999), false)))
+      assert(codes(takesMs, 70000) === ((Some(30000), true)))
+      assert(codes(takesMs, 5000) === ((Some(90000), true)), "in the batch before")
+      assert(codes(takesMs, 100001) === ((Some(0), false)), "the clock was set back")
     }
     assert(doing(None).copy(progressMs = Some(70000)).sinceProgressMs === None)
   }
 
   test("of a query without figures nobody knows how long its batches take: none is stalled") {
-    val unmarked = query.copy(batches = 0, lastBatch = None, usuallyMs = None)
+    val unmarked = query.copy(batches = 0, lastBatch = None, usuallyMs = None, takesMs = None)
     def of(hasBatches: Boolean) = {
       val activity = Activity(1234, "Processing new data", Some(45000), hasData = true, hasBatches)
       this.of(unmarked.doing(Some(activity), 100000), RunStatus.Running)

@@ -145,7 +145,7 @@ class WorkSoFarSuite extends AnyFunSuite {
     assert(after(1000)(report(50)) === Some(100))
     assert(after(1000)(runs.live.taskSucceeded(3)) === Some(1200), "of nobody knows which query")
     runs.live.jobStarted("another", Seq(3))
-    runs.live.jobStarted("run", Seq(4))
+    runs.live.jobStarted("id", Seq(4))
     assert(after(1000)(runs.live.taskSucceeded(3)) === Some(2300))
     assert(after(1000)(runs.live.taskSucceeded(4)) === Some(100))
   }

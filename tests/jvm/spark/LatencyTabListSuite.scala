@@ -2,6 +2,7 @@ package io.sparklatency.spark
 
 import scala.xml.Node
 
+import io.sparklatency.spark.syntax._
 import io.sparklatency.time.Clock
 import io.sparklatency.time.WallClock
 import org.apache.spark.sql.DataFrame
@@ -47,6 +48,25 @@ class LatencyTabListSuite extends LatencyTabTest {
     } finally query.stop()
   }
 
+  test("of a query with several ends the line shows all their records, as the figure does") {
+    val input = stream
+    val read = marked(input)
+    val query = read.writeStream.queryName("ends").foreachBatch { (batch: DataFrame, _: Long) =>
+      batch.withE2ELatency("lake", "value").collect()
+      clock.advance(2000)
+      batch.withE2ELatency("jdbc", "value").collect()
+      clock.advance(-2000)
+    }.start()
+    try {
+      for (age <- Seq(100, 400)) {
+        input.addData(ago(age))
+        processAll(query)
+      }
+      val listed = cells(table(get("/latency/")._2, "latency-queries")).find(_("Query").text == "ends").get
+      assert((listed("p99") \\ "title").text === "p99 of the last 2 batches, 2.1 s to 2.4 s")
+    } finally query.stop()
+  }
+
   test("the first page lists the newest run of a query, and those before it in a table of their own") {
     var first = ""
     withShop("restarted")((run, _) => first = run)
@@ -65,11 +85,11 @@ class LatencyTabListSuite extends LatencyTabTest {
     val input = stream
     def shown = {
       ListenerBus.awaitEmpty(spark.sparkContext)
-      val lines = raw"""<p class="latency-note( latency-note-wrong)?">(Batch \d+ has run for [^:]*)""".r
+      val lines = raw"""<p class="latency-note( latency-note-wrong)?">(Batch \d+ has run for [^,:]*)""".r
         .findAllMatchIn(get("/latency/query/?id=hangs")._2).map(of =>
           (of.group(1) != null, of.group(2))
         ).toSeq
-      (statusCell("hangs").map(red(_).mkString.takeWhile(_ != ':')), lines)
+      (statusCell("hangs").map(red(_).mkString.split("[,:]").head), lines)
     }
     type Shown = (Option[String], Seq[(Boolean, String)])
     var (before, after): (Shown, Shown) = ((None, Nil), (None, Nil))
@@ -118,6 +138,8 @@ class LatencyTabListSuite extends LatencyTabTest {
       val shown = statusOf(name).get
       assert(shown.startsWith("FailedAn error ended this run: ") && shown.endsWith("Details"), shown)
       assert(cellOf(name).map(red(_).mkString) === Some(shown.stripSuffix("Details")), "it is red")
+      val details = (cellOf(name).get \\ "a").find(_.text == "Details").map(_ \@ "href").get
+      assert(get(details)._2.contains(s"IllegalStateException: on purpose"), "the whole of it is there")
       val page = get(s"/latency/query/?id=$name")._2
       assert(page.contains("failed, run "))
       val line = raw"""<p class="latency-note latency-note-wrong">Failed: .*? on purpose""".r

@@ -12,6 +12,8 @@ import scala.jdk.CollectionConverters._
 import com.fasterxml.jackson.databind.JsonNode
 import io.sparklatency.spark.Lines.LowLatencyMemoryStream
 import io.sparklatency.spark.syntax._
+import io.sparklatency.time.Clock
+import io.sparklatency.time.WallClock
 import org.apache.spark.sql.ForeachWriter
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions.col
@@ -38,6 +40,12 @@ class LongTasksSuite extends StreamingTest with Patient {
     override def close(error: Throwable): Unit = LongTasksSuite.mayEnd.await()
   }
 
+  /** The operating system's clock, so much later. */
+  private final class Shifted(ms: Long) extends Clock {
+    override def millis(): Long = System.currentTimeMillis() + ms
+    override def readEveryRow: Boolean = true
+  }
+
   private def answerOf(query: String): JsonNode =
     latencyOf(null).get("queries").elements.asScala.find(_.get("query").asText == query).get
 
@@ -57,6 +65,28 @@ class LongTasksSuite extends StreamingTest with Patient {
       assert(query.lastProgress === null)
       assert(gauges("query.real_time.node.node.record-e2e-latency-max") === 7.0)
     } finally query.stop()
+  }
+
+  test("in real-time mode a batch hangs that goes on for half a minute longer than it is set to") {
+    val input = LowLatencyMemoryStream[Timestamp](spark, 2)
+    val marked = input.toDF().withE2ELatency("node", "value")
+    byTheWall {
+      val query = marked.writeStream.queryName("overdue").outputMode("update").foreach(Drop)
+        .trigger(Lines.realTime("10 minutes")).start()
+      def progress = answerOf("overdue").get("progress")
+      def after(minutes: Double): Boolean = {
+        WallClock.install(new Shifted((minutes * 60000).toLong))
+        progress.get("stalled").asBoolean && !progress.get("running").isNull
+      }
+      try {
+        input.addData(ago(7))
+        eventually(assert(figures("node", "overdue").nonEmpty))
+        assert(!after(9.5))
+        assert(progress.get("running").isNull)
+        assert(after(10.5))
+        assert(progress.get("batchDuration").isNull)
+      } finally query.stop()
+    }
   }
 
   test("in real-time mode the way of records and their parts are there before the first batch has ended") {

@@ -2,6 +2,7 @@ package io.sparklatency.spark
 
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.functions.col
 
 /** What is said of a query whose records have no timestamp, and whose sink takes most of its time. */
 class SlowSinkSuite extends MarkersTest {
@@ -32,5 +33,20 @@ class SlowSinkSuite extends MarkersTest {
         assert(shown.get("operators").get("latency").asDouble === 0.0)
       } finally query.stop()
     }
+  }
+
+  test("a batch that several sinks read begins when the first of them does, not the last") {
+    val input = stream
+    input.addData(ago(7))
+    val scored =
+      input.toDF().withE2ELatency("read", "value").withColumn("score", slow(1000)(col("value").cast("long")))
+    val query = scored.withE2ELatency("scored", "value").writeStream.queryName("three_sinks")
+      .foreachBatch((batch: DataFrame, _: Long) => (1 to 3).foreach(_ => batch.collect())).start()
+    try {
+      processAll(query)
+      val shown = all("three_sinks")
+      assert(shown.get("operators").get("firstRead").asDouble === Start)
+      assert(shown.get("operators").get("latency").asDouble === 3000)
+    } finally query.stop()
   }
 }

@@ -17,6 +17,7 @@ class TaskProgressSuite extends StreamingTest with Patient {
     byTheWall {
       val query = input.toDF().withE2ELatency("read", "value").writeStream.queryName("got_on")
         .foreachBatch { (batch: DataFrame, _: Long) =>
+          batch.sparkSession.sparkContext.setJobGroup("a group of its own", "")
           batch.count()
           counted.countDown()
           mayEnd.await()

@@ -39,6 +39,7 @@ object UiFaults {
       null,
       null,
       null,
+      null,
       null
     ))
     try body

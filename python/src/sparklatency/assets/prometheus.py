@@ -15,10 +15,12 @@ _FOR_PERCENTILES = "3m"
 """What comes once an hour, as a window may, has a percentile of five minutes for less than five minutes."""
 _RUNNING = metric("batch-in-progress").prometheus
 _USUALLY = metric("commit-interval").prometheus
+_TAKES = metric("batch-duration").prometheus
 _HANGS = f"{_RUNNING} > 30 and {metric('progress-age').prometheus} > 30"
-_STALLED = f"({_HANGS} and {_RUNNING} > 5 * {_USUALLY}) or (({_HANGS}) unless {_USUALLY})"
+_STALLED = f"({_HANGS} and {_RUNNING} > 5 * {_TAKES}) or (({_HANGS}) unless {_TAKES})"
 """As the note ``stalled``: for more than half a minute, five times as long as usual, and without progress."""
 
+_OLDEST = metric("oldest-uncommitted").prometheus
 _LAG = metric("watermark-lag").prometheus
 
 HIGHEST_SECONDS = 604_800
@@ -58,8 +60,10 @@ def alerts(p99_seconds: float, watermark_lag_seconds: float) -> Mapping[str, Any
                     ),
                     _alert(
                         "SparkRecordsWait",
-                        # Between two batches there is none: one look in the minute is enough.
-                        f"max_over_time({_RUNNING}[1m]) > {_exact(p99_seconds)}",
+                        # Between two batches there is none: one look in the minute is enough. A trigger that
+                        # looks for records in vain, as in a long list of files, lets none wait.
+                        f"max_over_time({_RUNNING}[1m]) > {_exact(p99_seconds)}"
+                        f" and max_over_time({_OLDEST}[1m])",
                         f"the records of a batch of query {_WHERE} waited for its commit for {_DURATION}",
                         wait="1m",
                     ),

@@ -78,12 +78,12 @@ class Activity:
 
 @dataclass(frozen=True)
 class Progress:
-    """How a run of a query goes; durations in milliseconds, None where unknown or the run has ended."""
+    """How a run of a query goes; durations in milliseconds, None where unknown."""
 
     since_commit: int | None
     """How long ago the last batch was committed."""
     running: int | None
-    """For how long the batch in progress has run; None in real-time and continuous mode: long is normal."""
+    """For how long the batch in progress has run; None while it goes on for as long as it is set to."""
     since_progress: int | None
     """For how long no task of that batch has taken a record or ended, as far as is known."""
     oldest_uncommitted: int | None
@@ -92,6 +92,8 @@ class Progress:
     """How far the watermark is behind the clock: now where the run goes on, else at the last commit."""
     usually: int | None
     """From one commit to the next: the median of the last ten."""
+    batch_duration: int | None
+    """How long a batch takes: the median of the last ten; None in real-time and continuous mode."""
     stalled: bool
     """Whether the batch in progress takes much longer than usual, and its tasks stand still."""
     error: str | None

@@ -27,7 +27,7 @@ final case class Status(query: QuerySnapshot, run: Option[RunStatus], error: Opt
    * a run has all that came before it to read: no matter how long it takes, it hangs only if its tasks stand still.
    */
   def isStalled: Boolean =
-    runningMs.exists(ms => ms >= Status.StalledMs && query.usuallyMs.forall(ms > Status.Times * _)) &&
+    runningMs.exists(ms => ms >= Status.StalledMs && query.usuallyTakesMs.forall(ms > Status.Times * _)) &&
       query.sinceProgressMs.forall(_ >= Status.StalledMs)
 
   /** That it is, in a sentence. */
@@ -37,7 +37,7 @@ final case class Status(query: QuerySnapshot, run: Option[RunStatus], error: Opt
       val idle = activity.tasks.filter(tasks => tasks.running == 0 && tasks.done < tasks.all)
         .fold("")(_ => " No task runs: are there executors?")
       val usually =
-        query.usuallyMs.fold("")(every => s", where one is committed every ${Readable.duration(every)}")
+        query.usuallyTakesMs.fold("")(ms => s", where one usually takes ${Readable.duration(ms)}")
       s"Batch ${Readable.count(activity.batch)} has run for ${Readable.duration(ms.toDouble)}$usually: ${Status.doing(activity)}$idle"
     }
 

@@ -69,14 +69,16 @@ object PrometheusText {
       yield Shown(Labels.of("app", app, "query", query.name, "node", node.id), measure, figures)
     val markers = for (query <- shown; markers <- query.markers.toSeq; one <- markers.of)
       yield Shown(labels(app, query.name, one.key.tags), Measure.Marker, one.figures)
+    // What lasts goes on growing, or is known no more: of a run that has ended nobody is to be woken.
+    val goingOn = shown.filter(_.atMs.nonEmpty)
     val ofQueries = Metric.ofQueries.map { metric =>
-      val points = for (query <- shown; ms <- metric.read(query))
+      val points = for (query <- goingOn; ms <- metric.read(query))
         yield Labels.of("app", app, "query", query.name) -> ms.toDouble
       gauge(metric.series, metric.help, points)
     }
     val ofWatermarks = Metric.ofWatermarks.map { metric =>
       val points =
-        for (query <- shown; watermark <- query.watermarksByKey; value <- metric.read(query, watermark))
+        for (query <- goingOn; watermark <- query.watermarksByKey; value <- metric.read(query, watermark))
           yield labels(app, query.name, watermark.key.tags) -> value.toDouble
       gauge(metric.series, metric.help, points, metric.unit)
     }

@@ -5,8 +5,8 @@ package io.sparklatency.figures
  *
  * @param batch   the number of the batch that runs, between two triggers that of the last
  * @param doing   Spark's own words
- * @param sinceMs for how long the trigger that runs has done so; none between two triggers, and where a batch is to go on for long,
- *                as where it has no end
+ * @param sinceMs for how long the trigger that runs has done so; none between two triggers, and while a batch goes on that is to: in
+ *                real-time mode for as long as it is set, in continuous mode for ever
  * @param hasData whether there are records that the batch is to read, and has not committed
  * @param hasBatches whether Spark has committed a batch of this run
  * @param hasNoEnd   whether tasks run as long as the query, or for minutes, and results can be seen before a batch ends: in real-time

@@ -36,6 +36,7 @@ private final class BatchSlices(
     marks.foreach { mark =>
       mark.readings.valuesIterator.foreach(reading => seen(reading.slice))
       mark.running.foreach(running => seen(running.slice))
+      mark.earlier.foreach(seen)
     }
     executors.iterator.map(executor => executor -> offset(executor)).toMap
   }
@@ -43,7 +44,9 @@ private final class BatchSlices(
   def times(batch: Long): Option[BatchTimes] = {
     val tasks = this.tasks
     Option.when(tasks.nonEmpty) {
-      val first = tasks.map(_.began).min
+      // What several actions of a foreachBatch read stands once, as the last of them read it. The batch began with the first.
+      val earlier = marks.flatMap(_.earlier).map(slice => slice.read(offsets(slice.executor)))
+      val first = (tasks.map(_.began) ++ earlier).min
       val stages = tasks.groupBy(_.stage).values.map(new Stage(_, first)).toSeq
         .sortBy(stage => (ids.indexWhere(stage.has), stage.end)) // upstream first
       val times = stages.zipWithIndex.map { case (stage, place) => stage.times(stages.take(place)) }

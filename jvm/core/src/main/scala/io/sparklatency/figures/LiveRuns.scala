@@ -142,11 +142,9 @@ final class LiveRuns(
     ()
   }
 
-  /** A job of a run begins. */
-  def jobStarted(runId: String, stages: Iterable[Int]): Unit = {
-    ofRun(runId)(_.jobStarted(stages))
-    ()
-  }
+  /** A job of a query's run begins: of its newest, for one goes on at a time. */
+  def jobStarted(queryId: String, stages: Iterable[Int]): Unit =
+    synchronized(queries.values.filter(_.id.contains(queryId)).foreach(_.jobStarted(stages)))
 
   /** A task of this stage has ended well. */
   def taskSucceeded(stage: Int): Unit = synchronized(all.foreach(_.taskSucceeded(stage, clock.millis())))

@@ -10,6 +10,7 @@ package io.sparklatency.figures
  * @param isLast      whether it is the last one of its plan
  * @param running     what of it still runs, where the execution has not ended
  * @param readsSource whether no shuffle lies between it and a source
+ * @param earlier     of each executor the first reading of those in place of which that of a later job stands
  */
 final case class MarkReadings(
     node: String,
@@ -21,7 +22,8 @@ final case class MarkReadings(
     isLast: Boolean = false,
     running: Seq[RunningSlice] = Nil,
     timestamp: Option[NodeTimestamp] = None,
-    readsSource: Boolean = false
+    readsSource: Boolean = false,
+    earlier: Iterable[TaskSlice] = Nil
 ) {
   private def records: Long = readings.valuesIterator.map(_.summary.records).sum
   private def newest: Long = readings.valuesIterator.map(_.attempt.id).maxOption.getOrElse(-1)

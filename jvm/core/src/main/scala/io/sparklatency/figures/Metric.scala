@@ -161,9 +161,14 @@ object Metric {
       _.usuallyMs.map(math.round)
     ),
     QueryMetric(
+      "batch-duration",
+      "batchDuration",
+      "how long a batch takes, the median of the last ten; none in real-time and continuous mode"
+    )(_.usuallyTakesMs.map(math.round)),
+    QueryMetric(
       "batch-in-progress",
       "running",
-      "for how long the batch in progress has run; none in real-time and continuous mode"
+      "for how long the batch in progress has run; none in real-time mode within its time, and in continuous mode"
     )(_.runningMs),
     QueryMetric(
       "progress-age",

@@ -15,6 +15,7 @@ import io.sparklatency.recording.LatencySummary
  * @param times     who was at work for the last batch that had records
  * @param explained the last batch of which it is known what made its records old
  * @param usuallyMs how long it was from one commit to the next, in the middle of the last ten
+ * @param takesMs   the same of how long a batch took
  * @param atMs      the instant, of a run that goes on in this process
  * @param activity  what the run did then
  * @param soFar     who was at work for the batch in progress, up to now; none where no batch ends
@@ -38,6 +39,7 @@ final case class QuerySnapshot(
     times: Option[BatchTimes] = None,
     explained: Option[Batch] = None,
     usuallyMs: Option[Double] = None,
+    takesMs: Option[Double] = None,
     atMs: Option[Long] = None,
     activity: Option[Activity] = None,
     soFar: Option[BatchTimes] = None,
@@ -62,6 +64,9 @@ final case class QuerySnapshot(
 
   /** For how long the batch in progress has run. */
   def runningMs: Option[Long] = activity.flatMap(_.sinceMs).filterNot(_ => isUnmarked)
+
+  /** How long a batch takes usually; none where it goes on for as long as it is set to. */
+  def usuallyTakesMs: Option[Double] = takesMs.filterNot(_ => hasNoEnd)
 
   /** For how long none of the tasks of the batch in progress has got on, as far as is known. */
   def sinceProgressMs: Option[Long] = for (running <- runningMs; at <- atMs)
@@ -161,12 +166,14 @@ final case class QuerySnapshot(
 
   /**
    * By what nodes are compared while tasks run: by the batches that have ended within the window, else by the last one. Before the first
-   * one has ended there is nothing but what tasks have shown; of a node that no batch has reached yet nothing is compared.
+   * one has ended there is nothing but what tasks have shown; of a node that no batch has reached yet nothing is compared. Of a batch that
+   * took longer than the window what a node showed first has left it, and with another node it may not: then the last batch is whole.
    */
   private lazy val compared: NodeSnapshot => Option[LatencySummary] = {
     def hasEnded(node: NodeSnapshot) = node.ended.exists(_.count > 0)
     val known = nodes.filter(node => node.ended.nonEmpty && (hasEnded(node) || node.lastLatency.count > 0))
-    if (known.isEmpty) _ => None
+    if (nodes.exists(_.hasLost)) node => Some(node.lastLatency)
+    else if (known.isEmpty) _ => None
     else if (known.forall(hasEnded)) _.ended
     else node => Some(node.lastLatency)
   }
@@ -195,6 +202,10 @@ final case class NodeSnapshot(
   /** Whether no record with a timestamp came within the window, and some came before. */
   def isQuiet: Boolean =
     lastLatency.count > 0 && measures.get(Measure.E2ELatency).forall(_.window.count == 0)
+
+  /** Whether some of what the last batch measured has left the window, and not all. */
+  private[figures] def hasLost: Boolean =
+    measures.get(Measure.E2ELatency).map(_.window.count).exists(kept => kept > 0 && kept < lastLatency.count)
 
   /** The ages of batches that have ended, where running tasks have shown others. */
   private[figures] def ended: Option[LatencySummary] = measures.get(Measure.E2ELatency).flatMap(_.ended)

@@ -37,6 +37,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private var explained: Option[Batch] = None
   private var outOfOrder = LatencySummary.empty
   private var commits = Vector.empty[Long]
+  private var durations = Vector.empty[Long]
   private val stages = new Newest[Int](RunFigures.StagesKept)
   private var progressMs = Option.empty[Long]
   var stopped = false
@@ -181,6 +182,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     lastBatch = Some(batch)
     for (key <- batch.watermarks.map(_.key) if watermarks.add(key)) make.watermark(key)
     commits = (commits :+ batch.committedMs).takeRight(RunFigures.Commits)
+    durations = (durations ++ batch.durationsMs.get("triggerExecution")).takeRight(RunFigures.Commits - 1)
     if (batch.parts.nonEmpty) explained = lastBatch
     batch.outOfOrder.foreach(outOfOrder += _)
     // A batch without records has tasks too. They say nothing of the work on records.
@@ -287,18 +289,13 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     make.window,
     times,
     explained,
-    usuallyMs,
+    median(commits.zip(commits.drop(1)).map { case (one, next) => next - one }.filter(_ >= 0)),
+    median(durations),
     outOfOrder = outOfOrder,
     workedMs = workedMs,
     hasNodes = true,
     progressMs = progressMs
   )
-
-  /** The median: one batch that took long, or a clock that was set, makes it no other. */
-  private def usuallyMs: Option[Double] = {
-    val spans = commits.zip(commits.drop(1)).map { case (one, next) => next - one }.filter(_ >= 0).sorted
-    Option.when(spans.nonEmpty)((spans((spans.size - 1) / 2) + spans(spans.size / 2)) / 2.0)
-  }
 
   /** Until the first plan is known, no node is known to have others downstream. */
   private def isShown(node: String): Boolean = granularity != Granularity.Single || !passedOn.contains(node)
@@ -331,6 +328,12 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
 }
 
 object RunFigures {
+
+  /** What is usual: one batch that took long, or a clock that was set, makes it no other. */
+  private def median(ms: Seq[Long]): Option[Double] = {
+    val sorted = ms.sorted
+    Option.when(ms.nonEmpty)((sorted((ms.size - 1) / 2) + sorted(ms.size / 2)) / 2.0)
+  }
 
   /** Whether, in the last batch that reached them, two nodes let the same number of rows pass. */
   private def passedTheSame(

@@ -27,13 +27,10 @@ private[latency] final class KeptBatches(newestFirst: Vector[StoredBatch]) {
   def lines(limit: Int, of: MadeOfBatch.Of[String])(line: Batch => String): Seq[String] =
     newestFirst.take(limit).map(batch => batch.shown(of)(line(batch.event.atEnd.record)))
 
-  /** How the latency of some nodes went, oldest first. */
-  def latencies(nodes: Set[String]): Map[String, Seq[LatencyChart.Point]] =
-    newestFirst.flatMap { batch =>
-      batch.event.nodes.filter(node => nodes(node.id)).map { node =>
-        node.id -> LatencyChart.Point(batch.event.committedMs, node(Measure.E2ELatency))
-      }
-    }.reverse.groupMap { case (node, _) => node } { case (_, point) => point }
+  /** How the latency of some nodes together went, oldest first; of batches that reached one. */
+  def latencies(nodes: Set[String]): Seq[LatencySummary] =
+    newestFirst.map(_.event.nodes.filter(node => nodes(node.id))).filter(_.nonEmpty)
+      .map(reached => LatencySummary.merge(reached.map(_(Measure.E2ELatency)))).reverse
 
   /** A chart of the same for each node that has measured anything. */
   def charts(nodes: Seq[String], zone: ZoneId): Seq[(String, LatencyChart)] = {

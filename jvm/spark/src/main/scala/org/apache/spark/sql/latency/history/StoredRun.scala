@@ -29,6 +29,7 @@ import org.apache.spark.status.KVUtils.KVIndexParam
  * @param operators each node's operator latency in the last batches that tell it
  * @param latestMs when the last batch was committed that reached each node
  * @param usuallyMs from one commit to the next
+ * @param takesMs how long a batch takes; null where none told, and in a store of an earlier version
  * @param markers its latency markers; none where no batch carried any
  * @param worked the number of the last batch that had records, and `times` who was at work for it
  * @param workedMs when that was committed; null where no batch had records
@@ -54,6 +55,7 @@ private[spark] final class StoredRun(
     val times: StoredTimes,
     val latestMs: java.util.Map[String, java.lang.Long],
     val usuallyMs: java.lang.Double,
+    val takesMs: java.lang.Double,
     val markers: StoredRunMarkers,
     val workedMs: java.lang.Long,
     val outOfOrder: Array[Byte],
@@ -90,6 +92,7 @@ private[spark] final class StoredRun(
       covers = WindowSettings(samples, sampleMs),
       times = Option(times).map(_.times(worked)),
       usuallyMs = Option(usuallyMs).map(_.toDouble),
+      takesMs = Option(takesMs).map(_.toDouble),
       markers = Option(markers).map(_.snapshot),
       outOfOrder = Option(outOfOrder).fold(LatencySummary.empty)(LatencySummary.fromBytes(_)),
       workedMs = Option(workedMs).map(_.toLong)
@@ -132,6 +135,7 @@ private[spark] object StoredRun {
       run.times.map(StoredTimes(_)).orNull,
       run.nodes.flatMap(node => node.batchMs.map(ms => node.id -> Long.box(ms))).toMap.asJava,
       run.usuallyMs.map(Double.box).orNull,
+      run.takesMs.map(Double.box).orNull,
       run.markers.map(StoredRunMarkers(_)).orNull,
       run.workedMs.map(Long.box).orNull,
       Some(run.outOfOrder).filterNot(_.isEmpty).map(_.toBytes).orNull,

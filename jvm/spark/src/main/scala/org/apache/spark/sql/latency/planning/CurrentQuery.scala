@@ -3,7 +3,6 @@ package org.apache.spark.sql.latency.planning
 import java.util.Properties
 import java.util.UUID
 
-import org.apache.spark.SparkContext
 import org.apache.spark.sql.latency.compat.ContinuousTrigger
 import org.apache.spark.sql.latency.compat.RealTimeTrigger
 import org.apache.spark.sql.latency.compat.SparkSession
@@ -25,11 +24,8 @@ private[latency] object CurrentQuery {
   /** None outside a streaming query. */
   def id(session: SparkSession): Option[String] = Option(session.sparkContext.getLocalProperty(Id))
 
-  /** Whether a job with these properties is of a streaming query. */
-  def owns(job: Properties): Boolean = job.getProperty(Id) != null
-
-  /** The run of the streaming query whose job has these properties: Spark names the group of its jobs after it. */
-  def runOf(job: Properties): Option[String] = Option(job.getProperty(SparkContext.SPARK_JOB_GROUP_ID))
+  /** The id of the streaming query whose job has these properties. */
+  def owner(job: Properties): Option[String] = Option(job.getProperty(Id))
 
   def running(session: SparkSession): Option[StreamExecution] =
     id(session).flatMap(id => active(session, UUID.fromString(id)))

@@ -60,6 +60,7 @@ final class LatencyAccumulator private (@transient private var settings: Latency
   @transient @volatile private var recorders = Vector.empty[Opened]
   @transient @volatile private var readings = Map.empty[Int, Reading]
   @transient private var taken = Set.empty[Int]
+  @transient private var earlier = Map.empty[String, TaskSlice] // by executor
   @transient private var isAtSource = false
   @transient private var isByAnother = false
   @transient private var isAtEnd = false
@@ -202,8 +203,25 @@ final class LatencyAccumulator private (@transient private var settings: Latency
   private def clock: Clock = settings.watermark.fold[Clock](WallClock)(new ManualClock(_))
 
   override def add(reading: Reading): Unit = synchronized {
-    if (readings.get(reading.partition).forall(Retries.supersedes(reading, _)))
-      readings += reading.partition -> reading
+    readings.get(reading.partition) match {
+      case Some(other) if Retries.supersedes(other, reading) => gone(reading)
+      case other =>
+        readings += reading.partition -> reading
+        other.foreach(gone)
+    }
+  }
+
+  private def gone(reading: Reading): Unit = if (reading.slice.isWatched) {
+    val slice = reading.slice
+    if (earlier.get(slice.executor).forall(slice.read(None) < _.read(None)))
+      earlier += slice.executor -> slice
+  }
+
+  /** Of each executor the first reading of those that do not stand: what read them was at work before. */
+  def takeEarlier(): Iterable[TaskSlice] = synchronized {
+    val slices = earlier.values
+    earlier = Map.empty
+    slices
   }
 
   override def merge(other: AccumulatorV2[Reading, Map[Int, Reading]]): Unit = other.value.values.foreach(add)
@@ -212,11 +230,15 @@ final class LatencyAccumulator private (@transient private var settings: Latency
 
   /** Spark registers an accumulator with its task before it has read it to the end, and asks from a heartbeat. */
   override def isZero: Boolean = readings == null || readings.isEmpty
-  override def reset(): Unit = readings = Map.empty
+  override def reset(): Unit = {
+    readings = Map.empty
+    earlier = Map.empty
+  }
 
   override def copy(): LatencyAccumulator = {
     val other = new LatencyAccumulator(settings)
     other.readings = readings
+    other.earlier = earlier
     other
   }
 
@@ -256,6 +278,7 @@ final class LatencyAccumulator private (@transient private var settings: Latency
 
   private def readObject(in: ObjectInputStream): Unit = {
     recorders = Vector.empty
+    earlier = Map.empty
     if (in.readBoolean()) {
       settings = Settings.readFrom(in)
       readings = Map.empty

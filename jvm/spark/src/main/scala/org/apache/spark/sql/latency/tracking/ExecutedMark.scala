@@ -47,7 +47,8 @@ private[latency] final case class ExecutedMark(
       figures.comesIn,
       figures.isLast,
       timestamp = timestamp,
-      readsSource = readsSource
+      readsSource = readsSource,
+      earlier = figures.takeEarlier()
     )
 }
 

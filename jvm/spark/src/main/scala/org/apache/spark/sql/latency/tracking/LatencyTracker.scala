@@ -91,10 +91,11 @@ private[latency] final class LatencyTracker(
   private def jobStarted(start: SparkListenerJobStart): Unit = {
     val stages = start.stageInfos.map(_.stageId)
     Option(start.properties).foreach { settings =>
-      if (CurrentQuery.owns(settings)) CurrentQuery.runOf(settings).foreach(runs.jobStarted(_, stages))
-      else Option(settings.getProperty(SQLExecution.EXECUTION_ID_KEY)).foreach(execution =>
-        runs.batchQueryStarted(execution.toLong, stages)
-      )
+      CurrentQuery.owner(settings).fold(
+        Option(settings.getProperty(SQLExecution.EXECUTION_ID_KEY)).foreach(execution =>
+          runs.batchQueryStarted(execution.toLong, stages)
+        )
+      )(runs.jobStarted(_, stages))
     }
   }
 

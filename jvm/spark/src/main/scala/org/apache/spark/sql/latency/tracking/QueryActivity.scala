@@ -5,6 +5,7 @@ import java.util.UUID
 
 import scala.jdk.CollectionConverters._
 
+import io.sparklatency.answer.Status
 import io.sparklatency.figures.Activity
 import io.sparklatency.spark.base.OurFailure
 import io.sparklatency.time.WallClock
@@ -15,6 +16,7 @@ import org.apache.spark.sql.latency.compat.RealTimeTrigger
 import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.compat.StreamExecution
 import org.apache.spark.sql.latency.compat.TriggerStart
+import org.apache.spark.sql.streaming.Trigger
 
 /**
  * What queries do right now: Spark's own status of each, since when its trigger runs, and how far its tasks are.
@@ -45,24 +47,20 @@ private[latency] final class QueryActivity(context: SparkContext, marked: () => 
       .flatMap(_.sharedState.activeStreamingQueries.values.asScala) ++ marked().filter(_.isActive)
 
   private def activity(query: StreamExecution): Activity = {
-    val (status, noEnd) = (query.status, hasNoEnd(query))
+    val (status, long) = (query.status, toGoOnMs(query.trigger))
     // A trigger that finds no data is over a moment after it has said so.
     val waits = !status.isDataAvailable && status.message == Waiting
-    val runs = status.isTriggerActive && !noEnd && !waits
+    val runs = status.isTriggerActive && !waits
     val since = Option.when(runs)(TriggerStart.of(query)).filter(_ > 0)
+      .map(ms => (WallClock.millis() - WallClock.at(ms)).max(0))
     Activity(
       TriggerStart.batchOf(query),
       status.message,
-      since.map(ms => (WallClock.millis() - WallClock.at(ms)).max(0)),
+      since.filter(ms => long.forall(_.exists(ms > _ + Status.StalledMs))),
       status.isDataAvailable,
       Option(query.lastProgress).exists(_.durationMs.containsKey("addBatch")),
-      noEnd
+      hasNoEnd = long.nonEmpty
     )
-  }
-
-  private def hasNoEnd(query: StreamExecution): Boolean = query.trigger match {
-    case _: RealTimeTrigger | _: ContinuousTrigger => true
-    case _ => false
   }
 
   /** Of the stages that have begun, in the jobs that run: others may be left out, where their output is there. Spark names the group of a query's jobs after the run. */
@@ -86,6 +84,13 @@ private[latency] final class QueryActivity(context: SparkContext, marked: () => 
 }
 
 private object QueryActivity {
+
+  /** For how long a batch is to go on that is to; none within if for ever. */
+  def toGoOnMs(trigger: Trigger): Option[Option[Long]] = trigger match {
+    case realTime: RealTimeTrigger => Some(Some(realTime.batchDurationMs))
+    case _: ContinuousTrigger => Some(None)
+    case _ => None
+  }
 
   val Running = Collections.singletonList(JobExecutionStatus.RUNNING)
 

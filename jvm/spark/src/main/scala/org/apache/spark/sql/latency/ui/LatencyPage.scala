@@ -64,6 +64,9 @@ private[ui] abstract class LatencyPage(tab: LatencyTab, path: String) extends We
   protected def statisticsLink(base: String, run: String): Option[String] =
     sparkPage(base, "StreamingQuery", s"statistics/?id=${encoded(run)}")
 
+  /** Spark's own list of queries, which has the whole of an error. */
+  protected def queriesLink(base: String): Option[String] = sparkPage(base, "StreamingQuery", "")
+
   /** Spark's own page of an execution's plan, which leads to its jobs: its address without the execution's id. */
   protected def executionLink(base: String): Option[String] = sparkPage(base, "SQL", "execution/?id=")
 

@@ -76,17 +76,14 @@ private[ui] final class LatencyQueriesPage(tab: LatencyTab) extends LatencyPage(
   private def status(base: String, answer: QueryAnswer): NodeSeq = {
     val word =
       if (answer.query.runId.isEmpty) "Batch queries" else answer.status.fold(Readable.Unknown)(_.toString)
-    val details = for {
-      run <- answer.query.runId if answer.status.contains(RunStatus.Failed)
-      href <- statisticsLink(base, run)
-    } yield <a href={href}>Details</a>
-    StatusLine.short(word, answer) ++ details.toSeq
+    val details = queriesLink(base).filter(_ => answer.status.contains(RunStatus.Failed))
+    StatusLine.short(word, answer) ++ details.toSeq.map(href => <a href={href}>Details</a>)
   }
 
   private def sparkline(store: LatencyStore, row: Row): NodeSeq = {
     val ends = row.answer.path.terminals.map(_.id).toSet
-    val batches = store.kept(row.query, Charted).latencies(ends).values.maxByOption(_.size).toSeq.flatten
-    Unparsed(new Sparkline("p99", batches.map(_.latency.percentile(99))).svg)
+    val batches = store.kept(row.query, Charted).latencies(ends)
+    Unparsed(new Sparkline("p99", batches.map(_.percentile(99))).svg)
   }
 
   /** Reads each query's histogram once. */

@@ -7,7 +7,9 @@ import org.apache.spark.sql.connector.read.streaming.SparkDataStream
 import org.apache.spark.sql.execution.SparkPlan
 
 /** No trigger is one: real-time mode came with Spark 4.1. */
-trait RealTimeTrigger
+trait RealTimeTrigger {
+  def batchDurationMs: Long
+}
 
 /** No operator is one. */
 trait RealTimeStreamScanExec {
