@@ -47,7 +47,9 @@ class ExecutorBeansSuite extends StreamingTest {
       }.toMap
 
   private def runs(granularity: Granularity) =
-    new LiveRuns(clock, FiguresSettings(granularity = granularity), new DropwizardSource)(_ => true)
+    new LiveRuns(clock, FiguresSettings(granularity = granularity), new DropwizardSource.OfExecutor)(_ =>
+      true
+    )
 
   test("an executor has a bean for each task, whose figures come while it runs; all go with the query") {
     val figures = runs(Granularity.Subtask)
@@ -88,6 +90,14 @@ class ExecutorBeansSuite extends StreamingTest {
   test("an executor has no beans of tasks unless they are asked for") {
     ExecutorFigures.add(runs(Granularity.Operator), owner, 1, Some(place), summary(5))
     assert(beans.isEmpty)
+  }
+
+  test("how a query as a whole goes only its driver says") {
+    val source = new DropwizardSource.OfExecutor
+    ExecutorFigures.add(new LiveRuns(clock, FiguresSettings(), source)(_ => true), owner, 1, None, summary(5))
+    val names = source.metricRegistry.getNames.asScala
+    assert(names.contains("query.on_executor.node.sink.records"))
+    assert(names.filterNot(_.contains(".node.")).isEmpty)
   }
 
   test("a message to the driver brings the task") {

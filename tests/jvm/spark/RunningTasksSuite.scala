@@ -5,11 +5,30 @@ import java.util.concurrent.TimeUnit
 
 import io.sparklatency.recording.LatencyRecorder
 import io.sparklatency.recording.LatencySummary
+import io.sparklatency.spark.SparkTest
+import io.sparklatency.spark.syntax._
 import io.sparklatency.time.ManualClock
-import org.scalatest.funsuite.AnyFunSuite
 
 /** The thread that looks at the tasks of a process. In Spark's package for what only ours may call. */
-class RunningTasksSuite extends AnyFunSuite {
+class RunningTasksSuite extends SparkTest {
+
+  /** Of the tasks that run. */
+  private def watches: java.util.Map[_, _] = {
+    val field = RunningTasks.getClass.getDeclaredField("watches")
+    field.setAccessible(true)
+    field.get(RunningTasks).asInstanceOf[java.util.Map[_, _]]
+  }
+
+  test("of a task of a barrier stage nothing is left when it has ended, while others run") {
+    val running = silent(_ => ())
+    try {
+      val marked =
+        spark.range(0, 10, 1, 1).selectExpr("timestamp_millis(id) AS ts").withE2ELatency(freshNode(), "ts")
+      assert(marked.rdd.barrier().mapPartitions(identity).count() === 10)
+      assert(watches.isEmpty)
+    } finally RunningTasks.replaced(running)
+  }
+
   private def silent(publish: LatencySummary => Unit): LatencyRecorder = {
     val recorder = new LatencyRecorder(new ManualClock(1000), (part, _) => publish(part), publishNanos = 1)
     recorder.record(0)

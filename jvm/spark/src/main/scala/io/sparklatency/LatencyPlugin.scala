@@ -6,6 +6,7 @@ import java.util.{Map => JMap}
 import io.sparklatency.spark.base.LatencyConf
 import io.sparklatency.spark.base.OurFailure
 import io.sparklatency.spark.base.Version
+import org.apache.spark.SPARK_VERSION
 import org.apache.spark.SparkContext
 import org.apache.spark.api.plugin.DriverPlugin
 import org.apache.spark.api.plugin.ExecutorPlugin
@@ -34,6 +35,7 @@ final class LatencyPlugin extends SparkPlugin {
 
   override def driverPlugin(): DriverPlugin = new DriverPlugin {
     private var context: SparkContext = _
+    private var application = Option.empty[LatencyApplication]
 
     override def init(context: SparkContext, plugin: PluginContext): JMap[String, String] = {
       Version.requireFit()
@@ -45,10 +47,12 @@ final class LatencyPlugin extends SparkPlugin {
     }
 
     /** Only here does the application have its id. A source registered earlier would go by a name without it. */
-    override def registerMetrics(appId: String, plugin: PluginContext): Unit = {
-      LatencyApplication.running(context)
-      ()
-    }
+    override def registerMetrics(appId: String, plugin: PluginContext): Unit =
+      application = Some(LatencyApplication.running(context))
+
+    /** The last batches are yet to come into the event log. Spark 3 takes none any more by now. */
+    override def shutdown(): Unit =
+      if (!SPARK_VERSION.startsWith("3.")) application.foreach(_.settle(LatencyPlugin.SettleSeconds))
 
     /** Takes figures of tasks that still run, and answers questions. A failure of ours must not go back to the executor. */
     override def receive(message: AnyRef): AnyRef =
@@ -76,4 +80,10 @@ final class LatencyPlugin extends SparkPlugin {
       clock.foreach(_.stop())
     }
   }
+}
+
+private object LatencyPlugin {
+
+  /** So long an application waits at most for its own last events, as it ends. */
+  val SettleSeconds = 10L
 }

@@ -117,14 +117,19 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
    * not waited for.
    */
   def settledStore(): LatencyStore = {
-    val until = System.nanoTime() + TimeUnit.SECONDS.toNanos(1)
+    settle(seconds = 1)
+    store
+  }
+
+  /** Waits until all that was told before is in the figures, and what is made of it on its way to the event log. */
+  def settle(seconds: Long): Unit = {
+    val until = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds)
     // What a listener of ours makes of an event it posts, behind the others.
     (1 to 2).foreach { _ =>
       val last = new LatencyApplication.LastSoFar
       context.listenerBus.post(last)
       last.passed.await(until - System.nanoTime(), TimeUnit.NANOSECONDS)
     }
-    store
   }
 
   override def nameOf(query: StreamExecution): String = names.of(query)

@@ -31,7 +31,7 @@ import org.apache.spark.metrics.source.Source
  * ten times a second while the figures stand. The threads of sinks and of JMX read; [[LiveRuns]] adds and removes under its
  * lock.
  */
-private[latency] final class DropwizardSource extends Source with FiguresListener {
+private[latency] sealed class DropwizardSource extends Source with FiguresListener {
   override val sourceName: String = "sparklatency"
   override val metricRegistry: MetricRegistry = new MetricRegistry
 
@@ -114,5 +114,13 @@ private[latency] final class DropwizardSource extends Source with FiguresListene
     ofEachQuery.foreach(metric => metricRegistry.remove(DropwizardName.ofQuery(query, metric)))
     synchronized(ofQueries.remove(query)).toSeq.flatten.foreach(metricRegistry.remove)
     synchronized(beans.remove(query)).toSeq.flatten.foreach(LatencyBean.unregister)
+  }
+}
+
+private[latency] object DropwizardSource {
+
+  /** That of an executor: only the driver knows how a query as a whole goes. */
+  final class OfExecutor extends DropwizardSource {
+    override def addedQuery(query: String, read: () => Option[QuerySnapshot]): Unit = ()
   }
 }

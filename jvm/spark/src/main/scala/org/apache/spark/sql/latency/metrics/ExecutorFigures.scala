@@ -30,7 +30,7 @@ object ExecutorFigures extends TaskFigures with Logging {
   @transient private lazy val runs: Option[LiveRuns] = {
     known =
       try {
-        val (env, source) = (SparkEnv.get, new DropwizardSource)
+        val (env, source) = (SparkEnv.get, new DropwizardSource.OfExecutor)
         // Without the plugin no executor is told that a query has stopped.
         val runs = new LiveRuns(WallClock, LatencyConf(env.conf).figures, source)(_ => true)
         env.metricsSystem.registerSource(source)

@@ -9,6 +9,7 @@ import io.sparklatency.figures.TaskReport
 import io.sparklatency.recording.LatencyRecorder
 import io.sparklatency.spark.base.OurFailure
 import org.apache.spark.TaskContext
+import org.apache.spark.executor.TaskMetrics
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.execution.SQLExecution
 
@@ -32,7 +33,8 @@ object RunningTasks extends Logging {
   private val Young = 4 * PollNanos
 
   private val recorders = ConcurrentHashMap.newKeySet[LatencyRecorder]
-  private val watches = new ConcurrentHashMap[TaskContext, WatchedTask]
+  // By what a task's contexts share: in a barrier stage it begins with one and ends with another.
+  private val watches = new ConcurrentHashMap[TaskMetrics, WatchedTask]
   @volatile private var driver: Option[Receiver] = None
   @volatile private var channel: Option[AnyRef => Unit] = None
   private var polling = false
@@ -75,10 +77,10 @@ object RunningTasks extends Logging {
       hasBatches: Boolean,
       everyMillis: Long
   ): WatchedTask =
-    Option(watches.get(task)).getOrElse {
+    Option(watches.get(task.taskMetrics())).getOrElse {
       val made =
         new WatchedTask(attempt(task), run, isInExecution(task), hasBatches, everyMillis)
-      val there = Option(watches.putIfAbsent(task, made))
+      val there = Option(watches.putIfAbsent(task.taskMetrics(), made))
       wake()
       there.getOrElse(made)
     }
@@ -97,7 +99,7 @@ object RunningTasks extends Logging {
   /** The task is over. */
   def closed(recorder: LatencyRecorder, task: TaskContext): Unit = {
     recorders.remove(recorder)
-    watches.remove(task)
+    watches.remove(task.taskMetrics())
     ()
   }
 

@@ -56,10 +56,12 @@ private[latency] final class LatencyTracker(
 
   override def onOtherEvent(event: SparkListenerEvent): Unit = orLost(take(event))
 
-  /** On another Spark line a class may be missing. Without the catch its LinkageError would end the application. */
+  /** On another Spark line a class may be missing, and a plan may be too deep. Without the catch such an error would end the application. */
   private def orLost(told: => Unit): Unit =
     try told
     catch {
+      case e: StackOverflowError =>
+        problems.tellOnce("any", s"an execution is too deep to look at, and is lost: $e")
       case e: LinkageError => problems.tellOnce("any", s"this Spark does not fit, and an event was lost: $e")
     }
 
@@ -109,8 +111,10 @@ private[latency] final class LatencyTracker(
   }
 
   private def executionEnded(end: SparkListenerSQLExecutionEnd): Unit = {
-    // What failed before it was planned has no plan, and would fail once more here.
-    val marks = Try(ExecutedMarks.of(end.qe.executedPlan)).getOrElse(Nil)
+    // What failed before it was planned has no plan: who asks for it plans once more, here for all to wait. Spark tells of its start when
+    // there is one.
+    val hasPlan = isWell(end) || startedMs.contains(end.executionId)
+    val marks = if (hasPlan) Try(ExecutedMarks.of(end.qe.executedPlan)).getOrElse(Nil) else Nil
     val within = planned.ended(end.executionId, marks)
     val (read, unread) = within.marks.partition(_.hasRead)
     dropped(unread)
