@@ -10,11 +10,11 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import max as greatest
 
-from sparklatency import with_e2e_latency
+from sparklatency import configure, with_e2e_latency
 
 
 def main(records: str, folder: str) -> None:
-    spark = SparkSession.builder.appName("older_line").getOrCreate()
+    spark = configure(SparkSession.builder.appName("older_line")).getOrCreate()  # which finds all there
     lines = spark.readStream.schema("key STRING, at TIMESTAMP").csv(records)
     read = lines.withWatermark("at", "1 hour")
 

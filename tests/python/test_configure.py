@@ -15,7 +15,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from sparklatency import SparkLatencyError, configure, jar_path
-from sparklatency.binding.jars import is_ours
+from sparklatency.binding.jars import fits, is_ours
 from support import empty_jar, python
 
 PLUGIN = "io.sparklatency.LatencyPlugin"
@@ -73,6 +73,24 @@ def test_a_jar_of_ours_is_known_wherever_it_is(folder: str) -> None:
     assert not is_ours(folder + "sparklatency.jar")
 
 
+OTHER_SCALA = JAR.replace("_2.13-", "_2.12-") if "_2.13-" in JAR else JAR.replace("_2.12-", "_2.13-")
+"""The jar for a Spark of the installed line that pip does not bring, as Spark 3.5 of Scala 2.13 is none."""
+
+
+def test_of_two_jars_of_ours_those_of_one_version_for_one_line_fit() -> None:
+    jar = "sparklatency-spark_3.5_2.12-0.1.0.jar"
+    assert fits("file:///opt/sparklatency-spark_3.5_2.13-0.1.0.jar", f"/wheel/{jar}")
+    assert not fits("/opt/sparklatency-spark_3.5_2.13-0.0.9.jar", jar)
+    assert not fits("/opt/sparklatency-spark_4.0_2.13-0.1.0.jar", jar)
+    assert not fits("/opt/connector.jar", jar)
+
+
+def test_a_jar_for_another_scala_is_left_to_the_jvm_to_judge() -> None:
+    assert configured(f"SparkSession.builder.config('spark.jars', {OTHER_SCALA!r})") == (OTHER_SCALA, PLUGIN)
+    arguments = f"--jars /a.jar,{OTHER_SCALA} pyspark-shell"
+    assert configured(PYSPARK_SUBMIT_ARGS=arguments) == (f"/a.jar,{OTHER_SCALA}", PLUGIN)
+
+
 def test_what_is_in_spark_defaults_stays(tmp_path: Path) -> None:
     settings = (
         "# spark.jars /no.jar\nspark.jars   /site.jar\nspark.plugins=site.Plugin\nspark.jarsx /no.jar\n"
@@ -80,6 +98,24 @@ def test_what_is_in_spark_defaults_stays(tmp_path: Path) -> None:
     Path(tmp_path, "spark-defaults.conf").write_text(settings)
     expected = (f"/site.jar,{JAR}", f"site.Plugin,{PLUGIN}")
     assert configured(SPARK_CONF_DIR=str(tmp_path)) == expected
+
+
+def test_a_list_of_spark_defaults_may_go_over_several_lines(tmp_path: Path) -> None:
+    """As Java reads it, which also knows escapes: many who write such a file put them before each colon."""
+    settings = (
+        "# of the site \\\n"
+        "spark.jars  hdfs\\://site/a.jar,\\\n"
+        "            C:\\\\jars\\\\b.jar,\\\n"
+        "  # c.jar\n"
+        "! spark.jars /no.jar\n"
+        "spark.plugins  site.\\\n"
+        "\tPlugin,o\\u0074her.Plugin"
+    )
+    Path(tmp_path, "spark-defaults.conf").write_text(settings)
+    assert configured(SPARK_CONF_DIR=str(tmp_path)) == (
+        f"hdfs://site/a.jar,C:\\jars\\b.jar,# c.jar,{JAR}",
+        f"site.Plugin,other.Plugin,{PLUGIN}",
+    )
 
 
 @pytest.mark.parametrize("empty", ["spark.plugins=", "spark.plugins = ", "spark.plugins", "spark.plugins :"])
@@ -109,19 +145,40 @@ def test_submit_arguments_that_have_ours_are_taken_as_they_are() -> None:
     assert configured(PYSPARK_SUBMIT_ARGS=arguments) == (f"/a.jar,{JAR}", PLUGIN)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("--jars /a.jar pyspark-shell", f"sets spark.jars to /a.jar, and Spark prefers .* Append {JAR}"),
-        (
-            "--conf spark.plugins=my.P pyspark-shell",
-            f"sets spark.plugins to my.P, and Spark prefers .* Append {PLUGIN}",
-        ),
-    ],
-)
-def test_submit_arguments_that_would_overrule_the_builder_are_refused(arguments: str, message: str) -> None:
-    with pytest.raises(SparkLatencyError, match=message):
-        raise SparkLatencyError(refused(PYSPARK_SUBMIT_ARGS=arguments))
+def test_submit_arguments_with_jars_that_spark_prefers_to_the_builders_are_refused() -> None:
+    said = refused(PYSPARK_SUBMIT_ARGS="--jars /a.jar pyspark-shell")
+    assert said == (
+        "PYSPARK_SUBMIT_ARGS sets spark.jars to /a.jar, and Spark prefers that to the builder's. "
+        f"Append {JAR} to it there, after a comma. Or move the setting to the builder.\n"
+    )
+    stranger = "/old/sparklatency-spark_4.0_2.13-0.0.1.jar"
+    said = refused(PYSPARK_SUBMIT_ARGS=f"--jars {stranger} pyspark-shell")
+    assert said == f"spark.jars has {stranger}. It does not fit: take it out. {JAR} does.\n"
+
+
+def test_a_plugin_of_the_submit_arguments_stays_and_the_builders_is_started_too() -> None:
+    arguments = "--conf spark.plugins=my.P --conf spark.ui.enabled=false pyspark-shell"
+    assert configured(PYSPARK_SUBMIT_ARGS=arguments) == (JAR, f"my.P,{PLUGIN}")
+    builder = "SparkSession.builder.config('spark.plugins', 'builders.P')"
+    assert configured(builder, PYSPARK_SUBMIT_ARGS=arguments) == (JAR, f"builders.P,{PLUGIN}")
+
+
+@pytest.mark.one_line
+def test_spark_starts_the_builders_plugins_where_the_submit_arguments_have_others() -> None:
+    """Ours reads the settings and refuses what is not valid; without it nobody would yet."""
+    started = python(
+        """
+        from pyspark.sql import SparkSession
+        from sparklatency import configure
+        builder = SparkSession.builder.master("local[1]").config("spark.sparklatency.num.samples", "many")
+        try:
+            configure(builder).getOrCreate()
+        except Exception as refused:
+            print("spark.sparklatency.num.samples=many is not valid" in str(refused))
+        """,
+        PYSPARK_SUBMIT_ARGS="--conf spark.plugins= --conf spark.ui.enabled=false pyspark-shell",
+    )
+    assert started == "True\n"
 
 
 def test_a_jar_of_ours_that_does_not_fit_is_refused() -> None:
@@ -161,6 +218,31 @@ def test_the_builder_wins_over_what_the_jvm_was_started_with(tmp_path: Path) -> 
 
 
 LEVEL = "spark.sparklatency.recording.level"
+
+
+def test_the_level_of_a_name_that_spark_would_cut_is_refused_until_the_jvm_runs() -> None:
+    """The JVM is started with `--conf key=value`."""
+    said = python(
+        """
+        from pyspark.sql import SparkSession
+        from sparklatency import configure
+        configure(SparkSession.Builder().remote("sc://elsewhere"), levels={"region=eu": "TRACE"})
+        try:
+            configure(SparkSession.builder, levels={"region=eu": "TRACE"})
+        except ValueError as error:
+            print(error)
+        """
+    )
+    assert said == (
+        "configure: the query 'region=eu' in levels has a '=' in its name, and no JVM can be started "
+        f"with that. Set its level when the session runs: spark.conf.set('{LEVEL}.…', …).\n"
+    )
+
+
+@pytest.mark.usefixtures("spark")
+def test_where_a_jvm_runs_the_level_of_any_name_is_set() -> None:
+    options = configure(SparkSession.Builder(), levels={"region=eu": "TRACE"})._options
+    assert options[f"{LEVEL}.region=eu"] == "TRACE"
 
 
 @pytest.mark.usefixtures("spark")

@@ -43,6 +43,7 @@ ORDER = [
     "rendering.commands",
     "binding",
     "binding.jars",
+    "binding.properties",
     "binding.gateway",
     "binding.session",
     "binding.marking",

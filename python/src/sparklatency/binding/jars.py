@@ -46,7 +46,16 @@ def jar_lines() -> list[str]:
 
 def is_ours(jar: str) -> bool:
     """Tells whether a path or URL names a jar of this project, of any version."""
-    return _NAME.fullmatch(re.split(r"[/\\]", jar)[-1]) is not None  # Windows has backslashes
+    return _named(jar) is not None
+
+
+def fits(jar: str, other: str) -> bool:
+    """Tells whether two jars of this project are of one version and for one line of Spark.
+
+    Of which Scala they are is left to the JVM, which knows its own and refuses what does not fit.
+    """
+    one, two = _named(jar), _named(other)
+    return one is not None and two is not None and one.groups() == two.groups()
 
 
 def spark_line(version: str) -> str:
@@ -68,6 +77,10 @@ def pyspark_version() -> str:
             "For the path of a jar alone, name the line: sparklatency jar --spark 4.2."
         ) from missing
     return pyspark.__version__
+
+
+def _named(jar: str) -> re.Match[str] | None:
+    return _NAME.fullmatch(re.split(r"[/\\]", jar)[-1])  # Windows has backslashes
 
 
 def _no_jar(asked: str, line: str) -> str:

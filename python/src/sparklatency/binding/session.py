@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +12,8 @@ from typing import TYPE_CHECKING
 from sparklatency import words
 from sparklatency.arguments import check_text, check_type
 from sparklatency.binding.gateway import PLUGIN, jvm_api
-from sparklatency.binding.jars import is_ours, jar_path
+from sparklatency.binding.jars import fits, is_ours, jar_path
+from sparklatency.binding.properties import setting
 from sparklatency.errors import SparkLatencyError
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def configure(
 
     Raises:
         TypeError: ``builder`` is no builder, or ``levels`` does not map names to levels.
-        ValueError: a level is not NONE, INFO, DEBUG or TRACE; or a name is empty, or cannot be written as
-            UTF-8.
+        ValueError: a level is not NONE, INFO, DEBUG or TRACE; or a name is empty, cannot be written as
+            UTF-8, or has a ``=`` where the JVM is still to start.
         SparkLatencyError: no jar fits the installed pyspark; or this process has a JVM that was started
             without it, or will start one with options that Spark prefers to the builder's.
     """
@@ -48,19 +48,21 @@ def configure(
     if not all(hasattr(builder, name) for name in ("config", "getOrCreate")):
         given = f"{words.value(builder)} ({words.type_name(type(builder))})"
         raise TypeError(f"configure: builder takes SparkSession.builder, not {given}.")
-    for query, level in _checked({} if levels is None else levels).items():
-        builder.config(f"{_LEVEL}.{query}", level)
     options: Mapping[str, str] = builder._options
-    if options.get("spark.remote", os.environ.get("SPARK_REMOTE", "")).startswith("sc://"):
+    is_elsewhere = options.get("spark.remote", os.environ.get("SPARK_REMOTE", "")).startswith("sc://")
+    for query, level in _checked({} if levels is None else levels).items():
+        if "=" in query and not is_elsewhere and not _has_jvm():
+            # Spark starts a JVM with --conf key=value, and splits that at the first of them.
+            raise ValueError(
+                f"configure: the query {words.value(query)} in levels has a '=' in its name, and no JVM can "
+                f"be started with that. Set its level when the session runs: spark.conf.set('{_LEVEL}.…', …)."
+            )
+        builder.config(f"{_LEVEL}.{query}", level)
+    if is_elsewhere:
         return builder
     jar = jar_path()
-    jars = _split(_in_force("spark.jars", jar, options))
-    strangers = [entry for entry in jars if is_ours(entry) and Path(entry).name != Path(jar).name]
-    if strangers:
-        raise SparkLatencyError(f"spark.jars has {strangers[0]}. It does not fit: take it out. {jar} does.")
-    if not any(is_ours(entry) for entry in jars):
-        jars.append(jar)
-    plugins = _split(_in_force("spark.plugins", PLUGIN, options))
+    jars = _jars(jar, options)
+    plugins = _split(_in_force("spark.plugins", options))
     if PLUGIN not in plugins:
         plugins.append(PLUGIN)
     return builder.config("spark.jars", ",".join(jars)).config("spark.plugins", ",".join(plugins))
@@ -81,23 +83,45 @@ def _checked(levels: Mapping[str, str]) -> Mapping[str, str]:
     return levels
 
 
-def _in_force(key: str, ours: str, builder_options: Mapping[str, str]) -> str:
+def _jars(ours: str, builder_options: Mapping[str, str]) -> list[str]:
+    """Returns the jars that are there, and behind them ours if there is none of sparklatency yet."""
+    # From these a JVM makes its class path as it starts, and leaves the builder's out.
+    submitted = None if _has_jvm() else _submit_args().get("spark.jars")
+    jars = _split(_in_force("spark.jars", builder_options) if submitted is None else submitted)
+    strangers = [entry for entry in jars if is_ours(entry) and not fits(entry, ours)]
+    if strangers:
+        raise SparkLatencyError(f"spark.jars has {strangers[0]}. It does not fit: take it out. {ours} does.")
+    if any(is_ours(entry) for entry in jars):
+        return jars
+    if submitted is not None:
+        raise SparkLatencyError(
+            f"PYSPARK_SUBMIT_ARGS sets spark.jars to {submitted}, and Spark prefers that to the builder's. "
+            f"Append {ours} to it there, after a comma. Or move the setting to the builder."
+        )
+    return [*jars, ours]
+
+
+def _in_force(key: str, builder_options: Mapping[str, str]) -> str:
     """Returns what a list-valued key holds before we touch it, from wherever Spark would take it."""
-    running = _running_jvm_setting(key)
-    if running is not None:
-        return builder_options.get(key, running)
+    if _has_jvm():
+        started_with = _jvm_setting(key)  # which may raise, whatever the builder has
+        return builder_options.get(key, started_with)
     submitted = _submit_args()
     if key in submitted:
-        return _check_holds(ours, key, submitted[key])
+        return builder_options.get(key) or submitted[key]
     return builder_options.get(key) or _file_setting(key, submitted.get("properties_file"))
 
 
-def _running_jvm_setting(key: str) -> str | None:
-    """Returns the setting that the JVM of this process was started with; None if none runs yet."""
+def _has_jvm() -> bool:
+    from pyspark import SparkContext
+
+    return SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ
+
+
+def _jvm_setting(key: str) -> str:
+    """Returns the setting that the JVM of this process was started with."""
     from pyspark import SparkConf, SparkContext
 
-    if SparkContext._gateway is None and "PYSPARK_GATEWAY_PORT" not in os.environ:
-        return None
     SparkContext._ensure_initialized()
     if jvm_api(SparkContext._jvm) is None:
         raise SparkLatencyError(
@@ -123,27 +147,13 @@ def _submit_args() -> dict[str, str]:
     return settings
 
 
-def _check_holds(ours: str, key: str, submitted: str) -> str:
-    if Path(ours).name not in (Path(entry).name for entry in _split(submitted)):
-        raise SparkLatencyError(
-            f"PYSPARK_SUBMIT_ARGS sets {key} to {submitted}, and Spark prefers that to the builder's. "
-            f"Append {ours} to it there, after a comma. Or move the setting to the builder."
-        )
-    return submitted
-
-
 def _file_setting(key: str, properties_file: str | None) -> str:
     """Returns a setting of the properties file that a new JVM reads, and that the builder would replace."""
     from pyspark.find_spark_home import _find_spark_home
 
     folder = os.environ.get("SPARK_CONF_DIR") or Path(_find_spark_home(), "conf")
     path = Path(properties_file or Path(folder, "spark-defaults.conf"))
-    if not path.is_file():
-        return ""
-    # A key may have no value: what is on the next line is none.
-    line = re.compile(rf"^[ \t]*{re.escape(key)}(?:[ \t]*[=:][ \t]*|[ \t]+|$)(.*?)[ \t]*$", re.MULTILINE)
-    found = line.findall(path.read_text(encoding="utf-8", errors="replace"))  # as Spark reads it
-    return found[-1] if found else ""
+    return setting(path, key) if path.is_file() else ""
 
 
 def _split(value: str) -> list[str]:
