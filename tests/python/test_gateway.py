@@ -26,6 +26,7 @@ from support import aged, python
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from pyspark.sql import SparkSession
 
@@ -224,6 +225,71 @@ def test_check_names_a_setting_that_is_not_valid_where_only_the_log_has_told() -
     assert checked.startswith("3 ")
     assert f"answers 503 Service Unavailable: {problem}" in checked
     assert "No figures yet" not in checked
+
+
+@pytest.mark.one_line
+def test_an_application_that_ended_in_the_jvm_is_said_to_have_ended() -> None:
+    """Python is not told: of a session that YARN has killed, say."""
+    told = said(
+        """
+    def start():
+        spark = configure(builder).getOrCreate()
+        stream = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 1).load()
+        query = stream.writeStream.format("noop").trigger(availableNow=True).start()
+        query.awaitTermination()
+        return spark, query, latency(query)
+
+    def ask(query, shown):
+        for call in (latency, lambda: latency("orders"), lambda: latency(query), shown.history):
+            say(call)
+
+    spark, query, shown = start()
+    spark._jsparkSession.stop()
+    ask(query, shown)
+    spark.stop()
+    spark, query, shown = start()
+    jvm = spark.sparkContext._gateway.proc
+    jvm.kill()
+    jvm.wait()
+    ask(query, shown)
+    """
+    )
+    assert told[0].startswith("The application has ended: the SparkContext has been stopped. Start another")
+    assert told[4].startswith("The application has ended: its JVM does not answer (")
+    assert told[4].endswith("Leave this Python process (restart the kernel), and start another session.")
+    assert [one.split(":")[1].split(" (")[0] for one in told] == (
+        [" the SparkContext has been stopped. Start another session"] * 4 + [" its JVM does not answer"] * 4
+    )
+
+
+@pytest.mark.one_line
+def test_a_query_that_has_ended_unseen_has_no_figures_and_never_will(tmp_path: Path) -> None:
+    """With the jar alone nobody has seen it start. While it runs, they may come."""
+    running, by_rest, ended, by_rest_ended = said(
+        f"""
+    from sparklatency import NoFiguresError
+
+    builder.config("spark.ui.enabled", "true").config("spark.ui.port", "0")
+    spark = builder.config("spark.jars", "{jar_path()}").getOrCreate()
+    silent = spark.readStream.schema("ts TIMESTAMP").parquet("{tmp_path}")
+    query = silent.writeStream.format("noop").start()
+
+    def ask(url):
+        try:
+            print(len(latency(query, url=url).queries))
+        except NoFiguresError as error:
+            print(str(error).replace(query.runId, "RUN"))
+
+    say(lambda: ask(None))
+    say(lambda: ask(spark.sparkContext.uiWebUrl))
+    query.stop()
+    say(lambda: ask(None))
+    say(lambda: ask(spark.sparkContext.uiWebUrl))
+    """
+    )
+    assert running == by_rest == "0\nworked"
+    assert ended == by_rest_ended
+    assert ended.startswith("no figures of a query 'RUN': none is known, no batch of it with a marked node")
 
 
 def test_reading_without_pyspark_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sparklatency.arguments import check_text, check_type
-from sparklatency.binding.gateway import refuse_connect, running_session
+from sparklatency.binding.gateway import reaching_jvm, refuse_connect, running_session
 from sparklatency.binding.jars import pyspark_version
 from sparklatency.errors import NoFiguresError
 from sparklatency.extras import frames
@@ -178,11 +178,11 @@ def latency(
         TypeError: the query is of another type.
         ValueError: the URL is none or has a password, there is an ``app`` and no URL, or a name cannot be
             written as UTF-8 (it has a lone surrogate).
-        NoFiguresError: no query of the name or id that was given has been measured, and none is running in
-            this session.
-        SparkLatencyError: no session is running, it has no jar of sparklatency or a setting of it that is not
-            valid, or it is Spark Connect's; or nothing answers at the URL, or no application with
-            sparklatency.
+        NoFiguresError: the query, or none of the name or id that was given, has been measured, and it is not
+            running (of a name or id, in this session).
+        SparkLatencyError: no session is running or the application has ended, it has no jar of sparklatency
+            or a setting of it that is not valid, or it is Spark Connect's; or nothing answers at the URL, or
+            no application with sparklatency.
     """
     if url is not None:
         check_type("latency", "url", url, str)
@@ -191,27 +191,29 @@ def latency(
     if app is not None:
         raise ValueError("latency: app chooses among the applications of a UI. Give the url of the UI too.")
     _check_query(query)
-    application = Application(JvmReader(running_session()))
-    if isinstance(query, str):
-        return _named(query, application)
-    return _read(application) if query is None else _of_run(query.runId, application)
+    with reaching_jvm():
+        application = Application(JvmReader(running_session()))
+        if isinstance(query, str):
+            return _named(query, application)
+        return _read(application) if query is None else _of_run(query, application)
 
 
 def _remote(query: object, application: Application) -> Latency:
     # pyspark may be absent, and Spark Connect's queries are of another type
-    run = getattr(query, "runId", None)
-    if run is not None:
-        return _of_run(run, application)
+    if hasattr(query, "runId"):
+        return _of_run(query, application)
     check_type("latency", "query", query, str, type(None))
     check_text("latency", "query", query)
     return _read(application, None if query is None else str(query))
 
 
-def _of_run(run: object, application: Application) -> Latency:
+def _of_run(query: Any, application: Application) -> Latency:
     try:
-        return _read(application, str(run))
+        return _read(application, str(query.runId))
     except NoFiguresError:
-        return Latency(())
+        if getattr(query, "isActive", False):  # else none will come
+            return Latency(())
+        raise
 
 
 def _check_query(query: object) -> None:

@@ -6,6 +6,7 @@ from the cause. So nothing else in this project touches ``_jvm`` but to hand it 
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sparklatency._version import __version__
@@ -13,6 +14,8 @@ from sparklatency.binding.jars import jar_path, pyspark_version, spark_line
 from sparklatency.errors import SparkLatencyError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import DataFrame, SparkSession
 
 PLUGIN = "io.sparklatency.LatencyPlugin"
@@ -22,6 +25,9 @@ _ADD_JAR = "org.apache.spark.sql.internal.NonClosableMutableURLClassLoader"
 
 _NO_QUESTIONS = "ATTEMPT_ANALYSIS_IN_PIPELINE_QUERY_FUNCTION"
 """Spark's word for a question within a function that defines a flow of a declarative pipeline."""
+
+_STOPPED = "the SparkContext has been stopped"
+"""What the JVM says of an application that has ended there: on YARN it may be killed, say."""
 
 _HOW_TO_START = f"""\
   from Python:       spark = configure(SparkSession.builder).getOrCreate()
@@ -64,6 +70,31 @@ def jvm_api(jvm: Any) -> Any | None:
         return None
     loader = api._java_lang_class.getClassLoader()
     return None if loader.getClass().getName() == _ADD_JAR else api
+
+
+@contextmanager
+def reaching_jvm() -> Iterator[None]:
+    """Tells within it what is ours from an application that has ended, of which only py4j's error tells.
+
+    Raises:
+        SparkLatencyError: the JVM has gone, or it has stopped the application by itself.
+    """
+    from py4j.protocol import Py4JJavaError, Py4JNetworkError
+
+    try:
+        yield
+    except Py4JJavaError as failed:
+        said = failed.java_exception.getMessage()
+        if said != _STOPPED:
+            raise
+        raise SparkLatencyError(
+            f"The application has ended: {said}. Start another session:\n{_HOW_TO_START}"
+        ) from failed
+    except (Py4JNetworkError, OSError) as gone:
+        raise SparkLatencyError(
+            f"The application has ended: its JVM does not answer ({gone}). "
+            "Leave this Python process (restart the kernel), and start another session."
+        ) from gone
 
 
 def running_session() -> SparkSession:

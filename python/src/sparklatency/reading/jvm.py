@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from sparklatency.binding.gateway import session_api
+from sparklatency.binding.gateway import reaching_jvm, session_api
 from sparklatency.errors import NoFiguresError, SparkLatencyError
 from sparklatency.words import NO_FIGURES
 
@@ -35,8 +35,8 @@ class JvmReader:
 
         Raises:
             NoFiguresError: no query of that name or id has been measured.
-            SparkLatencyError: the session is stopped, has no jar that fits or a setting that is not valid, or
-                this reader was pickled.
+            SparkLatencyError: the session is stopped or its JVM has gone, it has no jar that fits or a
+                setting that is not valid, or this reader was pickled.
         """
         return self._read("latencyJson", query)
 
@@ -50,7 +50,8 @@ class JvmReader:
         from pyspark.errors import IllegalArgumentException
 
         try:
-            text = getattr(session_api(self._session), method)(self._session._jsparkSession, *arguments)
+            with reaching_jvm():
+                text = getattr(session_api(self._session), method)(self._session._jsparkSession, *arguments)
         except IllegalArgumentException as refused:
             said = str(refused)
             if said.startswith(NO_FIGURES):
