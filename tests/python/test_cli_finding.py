@@ -14,7 +14,9 @@ import pytest
 from fabricated import earlier, node, query
 from orders import ORDERS, sparklatency
 from scraping import required
+from sparklatency import latency
 from sparklatency.errors import SparkLatencyError
+from sparklatency.reading import rest
 from sparklatency.reading.rest import RestReader
 from ui import APP, UI, application, serving
 
@@ -57,7 +59,14 @@ def test_wrong_usage_is_answered_with_right_usage(ui: UI, arguments: list[str], 
 @pytest.mark.parametrize("command", [["top"], ["check"]])
 @pytest.mark.parametrize(
     "url",
-    ["http://localhost:70000", "http://localhost:abc", "http://:4040", "http://[::1:4040", "ftp://driver"],
+    [
+        "http://localhost:70000",
+        "http://localhost:abc",
+        "http://:4040",
+        "http://[::1:4040",
+        "ftp://driver",
+        "http://dri ver:4040",
+    ],
 )
 def test_a_url_that_is_none_is_wrong_usage_of_each_command(ui: UI, command: list[str], url: str) -> None:
     failed = sparklatency(ui, *command, "--url", url)
@@ -97,7 +106,26 @@ def test_the_newest_attempt_of_the_application_that_was_named_is_read(ui: UI) ->
     assert "several applications. Name one by its id:\n  app-20231114221320-0001  orders" in several.stderr
     assert sparklatency(ui, "info", "--app", "clicks").exit_code == 0
     assert ui.asked[-1] == "/api/v1/applications/application_1_2/2/latency"
-    assert "shows no application nope" in sparklatency(ui, "info", "--app", "nope").stderr
+    assert "shows no application nope. It shows:" in sparklatency(ui, "info", "--app", "nope").stderr
+    assert "shows no application ''. It shows:" in sparklatency(ui, "info", "--app", "").stderr
+
+
+def test_of_several_applications_those_are_listed_that_are_meant(ui: UI) -> None:
+    """A job that runs each night, on a History Server that has thousands of others."""
+    ui.applications = [application(f"app-{number}", f"other {number}") for number in range(25)]
+    ui.applications[21:21] = [application(f"shop-{day}", "shop") for day in (2, 1)]
+    several = sparklatency(ui, "info", "--app", "shop").stderr
+    assert several == (
+        f"Error: {ui.url} shows several applications named shop. Name one by its id:\n"
+        "  shop-2  shop\n  shop-1  shop\n"
+    )
+    for unknown, said in (
+        (["--app", "nope"], "no application nope. It shows:"),
+        ([], "several applications."),
+    ):
+        listed = sparklatency(ui, "info", *unknown).stderr
+        assert said in listed
+        assert listed.endswith("  app-19  other 19\n  and 7 more\n")
 
 
 def test_something_else_than_spark_is_told_from_nothing(ui: UI) -> None:
@@ -151,6 +179,68 @@ def test_http_where_https_is_spoken_and_the_other_way_round_are_told_from_nothin
         refused = sparklatency(ui, "top", "--url", plain)
     said = r"\x15\x03\x03\x00\x02\x02P"
     assert refused.stderr == f"Error: What answers at {plain} speaks no HTTP: {said}. Is it https://?\n"
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_who_closes_the_connection_without_a_word_is_nothing_that_answers(ui: UI, scheme: str) -> None:
+    """As a tunnel does whose other end is gone. To change the scheme would not help."""
+    with answering(b"") as port:
+        url = f"{scheme}://127.0.0.1:{port}"
+        refused = sparklatency(ui, "top", "--url", url)
+    assert refused.stderr.startswith(f"Error: Nothing answers at {url}: ")
+    assert "Does the application run? Is its UI on" in refused.stderr
+
+
+def test_who_does_not_answer_in_time_may_do_so_later(ui: UI, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rest, "_TIMEOUT_SECONDS", 0.05)
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        url = f"http://127.0.0.1:{mute.getsockname()[1]}"
+        refused = sparklatency(ui, "top", "--url", url)
+    assert refused.stderr == (
+        f"Error: {url} has not answered within 0.05 s. Try again: a History Server reads the event log "
+        "first, and goes on with that.\n"
+    )
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
+def test_a_proxy_is_not_asked_for_this_machine(ui: UI, monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    ui.queries = [ORDERS]
+    with answering(b"HTTP/1.1 403 Not mine\r\n\r\n") as port:
+        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{port}")
+        assert (
+            "Slowest step: sink" in sparklatency(ui, "top", "--url", ui.url.replace("127.0.0.1", host)).stdout
+        )
+        asked = sparklatency(ui, "top", "--url", "http://driver.invalid:4040")
+    assert asked.stderr == "Error: http://driver.invalid:4040 answers 403 Not mine.\n"
+
+
+def test_a_url_may_have_a_line_of_its_own(ui: UI, tmp_path: Path) -> None:
+    ui.queries = [ORDERS]
+    file = tmp_path / "ui"
+    file.write_text(f" {ui.url}/ \n")
+    assert "Slowest step: sink" in sparklatency(ui, "top", "--url", file.read_text()).stdout
+    assert [query.query for query in latency(url=file.read_text()).queries] == ["orders"]
+
+
+def test_a_ui_that_lists_what_it_cannot_show_says_so(ui: UI) -> None:
+    """As a History Server does whose event log is damaged."""
+    said = f"no such app: {APP}"
+    ui.instead = {f"applications/{APP}/latency": (404, said)}
+    refused = sparklatency(ui, "top")
+    assert refused.stderr == (
+        f"Error: {ui.url} lists the application and cannot show it: {said}. "
+        "A History Server whose log it cannot read says why in its own.\n"
+    )
+
+
+def test_a_ui_without_sparklatency_says_what_may_be_missing(ui: UI) -> None:
+    ui.queries = None
+    assert sparklatency(ui, "top").stderr == (
+        f"Error: {ui.url} is a Spark UI without sparklatency. Start the application with "
+        '--jars "$(sparklatency jar)" --conf spark.plugins=io.sparklatency.LatencyPlugin. Without the plugin '
+        "a Spark before 4.2 has it only once it is used, and not if a setting is not valid, which its log "
+        "names. A History Server takes the jar in SPARK_DAEMON_CLASSPATH.\n"
+    )
 
 
 def test_a_handshake_that_the_ui_ends_is_no_question_of_http(ui: UI) -> None:

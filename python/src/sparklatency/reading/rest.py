@@ -6,13 +6,15 @@ import json
 import re
 from dataclasses import dataclass
 from http import HTTPStatus
-from http.client import BadStatusLine, HTTPException
-from ssl import SSLCertVerificationError, SSLError
+from http.client import BadStatusLine, HTTPException, RemoteDisconnected
+from ipaddress import ip_address
+from ssl import SSLCertVerificationError, SSLEOFError, SSLError
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode, urlsplit
-from urllib.request import urlopen
+from urllib.request import ProxyHandler, build_opener
 
+from sparklatency.binding.gateway import PLUGIN
 from sparklatency.errors import NoFiguresError, SparkLatencyError
 from sparklatency.words import NO_FIGURES, cut, name, names, value
 
@@ -31,6 +33,8 @@ _NO_APPLICATION = "no such app"
 _IN_A_PATH = re.compile(r"[A-Za-z0-9._~-]+")
 """Names that stand there as they are. Of what is escaped Spark refuses some, and a master that is a proxy
 before the UI undoes the rest. Dots alone lead elsewhere."""
+_IN_A_URL = re.compile(r"[!-~]+")
+"""Not a blank, which is taken out of one place of a URL and refused in another."""
 
 
 class RestReader:
@@ -45,6 +49,7 @@ class RestReader:
     """
 
     def __init__(self, url: str, app: str | None = None) -> None:
+        url = url.strip()  # what is read from a file ends with its line
         fits = _is_http(url)
         # A URL that cannot be read may have a password anywhere, which no message shows.
         if "@" in (urlsplit(url).netloc if fits else url):
@@ -111,7 +116,12 @@ class RestReader:
                 raise TypeError
         except HTTPError as refused:
             said = _body(refused)
-            if is_known and said.startswith(_NO_APPLICATION):
+            if said.startswith(_NO_APPLICATION):
+                if not is_known:
+                    raise SparkLatencyError(
+                        f"{self._ui} lists the application and cannot show it: {cut(said)}. "
+                        "A History Server whose log it cannot read says why in its own."
+                    ) from refused
                 self._found = None  # another application has its address by now
                 return self._latency(path, *lists)
             raise self._explained(refused, said) from refused
@@ -146,20 +156,19 @@ class RestReader:
             ) from other
 
     def _matching(self, applications: list[_Shown]) -> _Shown:
-        lines = [f"  {app.id}  {name(app.name)}" for app in applications[:_MOST_APPLICATIONS]]
-        more = len(applications) - len(lines)
-        shown = "\n".join(lines + ([f"  and {more:,} more"] if more else [])) or "  none"
         matching = [app for app in applications if self._app in (None, app.id, app.name)]
+        if len(matching) == 1:
+            return matching[0]
+        meant = "" if self._app is None else f" {name(self._app) or repr(self._app)}"
         if not matching:
-            which = f"no application {name(self._app)}" if self._app else "no application"
-            raise SparkLatencyError(f"{self._ui} shows {which}. It shows:\n{shown}")
-        if len(matching) > 1:
-            raise SparkLatencyError(f"{self._ui} shows several applications. Name one by its id:\n{shown}")
-        return matching[0]
+            shown = _list(applications)
+            raise SparkLatencyError(f"{self._ui} shows no application{meant}. It shows:\n{shown}")
+        several = f"several applications named{meant}" if meant else "several applications"
+        raise SparkLatencyError(f"{self._ui} shows {several}. Name one by its id:\n{_list(matching)}")
 
     def _get(self, path: str) -> str:
         try:
-            with urlopen(f"{self._ui}{path}", timeout=_TIMEOUT_SECONDS) as response:  # noqa: S310  checked to be HTTP
+            with self._open(path) as response:
                 text: str = response.read().decode()
         except HTTPError:
             raise
@@ -168,7 +177,8 @@ class RestReader:
             reason = failed.reason if isinstance(failed, URLError) else failed
             if isinstance(reason, TimeoutError):
                 raise SparkLatencyError(
-                    f"{self._ui} has not answered within {_TIMEOUT_SECONDS} s."
+                    f"{self._ui} has not answered within {_TIMEOUT_SECONDS} s. Try again: a History Server "
+                    "reads the event log first, and goes on with that."
                 ) from failed
             if isinstance(reason, SSLCertVerificationError):
                 raise SparkLatencyError(
@@ -180,7 +190,9 @@ class RestReader:
                     f"{self._ui} ends the TLS handshake: {cut(str(reason))}. "
                     "It may ask for a certificate of the client, and none is sent, or for another TLS."
                 ) from failed
-            if isinstance(reason, SSLError) or isinstance(failed, BadStatusLine):
+            # Who says nothing at all may speak anything: a tunnel, say, whose other end is gone.
+            is_mute = isinstance(reason, RemoteDisconnected | SSLEOFError)
+            if not is_mute and isinstance(reason, SSLError | BadStatusLine):
                 meant, other = ("HTTPS", "http") if self._ui.startswith("https") else ("HTTP", "https")
                 raise SparkLatencyError(
                     f"What answers at {self._ui} speaks no {meant}: {cut(str(reason))}. Is it {other}://?"
@@ -191,6 +203,11 @@ class RestReader:
             ) from failed
         return text
 
+    def _open(self, path: str) -> Any:
+        # urllib asks the environment's proxy for this machine, too, where no_proxy does not name it.
+        proxies = [ProxyHandler({})] if _is_here(urlsplit(self._ui).hostname or "") else []
+        return build_opener(*proxies).open(f"{self._ui}{path}", timeout=_TIMEOUT_SECONDS)
+
     def _explained(self, refused: HTTPError, said: str) -> SparkLatencyError:
         if refused.code != HTTPStatus.NOT_FOUND:
             return self._refusal(refused, said)
@@ -198,7 +215,9 @@ class RestReader:
             return NoFiguresError(said)
         return SparkLatencyError(
             f"{self._ui} is a Spark UI without sparklatency. Start the application with "
-            '--jars "$(sparklatency jar)". A History Server takes the jar in SPARK_DAEMON_CLASSPATH.'
+            f'--jars "$(sparklatency jar)" --conf spark.plugins={PLUGIN}. Without the plugin a Spark before '
+            "4.2 has it only once it is used, and not if a setting is not valid, which its log names. "
+            "A History Server takes the jar in SPARK_DAEMON_CLASSPATH."
         )
 
     def _refusal(self, refused: HTTPError, said: str) -> SparkLatencyError:
@@ -224,7 +243,20 @@ def _is_http(url: str) -> bool:
         parts.port  # noqa: B018  which is read only here, and may be none
     except ValueError:
         return False
-    return parts.scheme in ("http", "https") and bool(parts.hostname) and url.isascii()
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and bool(_IN_A_URL.fullmatch(url))
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:  # a name
+        return host == "localhost"
+
+
+def _list(applications: list[_Shown]) -> str:
+    lines = [f"  {app.id}  {name(app.name)}" for app in applications[:_MOST_APPLICATIONS]]
+    more = len(applications) - len(lines)
+    return "\n".join(lines + ([f"  and {more:,} more"] if more else [])) or "  none"
 
 
 def _shown(applications: Any) -> list[_Shown]:
