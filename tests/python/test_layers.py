@@ -40,6 +40,7 @@ ORDER = [
     "rendering.terminal",
     "rendering.layout",
     "rendering.queries",
+    "rendering.screen",
     "rendering.commands",
     "binding",
     "binding.jars",

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 from rich.live import Live
+from rich.text import Text
 
 from sparklatency.cli import _options
+from sparklatency.errors import SparkLatencyError
 from sparklatency.reading import documents
 from sparklatency.reading.application import Application
 from sparklatency.rendering import commands, terminal
 from sparklatency.rendering.queries import tables
+from sparklatency.rendering.screen import Screen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from rich.console import RenderableType
+    from rich.console import Console, RenderableType
 
     from sparklatency.reading.rest import RestReader
     from sparklatency.values.queries import QueryLatency
@@ -36,10 +39,7 @@ def top(url: str, app: str | None, every: int, once: bool, as_json: bool) -> Non
     elif once or not out.is_interactive:
         out.print(_all(source))
     else:
-        with Live(_all(source), console=out, auto_refresh=False) as live:
-            while True:
-                time.sleep(every / 1000)
-                live.update(_all(source), refresh=True)
+        _watch(source, every / 1000, out)
 
 
 @click.command()
@@ -110,5 +110,27 @@ def _print(command: Callable[[QueryLatency], RenderableType], document: Mapping[
 
 
 def _all(source: RestReader) -> RenderableType:
+    return tables(_queries(source))
+
+
+def _watch(source: RestReader, seconds: float, out: Console) -> NoReturn:
+    """Shows all queries until it is interrupted. Only the first question has to be answered."""
+    queries = _queries(source)
+    with Live(Screen(queries), console=out, auto_refresh=False) as live:
+        try:
+            while True:
+                time.sleep(seconds)
+                try:
+                    queries = _queries(source)
+                except SparkLatencyError as error:
+                    live.update(Text(f"{error}"), refresh=True)
+                else:
+                    live.update(Screen(queries), refresh=True)
+        except KeyboardInterrupt:
+            live.update(tables(queries))  # what stays there may scroll
+            raise
+
+
+def _queries(source: RestReader) -> Sequence[QueryLatency]:
     queries, _ = Application(source).queries()
-    return tables(queries)
+    return queries

@@ -34,11 +34,19 @@ def tables(queries: Sequence[QueryLatency]) -> RenderableType:
     """Returns the same for a rich console."""
     if not queries:
         return Text(NOTHING)
-    parts: list[RenderableType] = []
-    for query in queries:
-        table = [layout.table_of_nodes(_HEADINGS, _rows(query))] if query.nodes else []
-        parts += [Text(), layout.caption(layout.heading_of_nodes(query)), *table, *map(Text, _lines(query))]
-    return Group(*parts[1:])
+    blocks = ([*_table(query), *map(Text, _lines(query))] for query in queries)
+    return Group(*[part for block in blocks for part in (Text(), *block)][1:])
+
+
+def short_tables(queries: Sequence[QueryLatency]) -> RenderableType:
+    """Returns no more than the headline below each table."""
+    return Group(*(part for query in queries for part in (*_table(query), _headline(query))))
+
+
+def headlines(queries: Sequence[QueryLatency]) -> RenderableType:
+    """Returns no tables either."""
+    captions = ((layout.caption(layout.heading(query)), _headline(query)) for query in queries)
+    return Group(*(part for both in captions for part in both))
 
 
 def html(queries: Sequence[QueryLatency]) -> str:
@@ -54,6 +62,15 @@ def line(node: NodeSnapshot) -> str:
         return f"{name(node.node)}: records {node.records:,}  latency unknown"
     figures = zip(_HEADINGS[1:], _figures(node, node), strict=True)
     return f"{name(node.node)}: " + "  ".join(f"{heading} {figure}" for heading, figure in figures)
+
+
+def _table(query: QueryLatency) -> list[RenderableType]:
+    nodes = [layout.table_of_nodes(_HEADINGS, _rows(query))] if query.nodes else []
+    return [layout.caption(layout.heading_of_nodes(query)), *nodes]
+
+
+def _headline(query: QueryLatency) -> Text:
+    return Text(query.headline.text)
 
 
 def _rows(query: QueryLatency) -> list[list[str]]:
