@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +196,35 @@ def test_the_builder_for_a_connect_server_elsewhere_is_left_alone() -> None:
     builder = SparkSession.Builder()
     builder._options["spark.remote"] = "sc://elsewhere"
     assert configure(builder)._options == {"spark.remote": "sc://elsewhere"}
+
+
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize(
+    ("option", "environment"),
+    [
+        ({"spark.remote": "local[2]"}, {}),
+        ({}, {"SPARK_REMOTE": "local"}),
+        ({"spark.api.mode": "Connect"}, {}),
+        ({}, {"SPARK_API_MODE": "connect"}),
+    ],
+)
+def test_a_connect_server_of_this_process_gets_a_warning_that_it_has_no_plugin(
+    monkeypatch: pytest.MonkeyPatch, option: dict[str, str], environment: dict[str, str]
+) -> None:
+    builder = SparkSession.Builder()
+    builder._options.update(option)
+    for key, value in environment.items():
+        monkeypatch.setenv(key, value)
+    with pytest.warns(
+        UserWarning, match=r"^configure: Spark starts a Connect server in this process"
+    ) as warned:
+        assert JAR in configure(builder)._options["spark.jars"]
+    assert [one.filename for one in warned] == [__file__]
+    elsewhere = SparkSession.Builder()
+    elsewhere._options["spark.remote"] = "sc://elsewhere"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        configure(elsewhere)
 
 
 def test_the_session_has_the_jars_of_both(spark: SparkSession, user_jar: str) -> None:

@@ -114,6 +114,8 @@ def test_a_server_without_sparklatency_is_told_from_one_that_drops_a_hint() -> N
 
     spark.conf.set("spark.sql.optimizer.disableHints", True)
     say(lambda: with_e2e_latency(df, "dropped", "ts"))
+    spark.conf.set("spark.sql.optimizer.disableHints", "TRUE ")
+    say(lambda: with_e2e_latency(df, "dropped", "ts"))
     spark.conf.set("spark.sql.optimizer.disableHints", False)
 
     from pyspark import SparkContext
@@ -143,6 +145,7 @@ def test_a_server_with_sparklatency_measures_and_answers_mistakes_at_the_call(sa
         level,
         twice,
         dropped,
+        dropped_too,
         figures,
         history,
     ) = said
@@ -165,6 +168,7 @@ def test_a_server_with_sparklatency_measures_and_answers_mistakes_at_the_call(sa
         "IllegalArgumentException node 'node': there is no recording level 'LOUD'; use one of"
     )
     assert twice.startswith("IllegalArgumentException node 'node' is in this plan already")
+    assert dropped == dropped_too
     assert dropped.startswith(
         "SparkLatencyError spark.sql.optimizer.disableHints is true in this session. Under"
     )
@@ -250,18 +254,22 @@ def test_of_two_columns_of_one_name_a_client_gives_the_one_of_a_dataframe(said: 
     say(lambda: stamped.filter(F.unix_millis("read at") >= int(begin * 1000)).count())
     say(lambda: with_ingestion_timestamp(df, "ID"))
     say(lambda: with_ingestion_timestamp(df, " "))
+    spark.conf.set("spark.sql.caseSensitive", "True")
+    say(lambda: with_ingestion_timestamp(df, "ID").columns)
+    spark.conf.unset("spark.sql.caseSensitive")
     rate = with_ingestion_timestamp(spark.readStream.format("rate").load())
     say(lambda: rate.withWatermark("ingestion_time", "0 seconds").columns)
     """
 )
 def test_a_client_stamps_records_also_where_hints_are_dropped(said: list[str]) -> None:
-    columns, fresh, taken, empty, streamed = said
+    columns, fresh, taken, empty, other, streamed = said
     assert columns == "[('id', 'bigint'), ('read at', 'timestamp')]"
     assert fresh == "3"
     assert taken == (
         "IllegalArgumentException there is a column 'id' already; give the ingestion timestamp another name"
     )
     assert empty.startswith("IllegalArgumentException the column of an ingestion timestamp needs a name")
+    assert other == "['id', 'ID']"
     assert streamed == "['timestamp', 'value', 'ingestion_time']"
 
 
@@ -299,6 +307,43 @@ def test_a_client_has_windows_that_close_by_themselves(said: list[str]) -> None:
     assert by_clock == by_stamp == "5"
     # All of them happened within the lag, so it waits for an event.
     assert by_event_time == "0"
+
+
+@asks(
+    """
+    from pyspark import SparkContext
+    server = SparkContext._jvm.org.apache.spark.sql.classic.SparkSession.builder().getOrCreate()
+    say(lambda: server.sparkContext().getConf().get("spark.plugins"))
+    """
+)
+def test_spark_replaces_the_plugins_of_a_server_that_it_starts_in_this_process(said: list[str]) -> None:
+    """So `configure` warns, and says what is lost."""
+    assert said == ["org.apache.spark.sql.connect.SparkConnectPlugin"]
+
+
+@asks(
+    """
+    deadline = time.monotonic() + 60
+    rate = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 5).load()
+
+    def write(batch, number):
+        from sparklatency import with_e2e_latency  # this runs in a worker of the server
+        with_e2e_latency(batch, "in the function", "timestamp").write.format("noop").mode("append").save()
+
+    marked = with_e2e_latency(rate, "before it", "timestamp")
+    query = marked.writeStream.queryName("handed on").foreachBatch(write).trigger(availableNow=True).start()
+    query.awaitTermination()
+    ours = "node IN ('in the function', 'before it')"
+    of_both = spark.sql(f"SELECT query, node, records FROM e2e_latency() WHERE {ours}")
+    while len(rows := of_both.collect()) < 2 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    say(lambda: query.exception())
+    say(lambda: sorted(tuple(row) for row in rows))
+    """
+)
+def test_a_mark_in_foreach_batch_belongs_to_no_query_of_the_client(said: list[str]) -> None:
+    """The function runs in a worker that is a client of the server like any other."""
+    assert said == ["None", "[('__batch__', 'in the function', 5), ('handed on', 'before it', 5)]"]
 
 
 @asks(

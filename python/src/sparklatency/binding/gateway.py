@@ -149,7 +149,7 @@ def hinted(df: DataFrame, hint: str, *parameters: Any) -> DataFrame:
     """
     session = df.sparkSession
     is_checked = check_connect_server(session)
-    if session.conf.get(_DISABLE_HINTS, "false") == "true":
+    if is_on(session, _DISABLE_HINTS):
         raise SparkLatencyError(
             f"{_DISABLE_HINTS} is true in this session. Under Spark Connect marks and system-time watermarks "
             "are hints, and the server would drop them. Allow hints first: "
@@ -193,6 +193,11 @@ def check_connect_server(session: SparkSession) -> bool:
     if version != __version__:
         raise SparkLatencyError(_other_version(version))
     return True
+
+
+def is_on(session: SparkSession, key: str) -> bool:
+    """Tells whether a setting is true. Spark gives it as it was written, and reads it in any case."""
+    return (session.conf.get(key, None) or "").strip().lower() == "true"
 
 
 def _check_fit(api: Any, spark_version: str) -> None:

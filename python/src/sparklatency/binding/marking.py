@@ -10,6 +10,7 @@ from sparklatency.binding.gateway import (
     check_connect_server,
     hinted,
     is_connect,
+    is_on,
     refuse_old_connect,
     session_api,
 )
@@ -73,7 +74,7 @@ def _by_function(df: DataFrame, column: str) -> DataFrame:
         raise IllegalArgumentException(
             "the column of an ingestion timestamp needs a name; the usual one is 'ingestion_time'"
         )
-    exact = session.conf.get("spark.sql.caseSensitive", "false") == "true"
+    exact = is_on(session, "spark.sql.caseSensitive")
     for taken in df.columns if is_checked else ():
         if column == taken or (not exact and column.lower() == taken.lower()):
             raise IllegalArgumentException(

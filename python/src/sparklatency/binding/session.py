@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _LEVEL = "spark.sparklatency.recording.level"
+_NO_PLUGIN = (
+    "configure: Spark starts a Connect server in this process, and replaces spark.plugins there. Without its "
+    "plugin sparklatency lists only queries with a node, and checks its settings when the first is made. "
+    "For the plugin start a server yourself, and connect to it by sc://."
+)
 _LEVELS = ("NONE", "INFO", "DEBUG", "TRACE")
 
 
@@ -30,7 +36,8 @@ def configure(
 
     Whatever these hold already stays, whether it was set on the builder, on ``spark-submit`` or in
     ``spark-defaults.conf``. Calling it twice adds nothing. A builder for a Spark Connect server elsewhere
-    (``sc://…``) gets only the levels: what that server loads is its own affair.
+    (``sc://…``) gets only the levels: what that server loads is its own affair. One that Spark starts in this
+    process gets no plugin, for Spark replaces ``spark.plugins`` there, and a ``UserWarning`` says so.
 
     Args:
         builder: before ``getOrCreate()``; the same object is returned.
@@ -49,7 +56,9 @@ def configure(
         given = f"{words.value(builder)} ({words.type_name(type(builder))})"
         raise TypeError(f"configure: builder takes SparkSession.builder, not {given}.")
     options: Mapping[str, str] = builder._options
-    is_elsewhere = options.get("spark.remote", os.environ.get("SPARK_REMOTE", "")).startswith("sc://")
+    remote = options.get("spark.remote", os.environ.get("SPARK_REMOTE", ""))
+    mode = options.get("spark.api.mode", os.environ.get("SPARK_API_MODE", ""))
+    is_elsewhere = remote.startswith("sc://")
     for query, level in _checked({} if levels is None else levels).items():
         if "=" in query and not is_elsewhere and not _has_jvm():
             # Spark starts a JVM with --conf key=value, and splits that at the first of them.
@@ -60,6 +69,8 @@ def configure(
         builder.config(f"{_LEVEL}.{query}", level)
     if is_elsewhere:
         return builder
+    if remote or mode.lower() == "connect":
+        warnings.warn(_NO_PLUGIN, stacklevel=2)
     jar = jar_path()
     jars = _jars(jar, options)
     plugins = _split(_in_force("spark.plugins", options))
