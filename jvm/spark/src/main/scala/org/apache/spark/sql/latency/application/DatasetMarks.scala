@@ -3,6 +3,7 @@ package org.apache.spark.sql.latency.application
 import io.sparklatency.answer.Readable
 import io.sparklatency.spark.base.RecordTimestamp
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.latency.compat.Dataset
 import org.apache.spark.sql.latency.compat.SessionExtensions
 import org.apache.spark.sql.latency.marking.Marking
@@ -33,7 +34,7 @@ object DatasetMarks {
         ) // reads the settings of the application: a bad one fails here
         if (SessionStrategies.add(session, LatencyMarkStrategy(LatencyApplication)))
           SessionExtensions.warnWithout(session)
-        val child = classic.queryExecution.analyzed
+        val child = whatItReads(classic)
         val marked = Marking.mark(session, child, node, _.resolve(timestamp), level)
         if (marked eq child) dataset else Dataset.ofRows(session, marked).as(classic.encoder)
       case _ =>
@@ -44,11 +45,17 @@ object DatasetMarks {
         )
     }
 
+  /**
+   * What Spark's own methods build on: of a statement its result. The analyzed plan still is the statement, a `MERGE` for example,
+   * which would run once more.
+   */
+  private def whatItReads(dataset: Dataset[_]): LogicalPlan = dataset.logicalPlan
+
   /** `dataset` with one more column, the time at which each record is read. */
   def stamp(dataset: AnyDataset[_], column: String): AnyDataset[Row] = dataset match {
     case classic: Dataset[_] =>
       val session = classic.sparkSession
-      Dataset.ofRows(session, Stamping.stamp(session, classic.queryExecution.analyzed, column))
+      Dataset.ofRows(session, Stamping.stamp(session, whatItReads(classic), column))
     case other =>
       throw new IllegalArgumentException(
         s"${other.getClass.getName} has no plan to stamp here; under Spark Connect select " +
