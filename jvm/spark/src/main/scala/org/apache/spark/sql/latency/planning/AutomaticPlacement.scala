@@ -66,8 +66,9 @@ private final class AutomaticPlacement(
   /** What stands for a timestamp where there is none, and markers need none. */
   private val withMarkers = NoTimestamp.in(session).filter(_ => CurrentQuery.id(session).nonEmpty)
 
-  /** Operators whose output is marked by hand, with the id of that mark. */
-  private val endsByHand = endingByHand(plan, Nil).toMap
+  /** Operators that end at a place, with the id of the mark by hand there. */
+  private val ends = endsIn(plan, Nil)
+  private val endsByHand = ends.collect { case (operator, Some(id)) => operator -> id }.toMap
 
   /** The node of each operator: the mark by hand at its output, else `aggregate-1`, `aggregate-2`, `join-1`, … */
   private val operators: Seq[(StateStoreWriter, String)] =
@@ -80,6 +81,10 @@ private final class AutomaticPlacement(
     }
 
   def marked: SparkPlan = {
+    operators.foreach { case (operator, id) =>
+      if (StatefulOperators.givesObjects(operator) && !ends.exists(_._1 eq operator))
+        leaveOut(id, AutomaticPlacement.NeverRows)
+    }
     val done = if (sources.endWith(plan)) withSink(plan, Nil) else marked(plan, Nil)
     if (plan eq planned) done else OwnStamps.withoutUnread(done)
   }
@@ -237,9 +242,9 @@ private final class AutomaticPlacement(
   private def records(role: NodeRole): Boolean =
     settings.auto.contains(role) && level.records(role.level)
 
-  private def endingByHand(node: SparkPlan, above: List[SparkPlan]): Seq[(StateStoreWriter, String)] =
-    node.children.flatMap(endingByHand(_, node :: above)) ++
-      StatefulOperators.operatorEndingAt(node, above).zip(markAbove(above))
+  private def endsIn(node: SparkPlan, above: List[SparkPlan]): Seq[(StateStoreWriter, Option[String])] =
+    node.children.flatMap(endsIn(_, node :: above)) ++
+      StatefulOperators.operatorEndingAt(node, above).map(_ -> markAbove(above))
 
   /** A mark by hand measures the same, where no work lies between it and this place. */
   private def markAbove(above: List[SparkPlan]): Option[String] =
@@ -286,6 +291,9 @@ private object AutomaticPlacement {
     Option.when(times.nonEmpty)(s"a watermark on $which${Readable.names(times)} makes it one")
   }
 
+  private val NeverRows =
+    "its objects go to the next function before they are rows, and ages are those of rows; " +
+      "a node by hand right behind it makes rows of them"
   private val AcrossShuffles = s"${LatencyConf.AutoAcrossShuffles.name}=true takes it there"
   private val Remedy =
     s"with_ingestion_timestamp and ${LatencyConf.AutoIngestion.name} give records one as they are read"

@@ -55,7 +55,7 @@ private object LostTimestamp {
       case aggregate: BaseAggregateExec =>
         s"${StepWords.aggregation(aggregate.groupingExpressions)} drops $column: keep its max there"
       case join: BaseJoinExec => s"${StepWords.join(join.joinType)} drops $column: keep it there"
-      case _: ObjectConsumerExec | _: ObjectProducerExec | UserFunction() =>
+      case _: ObjectConsumerExec | _: ObjectProducerExec | UserFunction(_) =>
         s"${StepWords.Function} drops $column: let it give out one of this name and type"
       case other => s"${StepWords.other(other.nodeName)} drops $column: keep it there"
     }

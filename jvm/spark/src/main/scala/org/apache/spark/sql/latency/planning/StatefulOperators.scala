@@ -7,6 +7,7 @@ import scala.annotation.tailrec
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.LessThanOrEqual
 import org.apache.spark.sql.catalyst.expressions.Literal
+import org.apache.spark.sql.execution.AppendColumnsWithObjectExec
 import org.apache.spark.sql.execution.SerializeFromObjectExec
 import org.apache.spark.sql.execution.SortExec
 import org.apache.spark.sql.execution.SparkPlan
@@ -71,7 +72,7 @@ private[latency] object StatefulOperators extends AdaptiveSparkPlanHelper {
   /**
    * The stateful operator that ends at `node`. Spark plans some operators in pieces. An aggregation ends above the operator
    * that saves its state, and above a sort of what that gives, if it goes by sorted rows. An operator on objects ends where
-   * they become rows again.
+   * they become rows again. If another function takes them before that, it ends nowhere.
    */
   def operatorEndingAt(node: SparkPlan, above: List[SparkPlan]): Option[StateStoreWriter] =
     if (above.headOption.exists(_.isInstanceOf[UpdateEventTimeColumnExec])) None
@@ -118,11 +119,16 @@ private[latency] object StatefulOperators extends AdaptiveSparkPlanHelper {
     }
   }
 
+  /** Whether it gives out objects. They are rows only above it, if at all. */
+  def givesObjects(operator: SparkPlan): Boolean =
+    operator.output.exists(_.dataType.isInstanceOf[ObjectType])
+
   private def operatorUnder(node: SparkPlan): Option[StateStoreWriter] = node match {
     case update: UpdateEventTimeColumnExec => operatorUnder(update.child)
     case rows: SerializeFromObjectExec => operator(rows.child)
+    case rows: AppendColumnsWithObjectExec => operator(rows.child)
     case aggregate: BaseAggregateExec => Some(unsorted(aggregate.child)).filter(isSave).flatMap(operator)
-    case other if isSave(other) || other.output.exists(_.dataType.isInstanceOf[ObjectType]) => None
+    case other if isSave(other) || givesObjects(other) => None
     case other => operator(other)
   }
 

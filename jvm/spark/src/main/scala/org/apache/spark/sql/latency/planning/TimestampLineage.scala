@@ -102,7 +102,7 @@ private[latency] final class TimestampLineage(plan: SparkPlan, sources: RecordSo
           })
           newest ++ derived(aggregate.resultExpressions, newest)
         case expand: ExpandExec => below ++ sliding(expand, below)
-        case UserFunction() => below ++ namesakes(other, below)
+        case UserFunction(columns) => below ++ namesakes(columns, below)
         case _ => below
       }
   }
@@ -116,9 +116,9 @@ private[latency] final class TimestampLineage(plan: SparkPlan, sources: RecordSo
     })
 
   /** Nobody can see where a function's columns come from. What has the name and type of a timestamp that went in is taken for it. */
-  private def namesakes(function: SparkPlan, below: AttributeSet): AttributeSet = {
+  private def namesakes(columns: Seq[Attribute], below: AttributeSet): AttributeSet = {
     val wentIn = below.map(column => column.name -> column.dataType).toSet
-    AttributeSet(function.output.filter(column =>
+    AttributeSet(columns.filter(column =>
       TimestampColumn.fits(column.dataType) && wentIn(column.name -> column.dataType)
     ))
   }

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.latency.planning
 
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.execution.AppendColumnsWithObjectExec
 import org.apache.spark.sql.execution.SerializeFromObjectExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.python.MapInBatchExec
@@ -13,10 +15,15 @@ import org.apache.spark.sql.latency.compat.TransformWithStateInPySparkExec
  * the like. Spark does not know where its columns come from. A pattern without state, for any thread. Costs a type test.
  */
 private[latency] object UserFunction {
-  def unapply(plan: SparkPlan): Boolean = plan match {
-    case _: SerializeFromObjectExec => true // where objects become rows, whichever function made them
-    case _: MapInBatchExec | _: FlatMapGroupsInBatchExec | _: FlatMapCoGroupsInBatchExec => true
-    case _: FlatMapGroupsInPandasWithStateExec | _: TransformWithStateInPySparkExec => true
-    case _ => false
+
+  /** The columns that the function gives out. */
+  def unapply(plan: SparkPlan): Option[Seq[Attribute]] = plan match {
+    case _: SerializeFromObjectExec =>
+      Some(plan.output) // where objects become rows, whichever function made them
+    // Those that another function groups become rows as it makes their keys. The keys are no columns of theirs.
+    case rows: AppendColumnsWithObjectExec => Some(rows.inputSerializer.map(_.toAttribute))
+    case _: MapInBatchExec | _: FlatMapGroupsInBatchExec | _: FlatMapCoGroupsInBatchExec => Some(plan.output)
+    case _: FlatMapGroupsInPandasWithStateExec | _: TransformWithStateInPySparkExec => Some(plan.output)
+    case _ => None
   }
 }

@@ -49,9 +49,9 @@ private[tracking] final class TimestampOrigins {
     case reused: ReusedExchangeExec => columns(reused.output, Seq(reused.child.output))
     case explosion: GenerateExec =>
       explosion.generatorOutput.foreach(made(_, explosion.generator.children))
-    case function @ UserFunction() =>
+    case function @ UserFunction(out) =>
       val wentIn = rowsBelow(function)
-      function.output.filter(column => TimestampColumn.fits(column.dataType)).foreach(column =>
+      out.filter(column => TimestampColumn.fits(column.dataType)).foreach(column =>
         made(column, wentIn.filter(of => of.name == column.name && of.dataType == column.dataType))
       )
     case source if source.children.isEmpty =>
