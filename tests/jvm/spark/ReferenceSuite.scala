@@ -140,7 +140,8 @@ class ReferenceSuite extends AnyFunSuite {
       "|---|---|---|---|"
     ) ++ LatencyConf.documented.map(row) ++ Seq(
       "",
-      "Figures are not part of a checkpoint. You may change levels, marks and settings between restarts of a query.",
+      "Figures are not part of a checkpoint. You may change levels, marks and settings between restarts of a query, with [one",
+      "exception](ingestion.md#without-a-reader): state that has a column only because a node asks for it.",
       ""
     )
   ).mkString("\n")
