@@ -100,6 +100,51 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
       "Slowest step: the stage of source and scored, 752 ms of 1 s (75 %). Make that faster, or give it more cores.")
   }
 
+  test("the work at many steps is one thing, and of it the longest step is named") {
+    def many(of: Double*) = {
+      val ids = of.indices.map(i => s"n$i")
+      val at = ids.zip(of).map { case (id, ms) => NodeTimes(id, Some(ms), ms, 0, "1") }
+      times(0).copy(stages = Seq(StageTimes(Nil, 0, of.sum, 1, at, ids, 0)))
+    }
+    // Of ten steps six are told together, and take longer than the longest.
+    assert(said(batch(parts(work = 10000), many(3000.0 +: Seq.fill(9)(780.0): _*))) === ((
+      "slowest-step",
+      Some("n0"),
+      "Slowest step: n0, 3 s of 10 s (30 %). Make that faster, or give it more cores."
+    )))
+    val all = batch(parts(before = 4000, work = 10000), many(1900.0 +: Seq.fill(9)(900.0): _*))
+    assert(said(all) === ((
+      "slowest-step",
+      Some("n0"),
+      "Work takes longest, 10 s of 14 s (71 %). Slowest step: n0, 1.9 s (14 %). Make that faster, or give it more cores."
+    )))
+    val told = of(all)
+    assert(math.abs(told.parts.of.filter(_.kinds == Seq(Parts.Work)).map(_.ms).sum - 10000) < 1e-6)
+    assert(told.headline.own.map(math.round) === Some(1900))
+  }
+
+  test("work between stages with a node is no node's, and it is said how to see whose") {
+    def at(id: String, ms: Double, end: Double) = Seq(NodeTimes(id, Some(ms), end, 0, "1"))
+    val apart = times(0).copy(stages =
+      Seq(
+        StageTimes(Nil, 0, 1000, 1, at("source", 0, 1000), Seq("source"), 1000),
+        StageTimes(Seq(0), 42000, 43000, 1, at("scored", 1000, 43000), Seq("scored"), 0)
+      )
+    )
+    val unnamed =
+      "in the start of tasks, stages without one, or foreachBatch itself. Mark a step there to see whose it is."
+    val gap = batch(parts(before = 20000, work = 43000, commit = 10), apart)
+    assert(said(gap) === ((
+      "slowest-step",
+      None,
+      s"Work takes longest between stages with a node, 41 s of 1.1 min (65 %): $unnamed"
+    )))
+    assert(of(gap).headline.short === Some("work (65 %)"))
+    assert(of(gap).parts.of.map(_.name).contains("work between stages with a node"))
+    assert(said(batch(parts(before = 42000, work = 43000), apart))._3 ===
+      s"Work takes longest, 43 s of 1.4 min (51 %). The longest of it lies between stages with a node, 41 s (48 %): $unnamed")
+  }
+
   test("what no step is to blame for names none") {
     assert(said(batch(parts(old = 940))) === ((
       "arrived-old",

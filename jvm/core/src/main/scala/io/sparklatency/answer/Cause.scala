@@ -42,7 +42,7 @@ object Cause {
     admission <- batch.admission
     // What is negative takes no time, and has no share.
     whole = parts.of.map(_.ms.max(0)).sum
-    leading <- parts.of.find(isAhead(_, whole)).orElse(parts.of.filter(_.ms > 0).maxByOption(_.ms))
+    leading <- parts.of.find(isAhead(_, whole)).orElse(longest(parts.of))
   } yield {
     val figures =
       s"${Readable.duration(leading.ms)} of ${Readable.duration(whole)} (${Readable.percent(leading.share)})"
@@ -142,11 +142,45 @@ object Cause {
           "What comes after ",
           s" takes $figures: the sink, and whatever stands before it without a node. Make that faster."
         )
-      case _ if leading.nodes.isEmpty => because(Nil, s"Work takes longest, $figures.", "")
-      case _ =>
-        val before =
-          if (leading.nodes.size == 1 && leading.at.exists(_.startsWith("at "))) "" else "the stage of "
-        because(leading.nodes, s"Slowest step: $before", s", $figures. $Faster")
+      case _ => work(leading, parts, whole, figures, because)
+    }
+  }
+
+  /**
+   * The longest part of what takes longest as a whole. The work at many steps is one thing, which may take longest though no step of it
+   * does.
+   */
+  private def longest(parts: Seq[Parts.Part]): Option[Parts.Part] = {
+    val taken = parts.filter(_.ms > 0)
+    def together(kinds: Seq[Parts.Kind]) = taken.filter(_.kinds == kinds)
+    taken.map(_.kinds).distinct.maxByOption(together(_).map(_.ms).sum).map { kinds =>
+      val (steps, others) = together(kinds).partition(_.isOneStep)
+      (if (steps.isEmpty) others else steps).maxBy(_.ms)
+    }
+  }
+
+  private def work(
+      step: Parts.Part,
+      parts: Parts,
+      whole: Double,
+      figures: String,
+      because: (Seq[String], String, String) => Cause
+  ): Cause = {
+    val isAlone = parts.of.forall(other => other.kinds == step.kinds || other.ms <= step.ms)
+    val all = parts.of.filter(_.kinds == step.kinds).map(_.ms).sum
+    val (first, own) =
+      if (isAlone) ("", figures)
+      else (
+        s"Work takes longest, ${Readable.duration(all)} of ${Readable.duration(whole)} (${Readable.percent(all / whole)}). ",
+        s"${Readable.duration(step.ms)} (${Readable.percent(step.share)})"
+      )
+    if (step.at.contains(Parts.BetweenStages)) {
+      val what = if (isAlone) "Work takes longest" else "The longest of it lies"
+      because(Nil, s"$first$what ${Parts.BetweenStages}, $own: $Unnamed $MarkThere", "")
+    } else if (step.nodes.isEmpty) because(Nil, s"Work takes longest, $figures.", "")
+    else {
+      val before = if (step.nodes.size == 1 && step.at.exists(_.startsWith("at "))) "" else "the stage of "
+      because(step.nodes, s"${first}Slowest step: $before", s", $own. $Faster")
     }
   }
 
@@ -156,6 +190,8 @@ object Cause {
 
   private val Writers = "look at who writes them, and at their clock."
   private val Faster = "Make that faster, or give it more cores."
+  private val Unnamed = "in the start of tasks, stages without one, or foreachBatch itself."
+  private val MarkThere = "Mark a step there to see whose it is."
 
   /** Words about what fills a batch, the nodes to name in their midst, and what to do. */
   private final case class Filled(nodes: Seq[String], before: String, after: String, remedy: String)
@@ -166,9 +202,7 @@ object Cause {
     filling.kind match {
       case Filling.Node => Filled(filling.nodes, s"$took at ", ".", Faster)
       case Filling.Stage if filling.nodes.isEmpty =>
-        val where =
-          "between stages with a node: in the start of tasks, stages without one, or foreachBatch itself."
-        Filled(Nil, s"$took $where", "", "Mark a step there to see whose it is.")
+        Filled(Nil, s"$took ${Parts.BetweenStages}: $Unnamed", "", MarkThere)
       case Filling.Stage => Filled(filling.nodes, s"$took in the stage of ", ".", Faster)
       case Filling.After =>
         val nodes = if (filling.nodes.isEmpty) Seq(end) else filling.nodes

@@ -28,7 +28,7 @@ final case class Headline(
   /** For a cell of a table: what leads, whose it is, and its share. None where no part leads. */
   def short: Option[String] = share.flatMap(share =>
     code match {
-      case Headline.SlowestStep => node.map(_ -> share)
+      case Headline.SlowestStep => Some(node.getOrElse(Parts.Work.name) -> share)
       case Headline.Leads(kind) => Some((kind.name +: node.toSeq).mkString(": ") -> share)
       case _ => None
     }

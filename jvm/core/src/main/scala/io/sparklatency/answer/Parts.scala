@@ -86,6 +86,9 @@ object Parts {
     def names: Seq[String] = kinds.map(_.name)
     def name: String = (names.mkString(" and ") +: at.toSeq).mkString(" ")
     def text: String = s"$name ${Readable.duration(ms)}"
+
+    /** Whether it is of one step, and not of those that are told together. */
+    private[answer] def isOneStep: Boolean = !at.contains(Elsewhere)
   }
 
   private val NoWay = new LatencyPath(Nil)
@@ -95,6 +98,12 @@ object Parts {
 
   /** How many steps of the work are told one by one. */
   private val Steps = 4
+
+  /** At all other steps. */
+  private val Elsewhere = "elsewhere"
+
+  /** Where nobody works whose name is known. */
+  private[answer] val BetweenStages = "between stages with a node"
 
   /** Of each query as a whole. */
   def of(query: QuerySnapshot): Parts = of(query, new LatencyPath(query.divided))
@@ -223,13 +232,13 @@ object Parts {
     val most = work.sortBy(-_.ms).take(Steps)
     val shown = work.filter(most.contains)
     val rest = ms - shown.map(_.ms).sum
-    if (rest.abs >= Visible) shown :+ Part(Seq(Work), rest, 0, Some("elsewhere")) else shown
+    if (rest.abs >= Visible) shown :+ Part(Seq(Work), rest, 0, Some(Elsewhere)) else shown
   }
 
   private def at(step: OperatorPath.Step): String = step match {
     case OperatorPath.Step(OperatorPath.Node, nodes, _) => s"at ${Readable.names(nodes, 4)}"
     case OperatorPath.Step(OperatorPath.Rest, nodes, _) => s"in the stage of ${Readable.names(nodes, 4)}"
-    case OperatorPath.Step(OperatorPath.Waiting, Seq(), _) => "at the start of stages"
+    case OperatorPath.Step(OperatorPath.Waiting, Seq(), _) => BetweenStages
     case OperatorPath.Step(OperatorPath.Waiting, nodes, _) => s"in the slots of ${Readable.names(nodes, 4)}"
   }
 
