@@ -49,6 +49,22 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
     ))
   }
 
+  test("what Spark writes to the checkpoint when the sink is done is not the sink's") {
+    // Triggered at 10,000, read from 10,900, and over at 12,500.
+    val took = Some(admission.copy(tookMs = 2500))
+    val work = times(450).copy(firstReadMicros = 10900000)
+    def logged(ms: Long) =
+      batch(parts(before = 1200), work).copy(admission = took, durationsMs = Map("commitOffsets" -> ms))
+    assert(said(logged(920)) === ((
+      "waited-for-the-batch-before",
+      None,
+      "Records wait for the batch before, 1.2 s of 1.3 s (95 %). A batch takes 2.5 s, 920 ms of it to write the log of its checkpoint. " +
+        "Keep the checkpoint on a faster file system."
+    )))
+    assert(said(logged(100))._3.contains("A batch takes 2.5 s, 1.1 s of it after scored. Make the sink faster"))
+    assert(said(logged(300))._3.contains("A batch takes 2.5 s, 900 ms of it before it reads"))
+  }
+
   test("a batch that spends its time between stages with a node is not filled by its sink") {
     def at(id: String, ms: Double, end: Double) = Seq(NodeTimes(id, Some(ms), end, 0, "1"))
     val apart = times(0).copy(stages =

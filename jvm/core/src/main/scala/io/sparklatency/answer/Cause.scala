@@ -215,6 +215,9 @@ object Cause {
       case Filling.Start =>
         val before = s"$took before it reads: offsets, planning, scheduling."
         Filled(Nil, before, "", "Longer batches spend less on it.")
+      case Filling.Log =>
+        val before = s"$took to write the log of its checkpoint."
+        Filled(Nil, before, "", "Keep the checkpoint on a faster file system.")
     }
   }
 

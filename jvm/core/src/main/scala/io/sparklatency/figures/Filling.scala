@@ -5,7 +5,7 @@ package io.sparklatency.figures
  *
  * @param tookMs how long it took in all
  * @param kind   what it was
- * @param nodes  whose step it was, or behind which; none of what comes before the first read or between stages
+ * @param nodes  whose step it was, or behind which; none of what comes before the first read or between stages, and of the checkpoint
  * @param ms     how long that took, of all
  */
 final case class Filling(tookMs: Double, kind: Filling.Kind, nodes: Seq[String], ms: Double)
@@ -27,5 +27,8 @@ object Filling {
   /** What comes after the last node: the sink, and whatever stands before it without a node. */
   case object After extends Kind("after")
 
-  val kinds: Seq[Kind] = Seq(Start, Node, Stage, After)
+  /** Spark's own log in the checkpoint. */
+  case object Log extends Kind("log")
+
+  val kinds: Seq[Kind] = Seq(Start, Node, Stage, After, Log)
 }
