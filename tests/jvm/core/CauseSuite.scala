@@ -65,6 +65,52 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
     assert(said(logged(300))._3.contains("A batch takes 2.5 s, 900 ms of it before it reads"))
   }
 
+  test("the start of a batch is divided as Spark tells how long its steps took") {
+    // Triggered at 10,000, read from 30,300, and committed at 36,000.
+    val late = times(5000).copy(firstReadMicros = 30300000)
+    val took = Map("latestOffset" -> 30L, "queryPlanning" -> 150L, "walCommit" -> 40L, "addBatch" -> 25700L)
+    def begun(start: Double, durations: Map[String, Long]) =
+      batch(parts(start = start, before = 13000, work = 5000), late)
+        .copy(durationsMs = durations, committedMs = 36000, admission = Some(admission.copy(tookMs = 26500)))
+    def text(durations: Map[String, Long], start: Double = 20300) = said(begun(start, durations))._3
+    val plain =
+      "It takes long until a batch begins to read, 20 s of 38 s (53 %): offsets, planning, scheduling. Fewer files and partitions make " +
+        "it shorter."
+    assert(text(Map.empty) === plain)
+    assert(said(begun(20300, took)) === ((
+      "start-of-the-batch",
+      None,
+      "It takes long until a batch begins to read, 20 s of 38 s (53 %), 20 s of it between planning and the first read: a table that is " +
+        "broadcast, stages without a node, what foreachBatch does first, or a wait for cores. Cache such a table, or mark a step there " +
+        "to see whose it is."
+    )))
+    assert(text(took + ("walCommit" -> 12000L)) ===
+      "It takes long until a batch begins to read, 20 s of 38 s (53 %), 12 s of it to write the log of the checkpoint. A faster file " +
+      "system makes it shorter.")
+    // The sink was called at 10,061 and 10,060: a stage needs some time to begin.
+    def soon(addBatch: Long) = {
+      val one = begun(1060, took + ("latestOffset" -> 10L) + ("queryPlanning" -> 10L) + ("addBatch" -> addBatch))
+      val read = one.copy(times = one.times.map(_.copy(firstReadMicros = 11060000)))
+      said(read.copy(parts = Some(parts(start = 1060))))._3
+    }
+    assert(soon(25939).contains("(95 %): offsets, planning, scheduling."))
+    assert(soon(25940).contains("(95 %), 1 s of it between planning and the first read:"))
+    // Records that came in with another batch waited for the start of that one.
+    assert(text(took, start = 21000).contains(": offsets, planning, scheduling."))
+    // So it is where records wait for the batch before.
+    def filled(durations: Map[String, Long]) = {
+      val (_, node, text) = said(begun(20300, durations).copy(parts = Some(parts(before = 41000))))
+      assert(node === None)
+      text.split("A batch takes ").last
+    }
+    assert(filled(took) ===
+      "27 s, 20 s of it between planning and the first read: a table that is broadcast, stages without a node, what foreachBatch does " +
+      "first, or a wait for cores. Cache such a table, or mark a step there to see whose it is.")
+    assert(filled(took ++ Map("walCommit" -> 9000L, "commitOffsets" -> 6000L)) ===
+      "27 s, 15 s of it to write the log of its checkpoint. Keep the checkpoint on a faster file system.")
+    assert(filled(Map.empty).startsWith("27 s, 20 s of it before it reads: offsets, planning, scheduling."))
+  }
+
   test("a batch that spends its time between stages with a node is not filled by its sink") {
     def at(id: String, ms: Double, end: Double) = Seq(NodeTimes(id, Some(ms), end, 0, "1"))
     val apart = times(0).copy(stages =

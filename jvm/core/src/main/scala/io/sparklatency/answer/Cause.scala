@@ -6,6 +6,7 @@ import io.sparklatency.figures.Filling
 import io.sparklatency.figures.Held
 import io.sparklatency.figures.WatermarkKind
 import io.sparklatency.path.BatchFilling
+import io.sparklatency.path.BatchStart
 import io.sparklatency.path.LatencyPath
 
 /**
@@ -117,12 +118,7 @@ object Cause {
           ""
         )
       case Parts.Start =>
-        because(
-          Nil,
-          s"It takes long until a batch begins to read, $figures: offsets, planning, scheduling. Fewer files and partitions make it " +
-            "shorter.",
-          ""
-        )
+        because(Nil, s"It takes long until a batch begins to read, $figures${start(batch, admission, leading.ms)}", "")
       case Parts.State =>
         val node = leading.nodes.headOption.getOrElse(age.end)
         val isSoFar = batch.nodes.find(_.id == node).flatMap(_.held).exists(_.eachBatch)
@@ -159,6 +155,17 @@ object Cause {
     }
   }
 
+  /** What takes long before the first read. Of records that came in with another batch nobody knows. */
+  private def start(batch: Batch, admission: Admission, ms: Double): String = {
+    val of = BatchStart.of(batch, admission)
+    val most = Seq(of.rest, of.jobs, of.log).max
+    val told = s", ${Readable.duration(most.min(ms))} of it"
+    if (ms > of.whole * (1 + Rounding) + 1 || most == of.rest)
+      ": offsets, planning, scheduling. Fewer files and partitions make it shorter."
+    else if (most == of.jobs) s"$told $Jobs $CacheOrMark"
+    else s"$told to write the log of the checkpoint. A faster file system makes it shorter."
+  }
+
   private def work(
       step: Parts.Part,
       parts: Parts,
@@ -192,6 +199,13 @@ object Cause {
   private val Faster = "Make that faster, or give it more cores."
   private val Unnamed = "in the start of tasks, stages without one, or foreachBatch itself."
   private val MarkThere = "Mark a step there to see whose it is."
+  private val Jobs =
+    "between planning and the first read: a table that is broadcast, stages without a node, what foreachBatch does first, or a wait for " +
+      "cores."
+  private val CacheOrMark = "Cache such a table, or mark a step there to see whose it is."
+
+  /** Of histograms of ages. */
+  private val Rounding = 0.01
 
   /** Words about what fills a batch, the nodes to name in their midst, and what to do. */
   private final case class Filled(nodes: Seq[String], before: String, after: String, remedy: String)
@@ -215,6 +229,7 @@ object Cause {
       case Filling.Start =>
         val before = s"$took before it reads: offsets, planning, scheduling."
         Filled(Nil, before, "", "Longer batches spend less on it.")
+      case Filling.Jobs => Filled(Nil, s"$took $Jobs", "", CacheOrMark)
       case Filling.Log =>
         val before = s"$took to write the log of its checkpoint."
         Filled(Nil, before, "", "Keep the checkpoint on a faster file system.")

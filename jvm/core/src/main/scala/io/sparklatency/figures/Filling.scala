@@ -18,6 +18,9 @@ object Filling {
   /** Offsets, planning, scheduling, until the first read. */
   case object Start extends Kind("start")
 
+  /** What is done between planning and the first read: the jobs of a table that is broadcast, stages without a node. */
+  case object Jobs extends Kind("jobs")
+
   /** The operators between a node and the one before it. */
   case object Node extends Kind("node")
 
@@ -27,8 +30,8 @@ object Filling {
   /** What comes after the last node: the sink, and whatever stands before it without a node. */
   case object After extends Kind("after")
 
-  /** Spark's own log in the checkpoint. */
+  /** Spark's own log in the checkpoint, before the first read and behind the commit. */
   case object Log extends Kind("log")
 
-  val kinds: Seq[Kind] = Seq(Start, Node, Stage, After, Log)
+  val kinds: Seq[Kind] = Seq(Start, Jobs, Node, Stage, After, Log)
 }

@@ -11,10 +11,10 @@ object BatchFilling {
   def of(batch: Batch, admission: Admission): Filling = {
     val took = admission.tookMs.toDouble
     val path = batch.times.map(new OperatorPath(_))
-    val start = batch.firstReadMs.getOrElse(admission.startMs.toDouble) - admission.startMs
+    val start = BatchStart.of(batch, admission)
     // Spark writes that when the sink has taken everything.
-    val log = batch.durationsMs.getOrElse("commitOffsets", 0L).toDouble
-    val after = path.fold(took)(_.behind(admission.startMs + took)) - log
+    val done = batch.durationsMs.getOrElse("commitOffsets", 0L).toDouble
+    val after = path.fold(took)(_.behind(admission.startMs + took)) - done
     def filling(kind: Filling.Kind, nodes: Seq[String], ms: Double) =
       Filling(took, kind, nodes, ms.min(took))
     val work = path.flatMap(_.longest).map { step =>
@@ -24,8 +24,9 @@ object BatchFilling {
     val end = batch.parts.map(_.end).orElse(batch.slowestEnd.map(_.id))
     val others = Seq(
       filling(Filling.After, end.toSeq, after),
-      filling(Filling.Start, Nil, start),
-      filling(Filling.Log, Nil, log)
+      filling(Filling.Start, Nil, start.rest),
+      filling(Filling.Jobs, Nil, start.jobs),
+      filling(Filling.Log, Nil, start.log + done)
     )
     (work.toSeq ++ others).maxBy(_.ms)
   }
