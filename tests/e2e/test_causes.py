@@ -85,9 +85,11 @@ def test_parts_add_up_to_the_age_at_the_commit(said: list[Said]) -> None:
 
 def test_operators_tell_that_one_partition_has_most_of_the_work(said: list[Said]) -> None:
     """Nineteen times as much: on a busy machine less, as what is not sleep takes longer in both."""
-    skews = [one["skew"] for one in said if (one["pipeline"], one["phase"]) == ("skewed", 0)]
+    batches = [one for one in said if (one["pipeline"], one["phase"]) == ("skewed", 0)]
+    skews = [one["skew"] for one in batches]
     assert skews[-1] is not None, skews
     assert skews[-1] > 2, skews
+    assert "spread its records over the others" in batches[-1]["text"], batches[-1]
 
 
 @pytest.mark.parametrize(

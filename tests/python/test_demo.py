@@ -102,8 +102,10 @@ def test_it_ends_by_itself_and_names_the_slow_node(demo: subprocess.Popen[str], 
     assert re.search(r"^Spark UI: http://127\.0\.0\.1:\d+$", out, re.MULTILINE)
     assert re.search(r"^JMX: +jconsole \d+,", out, re.MULTILINE)
     assert re.search(r"^ *\d+ s  source: records [\d,]+  min ", out, re.MULTILINE)
-    said = r"Slowest step: sink, [\d.]+ s of [\d.]+ s \(\d+ %\)\. Make that faster, or give it more cores\.$"
-    assert re.match(said, out.splitlines()[-1])
+    said = r"Slowest step: sink, [\d.]+ s of [\d.]+ s \(\d+ %\)\. "
+    # How the rows of a burst fall to the two partitions is chance.
+    advice = r"(Make that faster, or give it more cores|Partition .+ More cores do not help)\.$"
+    assert re.match(said + advice, out.splitlines()[-1])
     assert "WARN" not in err.replace("WARNING: Using incubator modules", "")
     assert "ERROR" not in err
     assert [left.name for left in tmp_path.iterdir()] == ["demo.svg"]

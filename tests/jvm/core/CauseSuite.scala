@@ -4,12 +4,16 @@ import io.sparklatency.answer.Cause
 import io.sparklatency.answer.Headline
 import io.sparklatency.answer.Parts
 import io.sparklatency.figures.Admission
+import io.sparklatency.figures.AgeParts
 import io.sparklatency.figures.Batch
+import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.Filling
 import io.sparklatency.figures.Held
 import io.sparklatency.figures.NodeLatencies
+import io.sparklatency.figures.NodePartitions
 import io.sparklatency.figures.NodeTimes
 import io.sparklatency.figures.NodeTimestamp
+import io.sparklatency.figures.PartitionTimes
 import io.sparklatency.figures.SourceWatermark
 import io.sparklatency.figures.StageTimes
 import io.sparklatency.path.LatencyPath
@@ -205,6 +209,36 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
     assert(of(gap).parts.of.map(_.name).contains("work between stages with a node"))
     assert(said(batch(parts(before = 42000, work = 43000), apart))._3 ===
       s"Work takes longest, 43 s of 1.4 min (51 %). The longest of it lies between stages with a node, 41 s (48 %): $unnamed")
+  }
+
+  test("where a step waits for one partition, more cores are not advised") {
+    def skewed(slowest: Double, median: Double, step: Double = 43000, count: Int = 2) = {
+      val slow = PartitionTimes(3, "1", slowest, slowest, Some(slowest), 190)
+      val work = times(step)
+      val of = work.stages.map(stage =>
+        stage.copy(nodes = stage.nodes.map(_.copy(partitions = NodePartitions(count, median, slowest, Seq(slow)))))
+      )
+      work.copy(stages = of)
+    }
+    def text(work: BatchTimes, of: AgeParts = parts(work = 940)) = said(batch(of, work))._3
+    val spread = "Partition 3 takes 42 s, and the median of 2 partitions 2.2 s: spread its records over the others. More cores do not help."
+    assert(text(skewed(42000, 2200)) === s"Slowest step: scored, 940 ms of 1 s (94 %). $spread")
+    assert(text(skewed(42000, 2200), parts(before = 41000)).endsWith(s" A batch takes 46 s, 43 s of it at scored. $spread"))
+    assert(text(skewed(42000, 2200), parts(backlog = 940)).endsWith(
+      s" A batch takes 46 s, 43 s of it at scored. $spread Raise the limit, or make the batch faster."
+    ))
+    val faster = "Make that faster, or give it more cores."
+    assert(text(skewed(42000, 21000)).endsWith(faster), "not more than twice the median")
+    assert(text(skewed(42000, 20999)).endsWith("do not help."))
+    assert(text(skewed(1100, 101, step = 1100)).endsWith(faster), "less than a second more")
+    assert(text(skewed(1100, 100, step = 1100)).endsWith("do not help."))
+    assert(text(skewed(21500, 2200)).endsWith(faster), "many partitions wait for cores")
+    assert(text(skewed(21501, 2200)).endsWith("do not help."))
+    assert(text(skewed(42000, 2200, count = 1)).endsWith(faster))
+    // What another batch took says nothing of partitions.
+    val another = batch(parts(before = 41000), skewed(42000, 2200))
+      .copy(before = Some(Filling(100000, Filling.Node, Seq("scored"), 90000)))
+    assert(said(another)._3.endsWith(s"The batch before took 1.7 min, 1.5 min of it at scored. $faster"))
   }
 
   test("what no step is to blame for names none") {

@@ -95,11 +95,11 @@ object Cause {
           ""
         )
       case Parts.Backlog =>
-        val by = filled(filling, EachTakes, age.end)
+        val by = filled(filling, EachTakes, age.end, Skew.of(batch, _))
         because(
           by.nodes,
           s"Records wait in the backlog, $figures: $limit admits no more. ${by.before}",
-          s"${by.after} Raise the limit, or make the batch faster."
+          (by.after +: by.skew.toSeq :+ "Raise the limit, or make the batch faster.").mkString(" ")
         )
       case Parts.BatchBefore =>
         val by = filledBefore(batch, filling, age.end)
@@ -138,7 +138,7 @@ object Cause {
           "What comes after ",
           s" takes $figures: the sink, and whatever stands before it without a node. Make that faster."
         )
-      case _ => work(leading, parts, whole, figures, because)
+      case _ => work(leading, parts, whole, figures, skew(leading.nodes, Skew.of(batch, _)).getOrElse(Faster), because)
     }
   }
 
@@ -171,6 +171,7 @@ object Cause {
       parts: Parts,
       whole: Double,
       figures: String,
+      remedy: String,
       because: (Seq[String], String, String) => Cause
   ): Cause = {
     val isAlone = parts.of.forall(other => other.kinds == step.kinds || other.ms <= step.ms)
@@ -187,7 +188,7 @@ object Cause {
     } else if (step.nodes.isEmpty) because(Nil, s"Work takes longest, $figures.", "")
     else {
       val before = if (step.nodes.size == 1 && step.at.exists(_.startsWith("at "))) "" else "the stage of "
-      because(step.nodes, s"${first}Slowest step: $before", s", $own. $Faster")
+      because(step.nodes, s"${first}Slowest step: $before", s", $own. $remedy")
     }
   }
 
@@ -208,16 +209,33 @@ object Cause {
   private val Rounding = 0.01
 
   /** Words about what fills a batch, the nodes to name in their midst, and what to do. */
-  private final case class Filled(nodes: Seq[String], before: String, after: String, remedy: String)
+  private final case class Filled(
+      nodes: Seq[String],
+      before: String,
+      after: String,
+      remedy: String,
+      skew: Option[String] = None
+  )
 
-  /** @param end the node that the records left last */
-  private def filled(filling: Filling, batch: String, end: String): Filled = {
+  /** Of one node alone: the partitions of several differ. */
+  private def skew(nodes: Seq[String], of: String => Option[String]): Option[String] = nodes match {
+    case Seq(node) => of(node)
+    case _ => None
+  }
+
+  /**
+   * @param end the node that the records left last
+   * @param skewed what to do about a node whose stage waits for one partition
+   */
+  private def filled(filling: Filling, batch: String, end: String, skewed: String => Option[String]): Filled = {
+    lazy val skew = this.skew(filling.nodes, skewed)
     val took = s"$batch ${Readable.duration(filling.tookMs)}, ${Readable.duration(filling.ms)} of it"
     filling.kind match {
-      case Filling.Node => Filled(filling.nodes, s"$took at ", ".", Faster)
+      case Filling.Node => Filled(filling.nodes, s"$took at ", ".", skew.getOrElse(Faster), skew)
       case Filling.Stage if filling.nodes.isEmpty =>
         Filled(Nil, s"$took ${Parts.BetweenStages}: $Unnamed", "", MarkThere)
-      case Filling.Stage => Filled(filling.nodes, s"$took in the stage of ", ".", Faster)
+      case Filling.Stage =>
+        Filled(filling.nodes, s"$took in the stage of ", ".", skew.getOrElse(Faster), skew)
       case Filling.After =>
         val nodes = if (filling.nodes.isEmpty) Seq(end) else filling.nodes
         Filled(
@@ -240,7 +258,9 @@ object Cause {
   private def filledBefore(batch: Batch, own: Filling, end: String): Filled = {
     val before = batch.before.getOrElse(own)
     val isAnother = before.tookMs > Alike * own.tookMs
-    filled(before, if (isAnother) "The batch before took" else EachTakes, end)
+    // Partitions are known of this batch.
+    if (isAnother) filled(before, "The batch before took", end, _ => None)
+    else filled(before, EachTakes, end, Skew.of(batch, _))
   }
 
   private val EachTakes = "A batch takes"
