@@ -74,12 +74,17 @@ class HeadlineSuite extends AnyFunSuite {
   }
 
   test("where records wait for the watermark it is said which source holds that back") {
-    def headline(silent: Option[Long], kind: WatermarkKind = WatermarkKind.EventTime): String = {
+    def headline(
+        silent: Option[Long],
+        kind: WatermarkKind = WatermarkKind.EventTime,
+        isUsed: Boolean = true
+    ): String = {
       val watermarks = Seq(
         SourceWatermark("kafka[a]", "at", 0, Some(60000), holdsBack = false),
         SourceWatermark("kafka[b]", "at", 0, silent, holdsBack = true, kind)
       )
       val batch = Batch("orders", None, None, 1, 0, 61000, 1, Map.empty, silent, watermarks, 0, Nil)
+        .copy(usesWatermark = isUsed)
       val query = Answered.query(node("source")(100), node("sink", "source")())
       Answered.answer(query.copy(lastBatch = Some(batch))).headline.text
     }
@@ -88,11 +93,15 @@ class HeadlineSuite extends AnyFunSuite {
       headline(None) === s"$nothing The watermark has not moved: no record has come from kafka[b]. " +
         "A system-time watermark on it moves on while kafka[b] is silent; an idle timeout lets the others go on."
     )
-    assert(headline(Some(1000)) ===
+    assert(headline(Some(999)) ===
       s"$nothing At the last commit the watermark was 1 min behind the clock. kafka[b] holds it back. " +
       "A system-time watermark on it moves on while kafka[b] is silent; an idle timeout lets the others go on.")
-    assert(headline(Some(1000), WatermarkKind.SystemTime) ===
+    assert(headline(Some(999), WatermarkKind.SystemTime) ===
       s"$nothing At the last commit the watermark was 1 min behind the clock. kafka[b] holds it back.")
+    // It is where it should be, and moves.
+    assert(headline(Some(1000)) === s"$nothing At the last commit the watermark was 1 min behind the clock.")
+    // A filter has dropped all, say.
+    for (silent <- Seq(None, Some(999L))) assert(headline(silent, isUsed = false) === nothing)
   }
 
   test("where no time passes, or clocks differ, no step is blamed") {

@@ -55,6 +55,14 @@ class WatermarksSuite extends AnyFunSuite {
     assert(silentSource(Answered.query(sink), unknown, clicks.copy(watermarkMs = Some(180000))) === Nil)
   }
 
+  test("it is not said where nothing goes by the watermark") {
+    def said(usesWatermark: Boolean) = {
+      val last = batch(Some(75000), orders).copy(usesWatermark = usesWatermark)
+      Answered.notes(Answered.silent(sink).copy(lastBatch = Some(last), atMs = Some(200000)), "silent-source").size
+    }
+    assert(said(usesWatermark = true) -> said(usesWatermark = false) === 1 -> 0)
+  }
+
   test("it is said as soon as a source is a minute behind what it should be, and another is not") {
     // At the commit, at 92500, the other was 10 s behind, and this one 52.5 s. Since then nothing came for 27.5 s.
     val (held, other) =

@@ -65,6 +65,13 @@ class StoredAnswersSuite extends AnyFunSuite with ArchivedBatches {
     assert(read(batch("run", 1).copy(before = StoredFilling(2, "newer", Array.empty, 1))).before === None)
   }
 
+  test("an event tells that nothing goes by the watermark; one of old says nothing of it") {
+    val record = batch("run", 1).record
+    for (uses <- Seq(true, false))
+      assert(read(SparkListenerLatencyBatch(record.copy(usesWatermark = uses))).usesWatermark === uses)
+    assert(SparkListenerLatencyBatch(record).noWatermark === null)
+  }
+
   test("an event tells whether a limit has left records behind since the first batch") {
     for (fromFirst <- Seq(false, true)) {
       val admission =

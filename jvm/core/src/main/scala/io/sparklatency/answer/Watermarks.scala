@@ -18,12 +18,16 @@ object Watermarks {
       else s"At the last commit the watermark was $behind."
     }
 
-  /** Which source the watermark waits for; none where there is no watermark. */
+  /**
+   * Which source the watermark waits for; none where there is no watermark, or nothing goes by it. One that is about where it should be
+   * waits for none.
+   */
   private[answer] def heldBack(query: QuerySnapshot): Option[String] =
-    query.watermarks.find(_.holdsBack).map { held =>
+    query.watermarks.find(_.holdsBack).filter(_ => isUsed(query)).map { held =>
       val advice = if (waitsForEvents(held)) s" ${remedy(held, query.watermarks)}" else ""
       if (held.watermarkMs.isEmpty) s"${hasNotMoved(held)}$advice"
-      else s"${text(query)} ${Readable.name(held.source)} holds it back.$advice"
+      else if (isWellBehind(query, held)) s"${text(query)} ${Readable.name(held.source)} holds it back.$advice"
+      else text(query)
     }
 
   /**
@@ -32,9 +36,9 @@ object Watermarks {
    */
   private[answer] def note(query: QuerySnapshot): Option[Note] = for {
     _ <- query.atMs
-    watermarks = query.watermarks
+    watermarks = query.watermarks if isUsed(query)
     held <- watermarks.find(watermark => watermark.holdsBack && waitsForEvents(watermark))
-    lag <- query.watermarkLagMs(held) if lag > held.delayMs + WellPastMs
+    lag <- query.watermarkLagMs(held) if isWellBehind(query, held)
     level <-
       if (hasStopped(query)) Some(Note.Warn)
       else Option.when(watermarks.exists(isAhead(query, _, held)))(Note.Info)
@@ -45,6 +49,11 @@ object Watermarks {
     val numbers = Seq("delayMs" -> Whole(held.delayMs), "lagMs" -> Whole(lag))
     Note("silent-source", level, s"$stands ${remedy(held, watermarks)}", numbers = numbers)
   }
+
+  private def isUsed(query: QuerySnapshot): Boolean = query.lastBatch.exists(_.usesWatermark)
+
+  private def isWellBehind(query: QuerySnapshot, held: SourceWatermark): Boolean =
+    query.watermarkLagMs(held).exists(_ > held.delayMs + WellPastMs)
 
   /** So much further back than it should be is a watermark that waits. */
   private val WellPastMs = 60000L

@@ -21,6 +21,7 @@ import io.sparklatency.recording.LatencySummary
  * @param outOfOrder  how far its records came behind the newest event time of the batches before, where that is known
  * @param markers     the latency markers that it carried; none where it carried none
  * @param before      what filled the batch before it, where that had nodes
+ * @param usesWatermark whether an operator of it goes by the watermark, as far as is known: else no result waits for that
  */
 final case class Batch(
     query: String,
@@ -42,7 +43,8 @@ final case class Batch(
     execution: Option[Long] = None,
     outOfOrder: Option[LatencySummary] = None,
     markers: Option[BatchMarkers] = None,
-    before: Option[Filling] = None
+    before: Option[Filling] = None,
+    usesWatermark: Boolean = true
 ) {
 
   /** When its first task began to read. */

@@ -25,6 +25,9 @@ final class OpenBatch(val id: Long) {
   /** Whether its results wait for the watermark. Else it does not matter to them how far records come behind. */
   var awaitsWatermark: Boolean = false
 
+  /** Whether an operator of its plan goes by the watermark, be it to give results out or to forget. */
+  var usesWatermark: Boolean = true
+
   /** When its records happened on average, where the marks at which they came in go by another timestamp than the watermark. */
   var happenedMs: Option[Double] = None
 

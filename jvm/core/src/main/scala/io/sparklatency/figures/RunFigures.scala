@@ -154,7 +154,8 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
           nodes.folded,
           batch.times,
           execution = batch.execution,
-          markers = marked
+          markers = marked,
+          usesWatermark = batch.usesWatermark
         )
       )
       val earlier = lastBatch.toSeq.flatMap(_.watermarks)

@@ -24,6 +24,7 @@ import org.apache.spark.scheduler.SparkListenerEvent
  * listener queue posts it. Threads of other listeners read it, so nobody may change its arrays.
  *
  * @param version what the rest means: see [[EventVersion]]
+ * @param noWatermark true where nothing in the batch goes by the watermark, else null
  */
 final case class SparkListenerLatencyBatch(
     version: Int,
@@ -46,7 +47,8 @@ final case class SparkListenerLatencyBatch(
     @JsonInclude(JsonInclude.Include.NON_NULL) execution: java.lang.Long = null,
     @JsonInclude(JsonInclude.Include.NON_NULL) outOfOrder: Array[Byte] = null,
     @JsonInclude(JsonInclude.Include.NON_NULL) markers: StoredMarkers = null,
-    @JsonInclude(JsonInclude.Include.NON_NULL) before: StoredFilling = null
+    @JsonInclude(JsonInclude.Include.NON_NULL) before: StoredFilling = null,
+    @JsonInclude(JsonInclude.Include.NON_NULL) noWatermark: java.lang.Boolean = null
 ) extends SparkListenerEvent {
 
   /** The batch. A version that this sparklatency does not know is a `NewerFormatException`. Decodes each node's summaries. */
@@ -72,7 +74,8 @@ final case class SparkListenerLatencyBatch(
       Option(execution).map(_.toLong),
       Option(outOfOrder).map(LatencySummary.fromBytes(_)),
       Option(markers).map(_.markers),
-      Option(before).flatMap(_.filling)
+      Option(before).flatMap(_.filling),
+      usesWatermark = noWatermark == null
     )
   }
 
@@ -115,7 +118,8 @@ object SparkListenerLatencyBatch {
     record.execution.map(Long.box).orNull,
     record.outOfOrder.map(_.toBytes).orNull,
     record.markers.map(StoredMarkers(_)).orNull,
-    record.before.map(StoredFilling(_)).orNull
+    record.before.map(StoredFilling(_)).orNull,
+    if (record.usesWatermark) null else Boolean.box(true)
   )
 }
 

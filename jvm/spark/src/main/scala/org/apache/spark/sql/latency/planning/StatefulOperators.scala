@@ -98,6 +98,12 @@ private[latency] object StatefulOperators extends AdaptiveSparkPlanHelper {
   def goesByWatermark(operator: StateStoreWriter): Boolean = !isWithoutTimers(operator) &&
     operator.shouldRunAnotherBatch(Long.MaxValue) && !operator.shouldRunAnotherBatch(Long.MinValue)
 
+  /** Whether any operator of a plan does. Else nothing is given out or forgotten by the watermark. */
+  def usesWatermark(plan: SparkPlan): Boolean = find(plan) {
+    case operator: StateStoreWriter => goesByWatermark(operator)
+    case _ => false
+  }.nonEmpty
+
   /**
    * The event time that decides which rows of `intake` are late in this batch, and the watermark, in microseconds. None where late ones
    * are taken in: by an aggregation of complete mode, and a function without timeouts of event time. Sessions drop them in each mode.

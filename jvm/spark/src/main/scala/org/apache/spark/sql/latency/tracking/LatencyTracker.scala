@@ -214,6 +214,8 @@ private[latency] final class LatencyTracker(
       batch.ran(end.executionId)
       batch.holdsRecords = StatefulOperators.holdsRecords(execution.executedPlan)
       batch.awaitsWatermark = StatefulOperators.awaitsWatermark(execution.executedPlan)
+      batch.usesWatermark =
+        Try(StatefulOperators.usesWatermark(execution.executedPlan)).getOrElse(batch.usesWatermark)
       batch.held = Try(HeldRecords.of(execution.executedPlan, behind)).getOrElse(batch.held)
       val arrivals = marks.map(_.figures).filter(_.comesIn)
       if (arrivals.nonEmpty && arrivals.forall(_.comesInByAnother))
