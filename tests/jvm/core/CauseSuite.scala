@@ -349,8 +349,12 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
       )))
   }
 
+  /** A batch soon after the one before. */
+  private val inState =
+    batch(parts(state = 940, work = 0)).copy(admission = Some(admission.copy(tookMs = 500, intervalMs = None)))
+
   test("waiting in state names the operator that keeps it, and the watermark that it waits for") {
-    val slow = batch(parts(state = 940, work = 0)).copy(watermarks =
+    val slow = inState.copy(watermarks =
       Seq(
         SourceWatermark("kafka[a]", "ts", 5000, Some(1), holdsBack = false),
         SourceWatermark("kafka[b]", "ts", 3000, Some(0), holdsBack = true)
@@ -389,7 +393,7 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
       )
     )
   ) test(s"of a $what is named, for records leave when the watermark passes its end") {
-    val slow = batch(parts(state = 940, work = 0)).copy(
+    val slow = inState.copy(
       nodes = Seq(nodes.head, nodes.last.copy(held = Some(held))),
       watermarks = Seq(SourceWatermark("kafka[b]", "ts", 3000, Some(0), holdsBack = true))
     )
@@ -400,7 +404,7 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
 
   test("where each batch gives out what there is so far, no watermark is waited for") {
     val soFar = Held(windowMs = Some(60000), eachBatch = true)
-    val slow = batch(parts(state = 940, work = 0)).copy(
+    val slow = inState.copy(
       nodes = Seq(nodes.head, nodes.last.copy(held = Some(soFar))),
       watermarks = Seq(SourceWatermark("kafka[b]", "ts", 3000, Some(0), holdsBack = true))
     )
@@ -420,7 +424,7 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
           "time that it has set.")
     )
   ) test(s"records that wait for a ${until.name} leave when that comes") {
-    val slow = batch(parts(state = 940, work = 0)).copy(
+    val slow = inState.copy(
       nodes = Seq(nodes.head, nodes.last.copy(held = Some(Held(until = until)))),
       watermarks = Seq(SourceWatermark("kafka[b]", "ts", 3000, Some(0), holdsBack = true))
     )
@@ -429,7 +433,7 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
   }
 
   test("where a shorter delay would do, it is named") {
-    val slow = batch(parts(state = 940, work = 0)).copy(watermarks =
+    val slow = inState.copy(watermarks =
       Seq(SourceWatermark("kafka[b]", "ts", 10000, Some(0), holdsBack = true))
     )
     def text(behind: Long) = {
@@ -443,10 +447,47 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
       assert(text(behind.toLong).endsWith("a shorter delay or window makes them younger."))
   }
 
+  test("where batches are further apart than the watermark waits, they are to blame and not the delay") {
+    def text(
+        took: Long,
+        interval: Option[Long],
+        held: Held = Held(windowMs = Some(10000)),
+        before: Option[Filling] = None
+    ) = {
+      val slow = inState.copy(
+        nodes = Seq(nodes.head, nodes.last.copy(held = Some(held))),
+        watermarks = Seq(SourceWatermark("rate", "ts", 10000, Some(0), holdsBack = true)),
+        admission = Some(admission.copy(tookMs = took, intervalMs = interval)),
+        before = before
+      )
+      // A delay of 4 s would do.
+      answer(of(slow).query.copy(outOfOrder = Aged.records(Seq.fill(10000)(3000L): _*))).headline.text
+    }
+    val passes = "10 s behind its newest event, passes the end of their"
+    assert(text(1000, Some(60000)).endsWith(
+      s"$passes window of 10 s. It moves only with a batch, one every 1 min: a shorter trigger interval makes them younger."
+    ))
+    assert(text(30000, Some(10000)).endsWith(
+      s"$passes window of 10 s. It moves only with a batch, one every 30 s: shorter batches make them younger."
+    ))
+    assert(text(1000, Some(60000), Held(windowMs = Some(3600000))).endsWith(
+      "one every 1 min: a shorter trigger interval or window makes them younger."
+    ))
+    assert(text(1000, Some(60000), Held(gapMs = Some(3600000))).endsWith(
+      "one every 1 min: a shorter trigger interval or gap makes them younger."
+    ))
+    val enough = s"$passes window of 10 s: 4 s are enough for 99.99 % of records, and make them 6 s younger."
+    assert(text(6000, None).endsWith(enough))
+    assert(text(30000, None, before = Some(Filling(6000, Filling.Start, Nil, 1))).endsWith(enough), "one was long")
+    // Batches are further apart than the 6 s of which results would come earlier.
+    assert(text(6001, None).endsWith(s"$passes window of 10 s: a shorter delay or window makes them younger."))
+  }
+
   test("in a join records wait for the other side, and no delay or window is to blame") {
     val joined = Aged.node("joined", "orders", "clicks")(940)
     val ends = Seq(Aged.node("orders")(0), Aged.node("clicks")(0), joined)
-    val slow = batch(parts(state = 940, work = 0).copy(end = "joined")).copy(
+    val slow = inState.copy(
+      parts = Some(parts(state = 940, work = 0).copy(end = "joined")),
       nodes = ends,
       watermarks = Seq(SourceWatermark("kafka[b]", "at", 3000, Some(1), holdsBack = true))
     )

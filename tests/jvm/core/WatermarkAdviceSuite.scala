@@ -1,6 +1,7 @@
 package io.sparklatency
 
 import io.sparklatency.answer.Note
+import io.sparklatency.figures.Admission
 import io.sparklatency.figures.Figure.Whole
 import io.sparklatency.figures.FiguresListener
 import io.sparklatency.figures.FiguresSettings
@@ -109,6 +110,17 @@ class WatermarkAdviceSuite extends AnyFunSuite {
     assert(advice(6000, records(10000, 2 -> 3000L)).exists(_.text.contains("With 4 s ")))
     assert(advice(8000, records(10000, 2 -> 3900L)).exists(_.text.contains("With 5 s ")), "a quarter more")
     assert(advice(1000, records(10000)) === None, "a second is the shortest that is advised")
+  }
+
+  test("a shorter delay is not spoken of where batches are as far apart as what it would gain") {
+    val slow = run(records(10000, 2 -> 3000L))(newest => Seq(watermark(10000, newest)))
+    def known(tookMs: Long, intervalMs: Option[Long]) = {
+      val admission = Admission(0, 0, 0, 0, tookMs, intervalMs = intervalMs)
+      val last = slow.lastBatch.map(_.copy(admission = Some(admission)))
+      notes(slow.copy(lastBatch = last), "watermark-delay").size
+    }
+    assert(known(6000, None) -> known(6001, None) === 1 -> 0)
+    assert(known(1000, Some(6000)) -> known(1000, Some(6001)) === 1 -> 0)
   }
 
   test("of few records nothing is said") {

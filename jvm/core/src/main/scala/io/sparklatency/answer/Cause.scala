@@ -280,7 +280,8 @@ object Cause {
         (s"the end of their session, ${Readable.duration(ms.toDouble)} after its last record", "delay or gap")
       case _ => ("them", "delay or window")
     }
-    val passes = batch.watermarks.find(_.holdsBack).orElse(batch.watermarks.headOption).map { watermark =>
+    val waitedFor = batch.watermarks.find(_.holdsBack).orElse(batch.watermarks.headOption)
+    val passes = waitedFor.map { watermark =>
       val newest = if (watermark.kind == WatermarkKind.SystemTime) "the clock" else "its newest event"
       s"the watermark of ${Readable.name(watermark.source)}, ${Readable.duration(watermark.delayMs.toDouble)} behind $newest, passes"
     }
@@ -293,13 +294,23 @@ object Cause {
         leave(GivenOut, passes.map(it => s"as it may when $it a time that it has set"))
       case Held.Watermark if sides > 1 => leave(Matched, passes.map(it => s"or when $it $end"))
       case Held.Watermark => passes.fold("") { it =>
-          val shorter =
-            advice.filter(_.isShorter).fold(s"a shorter $shorterOnes makes them younger.")(advice =>
-              s"${advice.better} are enough for ${WatermarkAdvice.Percent} % of records, and make them ${advice.earlier} younger."
+          val delay = waitedFor.fold(0L)(_.delayMs)
+          val younger = Cadence.of(batch).filter(_.ms > delay).map(betweenBatches(_, held)).orElse(
+            advice.filter(_.isShorter).map(advice =>
+              s": ${advice.better} are enough for ${WatermarkAdvice.Percent} % of records, and make them ${advice.earlier} younger."
             )
-          s" They leave when $it $end: $shorter"
+          ).getOrElse(s": a shorter $shorterOnes makes them younger.")
+          s" They leave when $it $end$younger"
         }
     }
+  }
+
+  /** Where batches are further apart than the watermark waits, another delay does little. */
+  private def betweenBatches(cadence: Cadence, held: Option[Held]): String = {
+    def isLonger(of: Held => Option[Long]) = held.flatMap(of).exists(_ > cadence.ms)
+    val also = if (isLonger(_.windowMs)) " or window" else if (isLonger(_.gapMs)) " or gap" else ""
+    val what = if (cadence.isTriggers) s"a shorter trigger interval$also makes" else s"shorter batches make"
+    s". It moves only with a batch, one every ${Readable.duration(cadence.ms)}: $what them younger."
   }
 
   private val Matched = "a match comes from the other side"

@@ -1,5 +1,6 @@
 package io.sparklatency.answer
 
+import io.sparklatency.figures.Batch
 import io.sparklatency.figures.Figure.Whole
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.WatermarkKind
@@ -71,8 +72,11 @@ private[answer] object WatermarkAdvice {
     delay = watermark.delayMs
     late = later(query, delay)
     wouldBe = later(query, better)
-    if better <= delay * MuchLess || (better > delay && late > records * Few)
+    if better <= delay * MuchLess && isSoonSeen(batch, delay - better) || (better > delay && late > records * Few)
   } yield WatermarkAdvice(delay, better, records, behind.max(0), late, wouldBe)
+
+  /** A watermark moves only with a batch: what makes less of a difference than these are apart may make none. */
+  private def isSoonSeen(batch: Batch, ms: Long): Boolean = Cadence.of(batch).forall(_.ms <= ms)
 
   private def later(query: QuerySnapshot, delayMs: Long): Long =
     query.outOfOrder.count - query.outOfOrder.countsUpTo(Seq(delayMs)).sum
