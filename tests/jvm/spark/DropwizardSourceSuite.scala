@@ -72,11 +72,11 @@ class DropwizardSourceSuite extends AnyFunSuite {
     assert(figures.runs.snapshot().forall(_.nodes.map(_.id) == Seq("n")))
   }
 
-  test("nothing is left when the application ends") {
+  test("when the application ends sinks may report once more") {
     val figures = process()
     figures.add("q", "run")
     figures.runs.close()
-    assert(figures.counted.isEmpty && figures.runs.snapshot().isEmpty)
+    assert(figures.counted === Map("query.q.node.n.records" -> 1L) && figures.runs.snapshot().isEmpty)
   }
 
   test("an event that comes after the end of the application brings nothing back") {
@@ -84,6 +84,6 @@ class DropwizardSourceSuite extends AnyFunSuite {
     figures.add("q", "run")
     figures.runs.close()
     for (query <- Seq("q", "another")) figures.add(query, "run")
-    assert(figures.counted.isEmpty && figures.runs.snapshot().isEmpty)
+    assert(figures.counted === Map("query.q.node.n.records" -> 1L) && figures.runs.snapshot().isEmpty)
   }
 }

@@ -63,6 +63,14 @@ class ExecutorBeansSuite extends StreamingTest {
     assert(beans.isEmpty && figures.running.isEmpty)
   }
 
+  test("no bean is left when the application ends") {
+    val figures = runs(Granularity.Subtask)
+    ExecutorFigures.add(figures, owner, 1, Some(place), summary(5))
+    assert(beans.size === 2)
+    figures.close()
+    assert(beans.isEmpty)
+  }
+
   test("a task that ends after its query brings no bean back") {
     val figures = runs(Granularity.Subtask)
     ExecutorFigures.add(figures, owner, 1, Some(place), summary(5))

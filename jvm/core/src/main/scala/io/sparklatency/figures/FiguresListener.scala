@@ -27,6 +27,9 @@ trait FiguresListener {
    */
   def addedWatermark(query: String, key: WatermarkKey, read: () => Option[QuerySnapshot]): Unit = ()
 
+  /** The application ends: what would outlive it in this process goes. What sinks read stays, for they report once more. */
+  def closed(): Unit = ()
+
   /** A query has stopped or was forgotten: all that it had shown goes, its tasks included. */
   def removed(query: String, nodes: Map[String, collection.Set[Measure]]): Unit = ()
 }

@@ -118,7 +118,7 @@ final class LiveRuns(
   /** Nothing of ours is to outlive the application in this process. What comes later shows nowhere, and is not kept. */
   def close(): Unit = synchronized {
     isClosed = true
-    queries.values.foreach(hide)
+    shown.closed()
     queries.clear()
     replaced.clear()
   }

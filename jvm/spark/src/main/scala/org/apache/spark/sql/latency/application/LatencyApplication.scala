@@ -149,7 +149,7 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
     if (told.add(run, note)) context.listenerBus.post(SparkListenerLatencyNote(run, note))
 
   /**
-   * The last listener of our queue. Takes all of ours away when the application ends, in the thread of our queue: gauges, MBeans, and
+   * The last listener of our queue. Takes all of ours away when the application ends, in the thread of our queue: MBeans, and
    * the reference to the context. What is shown cannot outlive it in this process.
    */
   private final class EndListener extends SparkListener {

@@ -64,8 +64,7 @@ private[latency] final class ExecutorClocks(time: PreciseTime, source: Dropwizar
   /** The application ends. What arrives later brings nothing back. */
   def close(): Unit = synchronized {
     closed = true
-    estimates.keys.toList.foreach(forget)
-    if (isLocal) source.removedClock(SparkContext.DRIVER_IDENTIFIER)
+    source.closed()
   }
 
   private def clock(executor: String): Option[ExecutorClock] =
