@@ -4,6 +4,7 @@ import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.OperatorLatency
 import io.sparklatency.figures.TaskSlice
 import io.sparklatency.path.OperatorPath
+import io.sparklatency.path.OperatorPath.Last
 import io.sparklatency.path.OperatorPath.Node
 import io.sparklatency.path.OperatorPath.Rest
 import io.sparklatency.path.OperatorPath.Waiting
@@ -215,7 +216,7 @@ class BatchTimesSuite extends AnyFunSuite with TasksOfBatch {
     assert(all.nodes.map(_.ewtMs) === Seq(400.0, 400.0, 600.0))
     assert(partitions(all, "b").slowest.map(_.tookMs) === Seq(400.0, 240.0))
     assert(new OperatorPath(all).steps.map(step => (step.kind, step.ms)) ===
-      Seq((Node, 200.0), (Rest, 210.0), (Waiting, 60.0), (Node, 130.0)))
+      Seq((Node, 200.0), (Rest, 210.0), (Waiting, 60.0), (Last, 130.0)))
   }
 
   test("a batch begins with the first of the jobs that read it, of which only the last stands") {

@@ -65,7 +65,9 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
       "Records wait for the batch before, 1.2 s of 1.3 s (95 %). A batch takes 2.5 s, 920 ms of it to write the log of its checkpoint. " +
         "Keep the checkpoint on a faster file system."
     )))
-    assert(said(logged(100))._3.contains("A batch takes 2.5 s, 1.1 s of it after scored. Make the sink faster"))
+    assert(
+      said(logged(100))._3.contains("A batch takes 2.5 s, 1.1 s of it after scored. Make the sink faster")
+    )
     assert(said(logged(300))._3.contains("A batch takes 2.5 s, 900 ms of it before it reads"))
   }
 
@@ -93,7 +95,8 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
       "system makes it shorter.")
     // The sink was called at 10,061 and 10,060: a stage needs some time to begin.
     def soon(addBatch: Long) = {
-      val one = begun(1060, took + ("latestOffset" -> 10L) + ("queryPlanning" -> 10L) + ("addBatch" -> addBatch))
+      val one =
+        begun(1060, took + ("latestOffset" -> 10L) + ("queryPlanning" -> 10L) + ("addBatch" -> addBatch))
       val read = one.copy(times = one.times.map(_.copy(firstReadMicros = 11060000)))
       said(read.copy(parts = Some(parts(start = 1060))))._3
     }
@@ -216,14 +219,20 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
       val slow = PartitionTimes(3, "1", slowest, slowest, Some(slowest), 190)
       val work = times(step)
       val of = work.stages.map(stage =>
-        stage.copy(nodes = stage.nodes.map(_.copy(partitions = NodePartitions(count, median, slowest, Seq(slow)))))
+        stage.copy(nodes =
+          stage.nodes.map(_.copy(partitions = NodePartitions(count, median, slowest, Seq(slow))))
+        )
       )
       work.copy(stages = of)
     }
     def text(work: BatchTimes, of: AgeParts = parts(work = 940)) = said(batch(of, work))._3
-    val spread = "Partition 3 takes 42 s, and the median of 2 partitions 2.2 s: spread its records over the others. More cores do not help."
+    val spread =
+      "Partition 3 takes 42 s, and the median of 2 partitions 2.2 s: spread its records over the others. More cores do not help."
     assert(text(skewed(42000, 2200)) === s"Slowest step: scored, 940 ms of 1 s (94 %). $spread")
-    assert(text(skewed(42000, 2200), parts(before = 41000)).endsWith(s" A batch takes 46 s, 43 s of it at scored. $spread"))
+    assert(text(
+      skewed(42000, 2200),
+      parts(before = 41000)
+    ).endsWith(s" A batch takes 46 s, 43 s of it at scored. $spread"))
     assert(text(skewed(42000, 2200), parts(backlog = 940)).endsWith(
       s" A batch takes 46 s, 43 s of it at scored. $spread Raise the limit, or make the batch faster."
     ))
@@ -340,6 +349,40 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
     assert(of(slow).parts.of.filter(_.kinds == Seq(Parts.Commit)).map(_.ms) === Seq(24280.0))
   }
 
+  test(
+    "a last stage behind a shuffle that has one node is told as a stage, for the sink may write row by row in it"
+  ) {
+    def at(id: String, ms: Double, end: Double) = Seq(NodeTimes(id, Some(ms), end, 0, "1"))
+    val last = times(0).copy(stages =
+      Seq(
+        StageTimes(Nil, 0, 1000, 1, at("source", 0, 1000), Seq("source"), 1000),
+        StageTimes(Seq(0), 1000, 9200, 1, at("scored", 8200, 9200), Seq("scored"), 0)
+      )
+    )
+    // Read from 10,200 to 19,400, and committed at 19,500: on average rows have left the node 5.2 s after the first read.
+    def slow(parts: AgeParts) =
+      batch(parts, last).copy(committedMs = 19500, admission = Some(admission.copy(tookMs = 9500)))
+    val one = slow(parts(work = 5200, commit = 4100))
+    assert(said(one) === ((
+      "slowest-step",
+      Some("scored"),
+      "Slowest step: the stage of scored, 8.6 s of 9.4 s (92 %). Make that faster, or give it more cores."
+    )))
+    assert(of(one).parts.of.map(part => part.name -> math.round(part.ms)).takeRight(3) === Seq(
+      "work in the stage of source" -> 565,
+      "work in the stage of scored" -> 8635,
+      "commit" -> 100
+    ))
+    assert(said(slow(parts(before = 41000)))._3.endsWith(
+      "A batch takes 9.5 s, 8.2 s of it in the stage of scored. Make that faster, or give it more cores."
+    ))
+    // A stage behind it takes its rows, and not the sink.
+    val more = last.copy(stages =
+      last.stages :+ StageTimes(Seq(1), 9200, 9300, 1, at("sink", 100, 9300), Seq("sink"), 0)
+    )
+    assert(said(slow(parts(before = 41000)).copy(times = Some(more)))._3.contains("8.2 s of it at scored."))
+  }
+
   test("a slow commit names the last node") {
     assert(said(batch(parts(commit = 940))) ===
       ((
@@ -351,7 +394,9 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
 
   /** A batch soon after the one before. */
   private val inState =
-    batch(parts(state = 940, work = 0)).copy(admission = Some(admission.copy(tookMs = 500, intervalMs = None)))
+    batch(parts(state = 940, work = 0)).copy(admission =
+      Some(admission.copy(tookMs = 500, intervalMs = None))
+    )
 
   test("waiting in state names the operator that keeps it, and the watermark that it waits for") {
     val slow = inState.copy(watermarks =
@@ -478,9 +523,15 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
     ))
     val enough = s"$passes window of 10 s: 4 s are enough for 99.99 % of records, and make them 6 s younger."
     assert(text(6000, None).endsWith(enough))
-    assert(text(30000, None, before = Some(Filling(6000, Filling.Start, Nil, 1))).endsWith(enough), "one was long")
+    assert(
+      text(30000, None, before = Some(Filling(6000, Filling.Start, Nil, 1))).endsWith(enough),
+      "one was long"
+    )
     // Batches are further apart than the 6 s of which results would come earlier.
-    assert(text(6001, None).endsWith(s"$passes window of 10 s: a shorter delay or window makes them younger."))
+    assert(text(
+      6001,
+      None
+    ).endsWith(s"$passes window of 10 s: a shorter delay or window makes them younger."))
   }
 
   test("in a join records wait for the other side, and no delay or window is to blame") {

@@ -2,11 +2,16 @@ package io.sparklatency
 
 import io.sparklatency.answer.Headline
 import io.sparklatency.figures.Batch
+import io.sparklatency.figures.BatchTimes
+import io.sparklatency.figures.MarkerSettings
+import io.sparklatency.figures.MarkersSnapshot
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.MeasureSnapshot
 import io.sparklatency.figures.NodeLatencies
 import io.sparklatency.figures.NodeSnapshot
+import io.sparklatency.figures.NodeTimes
 import io.sparklatency.figures.SourceWatermark
+import io.sparklatency.figures.StageTimes
 import io.sparklatency.figures.WatermarkKind
 import io.sparklatency.recording.LatencySummary
 import org.scalatest.funsuite.AnyFunSuite
@@ -191,6 +196,24 @@ class HeadlineSuite extends AnyFunSuite {
     assert(Answered.answer(all.copy(nodes =
       nodes
     )).headline.text === "Slowest step: sink, 2.6 s of 4.2 s (62 %)")
+  }
+
+  test("without timestamps the step is named that is at work longest, or the stage in which the sink writes, too") {
+    def headline(stages: StageTimes*): String = {
+      val query = Answered.query(node("source")(), node("sink", "source")())
+      val markers = MarkersSnapshot(MarkerSettings(Some(1000)), 0, None, Nil, 0)
+      val times = BatchTimes(7, 0, Some(0), stages)
+      Answered.answer(query.copy(markers = Some(markers), times = Some(times))).headline.text
+    }
+    def at(id: String, ms: Double) = NodeTimes(id, Some(ms), 0, 0, "1")
+    val figures = "90 ms of 100 ms (90 %) of the work on a batch"
+    val nodes = Seq(at("source", 0), at("sink", 90))
+    assert(headline(StageTimes(Nil, 0, 100, 1, nodes, nodes.map(_.node), 10)) ===
+      s"Slowest step: sink, $figures")
+    assert(headline(
+      StageTimes(Nil, 0, 10, 1, nodes.take(1), Seq("source"), 10),
+      StageTimes(Seq(0), 10, 100, 1, nodes.drop(1), Seq("sink"), 0)
+    ) === s"Slowest step: the stage of sink, $figures")
   }
 
   test("a name is on one line, and no longer than a sentence bears; the node's id is whole") {

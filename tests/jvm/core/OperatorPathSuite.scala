@@ -119,6 +119,11 @@ class OperatorPathSuite extends AnyFunSuite {
       text(held: _*) ===
         "Batch 7: waiting for the slots of left took longest: 900 ms of 1.2 s (75 %) from the first read to the last write."
     )
+    val last = Seq(stage()(0, 10, 10)("a" -> Some(0.0)), stage(0)(10, 110, 0)("b" -> Some(100.0)))
+    assert(
+      text(last: _*) ===
+        "Batch 7: the stage of b took longest: 100 ms of 110 ms (91 %) from the first read to the last write."
+    )
     val many = stage()(0, 90, 90)((1 to 6).map(i => s"n$i" -> Option.empty[Double]): _*)
     assert(text(many).contains("the rest of the stage of n1, n2, n3, n4 and 2 more took longest"))
     assert(text(stage()(0, 0, 0)("a" -> Some(0.0))) === "Batch 7 took no time to speak of.")

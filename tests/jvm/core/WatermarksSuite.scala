@@ -58,7 +58,10 @@ class WatermarksSuite extends AnyFunSuite {
   test("it is not said where nothing goes by the watermark") {
     def said(usesWatermark: Boolean) = {
       val last = batch(Some(75000), orders).copy(usesWatermark = usesWatermark)
-      Answered.notes(Answered.silent(sink).copy(lastBatch = Some(last), atMs = Some(200000)), "silent-source").size
+      Answered.notes(
+        Answered.silent(sink).copy(lastBatch = Some(last), atMs = Some(200000)),
+        "silent-source"
+      ).size
     }
     assert(said(usesWatermark = true) -> said(usesWatermark = false) === 1 -> 0)
   }

@@ -55,7 +55,7 @@ class OperatorLatencySuite extends StreamingTest {
           processAll(query)
           val work = operators(name)
           assert((latency(work, "source"), latency(work, "sink")) === ((0.0, 900.0)))
-          assert(steps(work) === Seq(("node", Seq("sink"), 900.0)))
+          assert(steps(work) === Seq(("stage", Seq("sink"), 900.0)))
           assert((ewt(work, "source"), ewt(work, "sink")) === ((0.0, 900.0)))
           assert(work.get("criticalPath").elements.asScala.map(_.asText).toSeq === Seq("source", "sink"))
           val gauge = s"query.$name.node.sink.operator-latency"

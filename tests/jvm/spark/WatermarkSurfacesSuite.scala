@@ -161,7 +161,9 @@ class WatermarkSurfacesSuite extends IdleSourcesTest {
     )
   }
 
-  test("no silence is told where nothing goes by the watermark, and no source is blamed where a filter drops all") {
+  test(
+    "no silence is told where nothing goes by the watermark, and no source is blamed where a filter drops all"
+  ) {
     ofSilence(_.filter("value > timestamp '2100-01-01'").withE2ELatency("sink", "value")) { query =>
       assert(query.get("notes").findValuesAsText("code").contains("silent-source") === false)
       assert(query.get("headline").get("text").asText ===

@@ -118,7 +118,11 @@ object Cause {
           ""
         )
       case Parts.Start =>
-        because(Nil, s"It takes long until a batch begins to read, $figures${start(batch, admission, leading.ms)}", "")
+        because(
+          Nil,
+          s"It takes long until a batch begins to read, $figures${start(batch, admission, leading.ms)}",
+          ""
+        )
       case Parts.State =>
         val node = leading.nodes.headOption.getOrElse(age.end)
         val isSoFar = batch.nodes.find(_.id == node).flatMap(_.held).exists(_.eachBatch)
@@ -138,7 +142,14 @@ object Cause {
           "What comes after ",
           s" takes $figures: the sink, and whatever stands before it without a node. Make that faster."
         )
-      case _ => work(leading, parts, whole, figures, skew(leading.nodes, Skew.of(batch, _)).getOrElse(Faster), because)
+      case _ => work(
+          leading,
+          parts,
+          whole,
+          figures,
+          skew(leading.nodes, Skew.of(batch, _)).getOrElse(Faster),
+          because
+        )
     }
   }
 
@@ -227,7 +238,12 @@ object Cause {
    * @param end the node that the records left last
    * @param skewed what to do about a node whose stage waits for one partition
    */
-  private def filled(filling: Filling, batch: String, end: String, skewed: String => Option[String]): Filled = {
+  private def filled(
+      filling: Filling,
+      batch: String,
+      end: String,
+      skewed: String => Option[String]
+  ): Filled = {
     lazy val skew = this.skew(filling.nodes, skewed)
     val took = s"$batch ${Readable.duration(filling.tookMs)}, ${Readable.duration(filling.ms)} of it"
     filling.kind match {

@@ -99,15 +99,20 @@ object Headline {
   }
 
   private def ofSteps(work: Work): Headline = {
-    val own = work.path.longest.filter(step => step.kind == OperatorPath.Node && step.nodes.size == 1)
+    val own = work.path.longest.filter(step => Whose.contains(step.kind) && step.nodes.size == 1)
     own.fold(unknown(Words(work.text))) { step =>
       val (ms, whole, share) = (step.ms, work.path.latency, work.path.share(step))
       val figures =
         s"${Readable.duration(ms)} of ${Readable.duration(whole)} (${Readable.percent(share)}) of the work on a batch"
-      val words = Words("Slowest step: ", Readable.name(step.nodes.head), s", $figures")
+      val before = s"Slowest step: ${Whose(step.kind)}"
+      val words = Words(before, Readable.name(step.nodes.head), s", $figures")
       Headline(SlowestStep, step.nodes.headOption, Some(ms), Some(whole), Some(share), words)
     }
   }
+
+  /** The steps that are a node's, with what stands before its name. */
+  private val Whose: Map[OperatorPath.Kind, String] =
+    Map(OperatorPath.Node -> "", OperatorPath.Last -> "the stage of ")
 
   private def of(path: LatencyPath, query: QuerySnapshot): Headline = path.critical match {
     case Seq() => unknown(nothingAtEnd(path, query))

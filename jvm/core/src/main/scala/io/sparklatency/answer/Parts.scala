@@ -204,9 +204,12 @@ object Parts {
   private def forOthers(batch: Batch, parts: AgeParts, path: OperatorPath): Map[Seq[String], Double] = {
     val untilLastWrite = (parts.commit - path.behind(batch.committedMs.toDouble).max(0)).max(0)
     val all = path.lastSteps.map(_.ms).sum
-    path.lastSteps.filter(_.kind == OperatorPath.Node)
+    path.lastSteps.filter(isOfNodes)
       .map(step => step.nodes -> untilLastWrite * step.ms / all).toMap
   }
+
+  private def isOfNodes(step: OperatorPath.Step): Boolean =
+    step.kind == OperatorPath.Node || step.kind == OperatorPath.Last
 
   /**
    * The work on the records, divided as the critical path of their batch is, and what they wait for the work on others, by node.
@@ -220,7 +223,7 @@ object Parts {
     if (told.isEmpty) Seq(Part(Seq(Work), ms, 0))
     else {
       val each = told.map { step =>
-        val forOthers = if (step.kind == OperatorPath.Node) others.getOrElse(step.nodes, 0.0) else 0.0
+        val forOthers = if (isOfNodes(step)) others.getOrElse(step.nodes, 0.0) else 0.0
         Part(Seq(Work), own * path.share(step) + forOthers, 0, Some(at(step)), step.nodes)
       }
       longest(each, ms)
@@ -237,7 +240,8 @@ object Parts {
 
   private def at(step: OperatorPath.Step): String = step match {
     case OperatorPath.Step(OperatorPath.Node, nodes, _) => s"at ${Readable.names(nodes, 4)}"
-    case OperatorPath.Step(OperatorPath.Rest, nodes, _) => s"in the stage of ${Readable.names(nodes, 4)}"
+    case OperatorPath.Step(OperatorPath.Rest | OperatorPath.Last, nodes, _) =>
+      s"in the stage of ${Readable.names(nodes, 4)}"
     case OperatorPath.Step(OperatorPath.Waiting, Seq(), _) => BetweenStages
     case OperatorPath.Step(OperatorPath.Waiting, nodes, _) => s"in the slots of ${Readable.names(nodes, 4)}"
   }

@@ -72,7 +72,8 @@ private[answer] object WatermarkAdvice {
     delay = watermark.delayMs
     late = later(query, delay)
     wouldBe = later(query, better)
-    if better <= delay * MuchLess && isSoonSeen(batch, delay - better) || (better > delay && late > records * Few)
+    isMuchLess = better <= delay * MuchLess && isSoonSeen(batch, delay - better)
+    if isMuchLess || (better > delay && late > records * Few)
   } yield WatermarkAdvice(delay, better, records, behind.max(0), late, wouldBe)
 
   /** A watermark moves only with a batch: what makes less of a difference than these are apart may make none. */

@@ -26,7 +26,8 @@ object Watermarks {
     query.watermarks.find(_.holdsBack).filter(_ => isUsed(query)).map { held =>
       val advice = if (waitsForEvents(held)) s" ${remedy(held, query.watermarks)}" else ""
       if (held.watermarkMs.isEmpty) s"${hasNotMoved(held)}$advice"
-      else if (isWellBehind(query, held)) s"${text(query)} ${Readable.name(held.source)} holds it back.$advice"
+      else if (isWellBehind(query, held))
+        s"${text(query)} ${Readable.name(held.source)} holds it back.$advice"
       else text(query)
     }
 

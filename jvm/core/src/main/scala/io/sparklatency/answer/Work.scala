@@ -86,6 +86,7 @@ object Work {
 
   private def words(step: Step): String = step match {
     case Step(OperatorPath.Node, nodes, _) => s"the operators before ${names(nodes)}"
+    case Step(OperatorPath.Last, nodes, _) => s"the stage of ${names(nodes)}"
     case Step(OperatorPath.Rest, nodes, _) => s"the rest of the stage of ${names(nodes)}"
     case Step(OperatorPath.Waiting, Seq(), _) => "the start of tasks and stages without a node"
     case Step(OperatorPath.Waiting, nodes, _) => s"waiting for the slots of ${names(nodes)}"

@@ -68,9 +68,14 @@ final class OperatorPath(times: BatchTimes) {
   private def begin(stage: StageTimes): Double = stage.upstream.map(stages(_).endMs).maxOption.getOrElse(0)
 
   private def stepsOf(stage: StageTimes): Seq[Step] = {
-    val ofNodes = stage.path.flatMap(id => latencyIn(stage, id).map(Step(Node, Seq(id), _)))
+    val kind = if (endsWith(stage)) Last else Node
+    val ofNodes = stage.path.flatMap(id => latencyIn(stage, id).map(Step(kind, Seq(id), _)))
     waiting(stage) ++ ofNodes :+ Step(Rest, stage.path, stage.restMs)
   }
+
+  /** Whether it is the last of all, behind a shuffle, and has one node: then nobody sees what of its time is behind that node. */
+  private def endsWith(stage: StageTimes): Boolean =
+    critical.path.lastOption.exists(stages(_).eq(stage)) && stage.upstream.nonEmpty && stage.nodes.size == 1
 
   /**
    * From when a stage could have begun until it did. While other stages with nodes ran, it waited for their slots. While none did, nobody
@@ -107,6 +112,9 @@ object OperatorPath {
 
   /** The operators between a node and the one before it. */
   case object Node extends Kind("node")
+
+  /** The last stage, where its only node is behind a shuffle: the operators before the node, and what the sink does with their rows. */
+  case object Last extends Kind("stage")
 
   /** What a stage does beside that: it reads, writes, and does what cannot be told apart. */
   case object Rest extends Kind("stage")
