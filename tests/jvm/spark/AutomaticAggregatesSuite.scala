@@ -146,6 +146,30 @@ class AutomaticAggregatesSuite extends StreamingTest with Sampled {
       Seq("-1: 1", "-1: 2", "-2: 1", "-2: 2", "0: 1"))
   }
 
+  /** Under ANSI a division by zero fails a query. */
+  private val rates = Seq[(String, DataFrame => DataFrame)](
+    "with its window" -> identity,
+    "without its window" -> (_.select("before", "rate"))
+  )
+
+  for ((what, columns) <- rates)
+    test(s"an aggregation $what computes no column for its node of groups that the query filters out") {
+      withSettings(everything :+ ("spark.sql.ansi.enabled" -> "true"): _*) {
+        val input = stream
+        val name = s"rates_${freshNode()}"
+        val before = count(when(col("value") < new Timestamp(Start - 1000), 1))
+        val counts = watermarked(input).groupBy(window(col("value"), "1 second"))
+          .agg(before.as("before"), (count("*") / before).as("rate"))
+        val query = start(columns(counts.filter("before > 0")), name, "update")
+        try {
+          input.addData(ago(100, 1500, 1600))
+          processAll(query)
+          assert(figures("aggregate-1", name) === ((2, Some(0), Some(1000))))
+          assert(figures("sink", name) === ((1, Some(1000), Some(1000))))
+        } finally query.stop()
+      }
+    }
+
   test("a window that slides is as old as its end, also where no watermark tells of its timestamp") {
     withSettings("spark.sparklatency.auto" -> "terminal") {
       val rate = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 1)

@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
 import org.apache.spark.sql.execution.CodegenSupport
 import org.apache.spark.sql.execution.FileSourceScanExec
+import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.LocalTableScanExec
 import org.apache.spark.sql.execution.ProjectExec
 import org.apache.spark.sql.execution.SparkPlan
@@ -97,7 +98,7 @@ private final class AutomaticPlacement(
     case rows =>
       val below = marked(rows, above)
       if (!records(NodeRole.Terminal) || isMarkedBelow(rows)) below
-      else ended(Sink, rows, below, above)(
+      else ended(Sink, rows, below, above, work = rows.output)(
         if (CurrentQuery.id(session).isEmpty) None else new CarriedTimestamp(timestamps).to(below)
       )
   }
@@ -106,19 +107,24 @@ private final class AutomaticPlacement(
    * What ends at `node`, with its mark. Where no timestamp is left there, one comes along in one more column, which goes again behind the
    * mark.
    *
+   * @param work    see [[latency]]
    * @param carried that timestamp, and what ends there with its column
    */
-  private def ended(id: String, node: SparkPlan, below: SparkPlan, above: List[SparkPlan])(
-      carried: => Option[(Expression, SparkPlan)]
-  ): SparkPlan = {
+  private def ended(
+      id: String,
+      node: SparkPlan,
+      below: SparkPlan,
+      above: List[SparkPlan],
+      work: Seq[Attribute]
+  )(carried: => Option[(Expression, SparkPlan)]): SparkPlan = {
     val lost = timestamps.of(node).isEmpty && !writtenByHand.contains(id)
     val found = if (lost) carried.filterNot { case (_, wide) => TooWide.is(wide, before = below) } else None
     found.map { case (timestamp, wide) =>
-      val mark = RecordE2ELatency(timestamp, node.output, id)(accumulators.make(id))
+      val mark = RecordE2ELatency(timestamp, work, id)(accumulators.make(id))
       // It is compiled, so the mark is part of its stage: between two of them it would part them.
       val dropping = ProjectExec(node.output, wide)
       dropping.copy(child = insert(mark, node, wide, dropping :: above))
-    }.orElse(latency(id, node, node.output).map(insert(_, node, below, above))).getOrElse(below)
+    }.orElse(latency(id, node, work).map(insert(_, node, below, above))).getOrElse(below)
   }
 
   /** @param above what stands above `node`, nearest first */
@@ -138,7 +144,14 @@ private final class AutomaticPlacement(
   private def withOperator(node: SparkPlan, below: SparkPlan, above: List[SparkPlan]): SparkPlan =
     StatefulOperators.operatorEndingAt(node, above)
       .flatMap(operator => operators.collectFirst { case (`operator`, id) => id })
-      .fold(below)(ended(_, node, below, above)(GroupTimestamp.of(below, timestamps)))
+      .fold(below)(ended(_, node, below, above, workOn(node, above))(GroupTimestamp.of(below, timestamps)))
+
+  /**
+   * What must be done before the clock is read. Not what a filter may spare: of a row that it drops the query would not have computed a
+   * column, and that may fail, as a division does.
+   */
+  private def workOn(node: SparkPlan, above: List[SparkPlan]): Seq[Attribute] =
+    if (above.headOption.exists(_.isInstanceOf[FilterExec])) Nil else node.output
 
   /**
    * A source's node stands at its leaf, or above the rows that its files have and its table has no more. Where only a stamp says how old
