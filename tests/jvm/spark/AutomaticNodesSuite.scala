@@ -174,6 +174,22 @@ class AutomaticNodesSuite extends StreamingTest {
           _.select((unix_millis(col("value")) % 2000).as("key")).join(broadcast(static), Seq("key"), "left")
             .select(col("key") + 1),
           1
+        ),
+        ("crossed", _.select(lit(1).as("one")).crossJoin(broadcast(spark.range(3).toDF("key"))), 3),
+        (
+          "joined_left_by_a_range",
+          _.select(lit(1L).as("one")).join(broadcast(spark.range(3).toDF("key")), expr("one <= key"), "left"),
+          2
+        ),
+        (
+          "joined_right_by_a_range",
+          df =>
+            broadcast(spark.range(3).toDF("key")).join(
+              df.select(lit(1L).as("one")),
+              expr("one <= key"),
+              "right"
+            ),
+          2
         )
       )
       for ((name, steps, rows) <- ways) {

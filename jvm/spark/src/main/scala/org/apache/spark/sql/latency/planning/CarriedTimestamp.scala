@@ -3,8 +3,10 @@ package org.apache.spark.sql.latency.planning
 import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.optimizer.BuildLeft
 import org.apache.spark.sql.catalyst.optimizer.BuildRight
 import org.apache.spark.sql.catalyst.plans.Inner
+import org.apache.spark.sql.catalyst.plans.InnerLike
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.RightOuter
 import org.apache.spark.sql.execution.CoalesceExec
@@ -16,6 +18,7 @@ import org.apache.spark.sql.execution.SortExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.UnionExec
 import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec
+import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 import org.apache.spark.sql.execution.python.ArrowEvalPythonExec
 import org.apache.spark.sql.execution.python.BatchEvalPythonExec
 import org.apache.spark.sql.latency.compat.EventTimeWatermarkExec
@@ -82,6 +85,12 @@ private final class CarriedTimestamp(timestamps: TimestampLineage) {
     case join: BroadcastHashJoinExec
         if join.joinType == Inner || join.joinType == LeftOuter || join.joinType == RightOuter =>
       Some(if (join.buildSide == BuildRight) join.left else join.right)
+    case join: BroadcastNestedLoopJoinExec =>
+      (join.joinType, join.buildSide) match { // there is no equality in its condition
+        case (_: InnerLike | LeftOuter, BuildRight) => Some(join.left)
+        case (_: InnerLike | RightOuter, BuildLeft) => Some(join.right)
+        case _ => None
+      }
     case MarkOperator(_, child) => Some(child)
     case _ => None
   }
