@@ -21,11 +21,11 @@ class LeftOutNodesSuite extends StreamingTest {
   }
 
   /** What the log and the notes say of the nodes of a query, over three batches. */
-  private def told(query: StreamingQuery, input: MemoryStream[Timestamp]): (Seq[String], Seq[String]) =
+  private def told(query: StreamingQuery, inputs: MemoryStream[Timestamp]*): (Seq[String], Seq[String]) =
     try {
       val log = Logged.from(Level.INFO) {
         for (ms <- 1L to 3L) {
-          input.addData(ago(ms))
+          inputs.foreach(_.addData(ago(ms)))
           processAll(query)
         }
       }
@@ -58,6 +58,24 @@ class LeftOutNodesSuite extends StreamingTest {
       ))
       assert(notes.forall(_.contains("; a watermark on 'value' makes it one")), notes)
       assert(notes.count(_.contains("; with_ingestion_timestamp and ")) === 1, notes)
+    }
+  }
+
+  test("of a union of which one side has no record timestamp the note blames no union, and names the remedy") {
+    withSettings("spark.sparklatency.auto" -> "source,terminal") {
+      val (live, old) = (stream, stream)
+      val (_, notes) = told(start(old.toDF().union(watermarked(live)), "auto_one_side"), live, old)
+      assert(notes.filter(_.contains("'sink'")) === Seq(
+        "info: Node 'sink' is left out: no column there is known to hold a record timestamp: 'value'; " +
+          "a watermark on 'value' makes it one."
+      ))
+      val (kept, dropped) = (stream, stream)
+      val lost = watermarked(dropped).select(timestamp_millis(lit(0L)).as("value")).repartition(2)
+      val (_, others) = told(start(lost.union(watermarked(kept)), "auto_side_lost"), kept, dropped)
+      assert(others.filter(_.contains("'sink'")).map(_.split("; ").toSeq.take(2)) === Seq(Seq(
+        "info: Node 'sink' is left out: no column there is known to hold a record timestamp: 'value'",
+        "the projection to value drops 'value': keep it there"
+      )))
     }
   }
 

@@ -7,6 +7,7 @@ import org.apache.spark.sql.execution.ObjectConsumerExec
 import org.apache.spark.sql.execution.ObjectProducerExec
 import org.apache.spark.sql.execution.ProjectExec
 import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.UnionExec
 import org.apache.spark.sql.execution.adaptive.QueryStageExec
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.joins.BaseJoinExec
@@ -37,10 +38,14 @@ private object LostTimestamp {
       case _: ProjectExec => None
       case _ => reader
     }
-    inputs.flatMap(timestamps.of(_)).headOption.map { timestamp =>
+    inputs.flatMap(timestamps.of(_)).headOption.filterNot(_ => node.isInstanceOf[UnionExec]).map { timestamp =>
       // Nobody wrote a projection that only leaves columns out below an aggregation: the optimizer prunes what that does not read.
       said(if (leavesOut(node)) reader.getOrElse(node) else node, timestamp)
-    }.orElse(inputs.iterator.flatMap(below(_, next, timestamps)).nextOption())
+    }.orElse {
+      // A union has a timestamp where all of its sides have one. It is one without that lost it, if it ever had one.
+      val without = inputs.iterator.filter(timestamps.of(_).isEmpty)
+      without.flatMap(below(_, next, timestamps)).nextOption()
+    }
   }
 
   private def leavesOut(node: SparkPlan): Boolean = node match {
