@@ -5,8 +5,11 @@ It prints what was written and what is told of it.
 
 import json
 import sys
+from functools import partial
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+from waits import EVENTS_WITHIN, await_until
 
 from sparklatency import latency, with_e2e_latency
 
@@ -51,6 +54,7 @@ def main(folder: str) -> None:
         writer = writer.option("checkpointLocation", f"{folder}/{name}")
         query = writer.start() if name == "merged" else writer.toTable(f"local.db.{name}")
         query.awaitTermination()
+        await_until(partial(has_told, query), EVENTS_WITHIN)
         spark.catalog.refreshTable(f"local.db.{name}")
         figures = latency(query)
         told[name] = {
@@ -61,6 +65,11 @@ def main(folder: str) -> None:
         }
     print(json.dumps(told))
     spark.stop()
+
+
+def has_told(query: StreamingQuery) -> bool:
+    """Whether all events of a query that has ended have come."""
+    return latency(query).queries[0].status == "FINISHED"
 
 
 def rows(spark: SparkSession, name: str) -> list[tuple[object, ...]]:

@@ -177,10 +177,13 @@ def test_the_reduce_stage_found_no_shuffle_files_and_was_run_again(run: Run) -> 
 
 
 def test_a_speculative_attempt_came_as_far_as_the_first(run: Run) -> None:
-    """Both went on from there at once: Spark takes the one that it hears of first."""
+    """Both went on from there at once: Spark takes the one that it hears of first.
+
+    On a slow machine Spark may speculate on another task, too."""
     tasks = [end["Task Info"] for end in run.ends("speculation")]
-    [speculative] = [task for task in tasks if task["Speculative"]]
-    assert sorted(task["Attempt"] for task in tasks if task["Index"] == speculative["Index"]) == [0, 1]
+    speculative = {task["Index"] for task in tasks if task["Speculative"]}
+    attempts = [sorted(task["Attempt"] for task in tasks if task["Index"] == one) for one in speculative]
+    assert [0, 1] in attempts
 
 
 def test_two_actions_read_all_partitions_and_one_read_the_first(run: Run) -> None:

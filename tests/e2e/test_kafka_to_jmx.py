@@ -20,14 +20,13 @@ from broker import Broker
 from cluster import WORKERS, Cluster
 from submitted import HISTOGRAM_ERROR, gauge, is_between, running_pipeline
 
+from support import TICK
+
 pytestmark = pytest.mark.sampled(of="run", by="cluster")
 
 RATE = 200
 WARM_UP = 20
 """Records of the first batch, which waits for classes to load; the stream follows when they are counted."""
-
-TICK = 11
-"""In milliseconds: the clock that gives files their times moves on every ten; and one for rounding."""
 
 
 @dataclass(frozen=True)
@@ -191,9 +190,13 @@ def test_a_batch_is_committed_before_spark_writes_that_to_its_log(
 
 
 def test_the_driver_median_is_most_of_the_observer_median(run: Run) -> None:
-    """By how many milliseconds they differ is a figure, not a claim: it grows with the load of the host."""
+    """By how many milliseconds they differ is a figure, not a claim: it grows with the load of the host.
+
+    A window holds records for much longer than a broker takes to append them. Where nothing does,
+    the next test has the lower bound."""
     driver, observer = run.driver("sink", "record-e2e-latency-p50"), median_low(run.observed)
-    assert observer / 2 <= driver <= observer * (1 + HISTOGRAM_ERROR)
+    assert driver <= observer * (1 + HISTOGRAM_ERROR)
+    assert run.shape == "plain" or observer / 2 <= driver
 
 
 def test_an_end_without_a_timestamp_column_is_between_the_source_and_the_observer(run: Run) -> None:

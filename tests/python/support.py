@@ -17,7 +17,7 @@ from urllib.request import urlopen
 from click.testing import CliRunner
 from pyspark.sql import functions as F  # noqa: N812
 
-from sparklatency import latency
+from sparklatency import NoFiguresError, latency
 from sparklatency.cli import main
 
 if TYPE_CHECKING:
@@ -32,6 +32,9 @@ T = TypeVar("T")
 
 NOW = 1_700_000_000_000
 """Where the tests' clock stands: milliseconds since the epoch."""
+
+TICK = 11
+"""In milliseconds: the clock that gives files their times moves on every ten; and one for rounding."""
 
 STEP = "# "
 """How a line begins by which a process says that it goes on."""
@@ -67,6 +70,18 @@ def eventually(attempt: Callable[[], T | None]) -> T:
         assert time.monotonic() < deadline, f"{attempt} came to nothing in {PATIENCE_SECONDS} s"
         time.sleep(0.02)
     return result
+
+
+def once_known(read: Callable[[], T]) -> T:
+    """What `read` gives once its query is known. One without a mark is known by events alone."""
+
+    def attempt() -> T | None:
+        try:
+            return read()
+        except NoFiguresError:
+            return None
+
+    return eventually(attempt)
 
 
 def get(url: str) -> str:

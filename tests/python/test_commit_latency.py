@@ -15,7 +15,7 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
 from sparklatency import with_e2e_latency
-from support import NOW, aged, eventually
+from support import NOW, TICK, aged, eventually
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -82,8 +82,8 @@ def in_ms(seconds: float) -> float:
 
 
 def commit_log(checkpoint: Path) -> float:
-    """When Spark wrote down that the only batch is committed."""
-    return (checkpoint / "commits" / "0").stat().st_mtime
+    """When Spark had written down, at the latest, that the only batch is committed."""
+    return (checkpoint / "commits" / "0").stat().st_mtime + TICK / 1000
 
 
 def test_a_file_sink_has_published_its_files_when_the_batch_is_committed(

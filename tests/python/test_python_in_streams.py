@@ -36,7 +36,7 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-u
 pytestmark = pytest.mark.usefixtures("running")
 
 RECORDS = 12
-DELAY_SECONDS = 0.05
+DELAY_SECONDS = 0.2
 WORKED = "started LONG, finished LONG"
 
 

@@ -162,9 +162,13 @@ def test_what_a_reader_keeps_until_there_is_more_waits_by_its_limit(
     read = spark.readStream.format("moments").option("folder", str(tmp_path)).load()
     query = with_e2e_latency(read, "read", "ts").writeStream.format("noop").queryName("moments").start()
     query.processAllAvailable()
+    [first] = [one for one in query.recentProgress if one["numInputRows"]]
     add(FEWEST - 1)
-    before = looks()
+    before, left = looks(), time.monotonic()
     eventually(lambda: looks() > before + 40 or None)
+    # For so long that the batch that reads them makes them little older, however slow this machine is.
+    long = 3 * first["durationMs"]["triggerExecution"] / 1000
+    eventually(lambda: time.monotonic() > left + long or None)
     add(1)
     query.processAllAvailable()
     eventually(lambda: latency(query).history().batches[1:] or None)

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from fabricated import node, query
 from sparklatency import NoFiguresError, latency, with_e2e_latency
-from support import aged, eventually, python
+from support import aged, eventually, once_known, python
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,7 +62,7 @@ def test_a_query_without_figures_is_told_from_one_that_has_no_batch_yet(
         with pytest.raises(NoFiguresError, match=said):
             latency(name, url=url)
     unmarked = spark.readStream.format("rate").load().writeStream.format("noop").start()
-    assert latency(unmarked, url=url).query.nodes == ()
+    assert once_known(lambda: latency(unmarked, url=url).query.nodes) == ()
     assert odd.isActive
 
 

@@ -161,6 +161,8 @@ def test_sql_and_the_terminal_and_python_say_the_same_of_each_watermark(
         eventually(batch)
     finally:
         stream.stop()
+    # What comes late would be in what is read last, and not in what is read first.
+    eventually(lambda: latency(stream).query.status == "FINISHED" or None)
     last = latency("same_watermarks").query.last_batch
     assert last is not None
     in_python = [

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
 from sparklatency import NoFiguresError, latency, with_e2e_latency
-from support import NOW, aged, eventually
+from support import NOW, aged, eventually, once_known
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,7 +96,8 @@ def test_a_query_whose_first_batch_has_not_ended_has_no_figures_yet(stream: Data
         told.wait(600)
 
     query = stream.writeStream.queryName("not marked").foreachBatch(hold).start()
-    assert latency("not marked").query.run == latency(str(query.id)).query.run == latency(query).query.run
+    run = once_known(lambda: latency("not marked").query.run)
+    assert run == latency(str(query.id)).query.run == latency(query).query.run
     said = str(latency(query)).splitlines()
     assert said[0].startswith("not marked · 0 batches")
     assert "No batch of the query with a marked node has ended yet." in said

@@ -30,6 +30,12 @@ object HesitantSource {
   /** How often Spark has asked for more. */
   val looks = new AtomicInteger
 
+  /** When it last asked, and there were too few. */
+  @volatile var lastInVain = 0L
+
+  /** Of when the last two are. */
+  def lastTwo: Seq[Long] = millis.takeRight(2)
+
   /** Called when somebody asks it for its limit, or how far it goes. */
   @volatile var asked: () => Unit = () => ()
 
@@ -50,9 +56,11 @@ object HesitantSource {
     override def latestOffset(start: Offset, limit: ReadLimit): Offset = {
       asked()
       looks.incrementAndGet()
+      val lookedAt = System.currentTimeMillis
       latest = So(millis.size)
       val read = deserializeOffset(start.json).many
-      if (latest.many - read < 2) start else So(read + most.min(latest.many - read).toInt)
+      if (latest.many - read < 2) { lastInVain = lookedAt; start }
+      else So(read + most.min(latest.many - read).toInt)
     }
     override def reportLatestOffset(): Offset = latest
     override def deserializeOffset(json: String): So = So(json.toInt)

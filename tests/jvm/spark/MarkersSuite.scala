@@ -32,7 +32,7 @@ class MarkersSuite extends MarkersTest {
 
   test("the step that takes the time is named, by what operators did") {
     withSettings(auto ++ on ++ byFile: _*)(byTheWall {
-      val step = udf { (value: String) => Thread.sleep(20); value }.asNondeterministic()
+      val step = udf { (value: String) => Thread.sleep(100); value }.asNondeterministic()
       val parsed =
         files.withE2ELatency("read").withColumn("value", step(col("value"))).filter(length(col("value")) > 0)
       ran(parsed.withE2ELatency("parsed").filter("value <> 'x'")) { query =>

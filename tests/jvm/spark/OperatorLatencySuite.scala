@@ -126,9 +126,10 @@ class OperatorLatencySuite extends StreamingTest {
           }
           def isNamed(branch: String)(work: JsonNode) = longest(work) === (("node", Seq(branch)))
           val (first, after) = (slowAre("b"), slowAre("c"))
-          assert(isNamed("b")(first.last), first.map(longest))
-          assert(after.exists(isNamed("c")), after.map(longest))
-          for ((branch, found) <- Seq("b" -> first.last, "c" -> after.find(isNamed("c")).get)) {
+          for ((branch, said) <- Seq("b" -> first, "c" -> after)) {
+            val named = said.find(isNamed(branch))
+            assert(named.nonEmpty, said.map(longest))
+            val found = named.get
             assert(found.get("criticalPath").elements.asScala.map(_.asText).toSeq === Seq("a", branch, "d"))
             assert(latency(found, "a") === 0.0 && found.get("latency").asDouble > ms)
           }
@@ -137,7 +138,7 @@ class OperatorLatencySuite extends StreamingTest {
       }
     }
 
-  diamond("union", 50, (b, c) => b.union(c).withE2ELatency("d", "value"))(_.toDF())
+  diamond("union", 150, (b, c) => b.union(c).withE2ELatency("d", "value"))(_.toDF())
 
   diamond(
     "join",

@@ -288,6 +288,9 @@ class StreamingSuite extends StreamingTest {
     } finally query.stop()
   }
 
+  /** How long a reader waits for figures on their way, at the most: as long as it takes if it waits for itself. */
+  private val WaitedMs = 1000L
+
   test("a listener of the user's finds the batch that it is told of, and does not wait for itself") {
     val found = new LinkedBlockingQueue[(Long, Long)] // how many records, and how long it took
     val listener = new StreamingQueryListener {
@@ -303,17 +306,23 @@ class StreamingSuite extends StreamingTest {
     val input = stream
     val query = start(marked(input), "listened")
     spark.streams.addListener(listener)
-    try
+    def quickest = found.asScala.map(_._2).min
+    try {
       for (batch <- 1 to 3) {
         input.addData(ago(5))
         processAll(query)
         assert(found.peek() != null)
         assert(found.asScala.map(_._1).max === batch)
       }
-    finally {
+      // On a busy machine any answer may take as long as one that waits for itself, but not each of many.
+      for (_ <- 4 to 20 if quickest >= WaitedMs) {
+        input.addData(ago(5))
+        processAll(query)
+      }
+    } finally {
       spark.streams.removeListener(listener)
       query.stop()
     }
-    assert(found.asScala.map(_._2).min < 900, "the most that is waited is a second")
+    assert(quickest < WaitedMs, "each waits for what comes after it")
   }
 }
