@@ -11,6 +11,7 @@ from cluster import Cluster
 
 pytestmark = pytest.mark.one_line
 
+RUNS = ("plain", "automatic", "markers")
 RECORDS = 300
 RATE = 300
 
@@ -20,9 +21,10 @@ HERE = Path(__file__).parent
 
 @pytest.fixture(scope="module")
 def topic(broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The name of a topic that holds all records; that of the results begins with it."""
+    """The name of a topic that holds all records; those of the results begin with it."""
     folder = tmp_path_factory.mktemp("unmarked")
-    broker.create_topics(folder, {folder.name: "CreateTime", f"{folder.name}-results": "LogAppendTime"})
+    results = {f"{folder.name}-results-{run}": "LogAppendTime" for run in RUNS}
+    broker.create_topics(folder, {folder.name: "CreateTime", **results})
     with broker.program(folder, "Producer", folder.name, str(RECORDS), str(RATE)) as producer:
         producer.finish(within=30)
     return folder.name
@@ -38,7 +40,7 @@ def runs(
     said = _said(
         cluster, folder, "unmarked.py", *arguments, conf={"spark.sparklatency.recording.level": "TRACE"}
     )
-    return dict(zip(("plain", "automatic", "markers"), said, strict=True))
+    return dict(zip((*RUNS, "written"), said, strict=True))
 
 
 def test_a_kafka_topic_and_the_operators_behind_it_are_nodes(
@@ -57,10 +59,18 @@ def test_the_plan_is_that_of_the_query_without_them(runs: dict[str, dict[str, An
     assert "record_e2e_latency" in runs["automatic"]["plan"]
     plain, automatic = (_operators(runs[name]["plan"]) for name in ("plain", "automatic"))
     assert any(operator.endswith("KafkaScan") for operator in plain)
-    passing = re.compile(r"Project \[key, value(, window\S*)?\]$")
+    passing = re.compile(r"Project \[key, value, headers(, window\S*)?\]$")
     carried = [operator for operator in automatic if passing.search(operator)]
-    assert [len(operator.split(", ")) for operator in carried] == [2, 3]
+    assert [len(operator.split(", ")) for operator in carried] == [3, 4]
     assert [operator for operator in automatic if operator not in carried] == plain
+
+
+def test_what_is_written_is_the_same(topic: str, runs: dict[str, dict[str, Any]]) -> None:
+    """Each key, value and header, though an end without a timestamp is given one, and loses it again."""
+    plain, *others = (runs["written"][f"{topic}-results-{run}"] for run in RUNS)
+    assert 0 < len(plain) == runs["automatic"]["nodes"]["sink"]
+    assert all(json.loads(headers)[0]["key"] == "of" for _, _, headers in plain)
+    assert others == [plain, plain]
 
 
 def test_latency_markers_go_from_the_partitions_of_a_topic_through_the_shuffle_to_the_commit(

@@ -32,11 +32,16 @@ def main(brokers: str, records: str, results: str, checkpoint: str) -> None:
             .agg(count("*").alias("records"))
         )
         query = (
-            counted.selectExpr("key", "cast(records AS STRING) AS value", "window.end AS timestamp")
+            counted.selectExpr(
+                "key",
+                "cast(records AS STRING) AS value",
+                "array(struct('of' AS key, encode(key, 'UTF-8') AS value)) AS headers",
+                "window.end AS timestamp",
+            )
             .drop("timestamp")
             .writeStream.format("kafka")
             .option("kafka.bootstrap.servers", brokers)
-            .option("topic", results)
+            .option("topic", f"{results}-{name}")
             .option("checkpointLocation", f"{checkpoint}-{name}")
             .outputMode("update")
             .trigger(availableNow=True)
@@ -51,6 +56,18 @@ def main(brokers: str, records: str, results: str, checkpoint: str) -> None:
         nodes = {node.node: node.records for node in latency().nodes}
         said = {"plan": plan.getvalue(), "nodes": nodes, "markers": took(name)}
         print(json.dumps(said), flush=True)
+    print(json.dumps(written(spark, brokers, f"{results}-.*")), flush=True)
+
+
+def written(spark: SparkSession, brokers: str, topics: str) -> dict[str, list[list[str]]]:
+    """What each topic holds: keys, values and headers. Which record came first is nobody's to say."""
+    records = spark.read.format("kafka").option("kafka.bootstrap.servers", brokers)
+    rows = records.option("subscribePattern", topics).option("includeHeaders", "true").load()
+    texts = rows.selectExpr("topic", "hex(key)", "hex(value)", "to_json(headers)").collect()
+    found: dict[str, list[list[str]]] = {}
+    for topic, *texts_of_one in sorted(map(list, texts)):
+        found.setdefault(topic, []).append(texts_of_one)
+    return found
 
 
 def has_told(query: StreamingQuery) -> bool:
