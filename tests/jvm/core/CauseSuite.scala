@@ -547,6 +547,46 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
       "watermark of kafka[b], 3 s behind its newest event, passes them.")
   }
 
+  test("an aggregation of a union waits for its watermark, and not for a match") {
+    val united = Aged.node("totals", "orders", "clicks")(940).copy(held = Some(Held(windowMs = Some(60000))))
+    val ends = Seq(Aged.node("orders")(0), Aged.node("clicks")(0), united)
+    def text(newestMs: Long*) = of(
+      inState.copy(
+        parts = Some(parts(state = 940, work = 0).copy(end = "totals")),
+        nodes = ends,
+        watermarks = newestMs.zipWithIndex.map { case (newest, at) =>
+          SourceWatermark(s"kafka[$at]", "at", 3000, Some(newest - 3000), holdsBack = newest == newestMs.min)
+        }
+      ),
+      ends
+    ).headline.text
+    val passes =
+      "Records wait in state before totals, 940 ms of 1 s (94 %). They leave when the watermark of kafka[0], 3 s behind its " +
+        "newest event, passes the end of their window of 1 min"
+    assert(text(600000, 600000) === s"$passes: a shorter delay or window makes them younger.")
+    assert(text(600000, 603000) === s"$passes: a shorter delay or window makes them younger.")
+    assert(text(
+      600000,
+      1200000
+    ) === s"$passes. The events of kafka[0] are 10 min behind those of kafka[1]: look at who writes " +
+      "them, and at what limits that source.")
+  }
+
+  test("where records came in with an earlier batch, that one and the one before it are named") {
+    val (own, before) = (
+      Filling(60000, Filling.Node, Seq("source"), 50000),
+      Filling(240000, Filling.Node, Seq("scored"), 200000)
+    )
+    val giving = batch(parts(before = 41000)).copy(before = Some(before), cameIn = Some(own))
+    assert(said(giving)._3.endsWith(
+      "The batch before took 4 min, 3.3 min of it at scored. Make that faster, or give it more cores."
+    ))
+    val limited = Some(admission.copy(limit = Some("maxOffsetsPerTrigger")))
+    assert(said(giving.copy(parts = Some(parts(backlog = 41000)), admission = limited))._3.contains(
+      "maxOffsetsPerTrigger admits no more. A batch takes 1 min, 50 s of it at source."
+    ))
+  }
+
   test("of a batch by itself the cause is the same") {
     for (parts <- Seq(parts(before = 41000), parts(work = 940), parts(trigger = 940), parts(commit = 940))) {
       val one = batch(parts)

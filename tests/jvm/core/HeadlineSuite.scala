@@ -198,7 +198,9 @@ class HeadlineSuite extends AnyFunSuite {
     )).headline.text === "Slowest step: sink, 2.6 s of 4.2 s (62 %)")
   }
 
-  test("without timestamps the step is named that is at work longest, or the stage in which the sink writes, too") {
+  test(
+    "without timestamps the step is named that is at work longest, or the stage in which the sink writes, too"
+  ) {
     def headline(stages: StageTimes*): String = {
       val query = Answered.query(node("source")(), node("sink", "source")())
       val markers = MarkersSnapshot(MarkerSettings(Some(1000)), 0, None, Nil, 0)

@@ -7,6 +7,7 @@ import io.sparklatency.figures.Batch
 import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.FiguresListener
 import io.sparklatency.figures.FiguresSettings
+import io.sparklatency.figures.Filling
 import io.sparklatency.figures.Granularity
 import io.sparklatency.figures.LiveFigures
 import io.sparklatency.figures.LiveRuns
@@ -163,6 +164,34 @@ class RunFiguresSuite extends AnyFunSuite {
       parts.commit
     ) === ((-60400.0, 400.0, 1000.0, 1000.0)))
     assert(parts.whole === -58000.0)
+  }
+
+  test(
+    "what comes out of state later is told of the batch with which it came in, and of the one before that"
+  ) {
+    val runs = new LiveRuns(clock, FiguresSettings(), new Tasks)(_.stopped)
+    def filling(seconds: Int) = Some(Filling(seconds * 1000.0, Filling.Node, Seq("source"), seconds * 900.0))
+    def aged(mark: MarkReadings) = mark.copy(readings = mark.readings.map { case (place, reading) =>
+      place -> reading.copy(ages = Some(Ages(Start, reading.summary)))
+    })
+    val (source, sink) = (mark("source", 0)(5).copy(comesIn = true), mark("sink", 1, "source")(5))
+    def batch(number: Long, before: Option[Filling], marks: MarkReadings*) =
+      runs.update(owner("any")) { query =>
+        val open = query.batch(number)
+        open.holdsRecords = true
+        query.add(marks.map(aged), open, _ => None)
+        open.committed(Start + 1000)
+        val told = query.commit(number)(_.copy(
+          before = before,
+          times = Some(BatchTimes(number, Start * 1000, Some(0), Nil)),
+          admission = Some(Admission.first(Start - 500, 1500))
+        )).get
+        (told.before, told.cameIn)
+      }
+    assert(batch(6, filling(120), source) === ((filling(120), None)))
+    assert(batch(7, filling(60), sink) === ((filling(120), filling(60))))
+    assert(batch(8, filling(1), sink) === ((filling(120), filling(60))))
+    assert(batch(9, filling(2), source, sink) === ((filling(2), None)))
   }
 
   /** What a task publishes while it runs, and what it gives when it has ended: two records, one of them not published. */

@@ -90,7 +90,10 @@ class ExecutorClocksSuite extends SparkTest {
     assert(driver.clocks.all.map(_.executor) === Seq("2"))
     driver.clocks.close()
     known(driver, "3", skew = 0) // too late
-    assert(driver.gauges.keySet === Set("executor.2.clock-offset", "executor.2.clock-offset-bound"), "for a last report")
+    assert(
+      driver.gauges.keySet === Set("executor.2.clock-offset", "executor.2.clock-offset-bound"),
+      "for a last report"
+    )
     assert(bean("1").isEmpty && bean("2").isEmpty && driver.clocks.all.map(_.executor) === Seq("2"))
   }
 

@@ -4,6 +4,7 @@ import io.sparklatency.figures.Admission
 import io.sparklatency.figures.Batch
 import io.sparklatency.figures.Filling
 import io.sparklatency.figures.Held
+import io.sparklatency.figures.SourceWatermark
 import io.sparklatency.figures.WatermarkKind
 import io.sparklatency.path.BatchFilling
 import io.sparklatency.path.BatchStart
@@ -51,7 +52,9 @@ object Cause {
       batch.nodes.find(_.id == age.end).flatMap(_.timestamp).fold("")(timestamp =>
         s", by ${Readable.name(timestamp.column)}"
       )
-    lazy val filling = BatchFilling.of(batch, admission)
+    lazy val filling = batch.cameIn.getOrElse(BatchFilling.of(batch, admission))
+    // Partitions are known of this batch alone.
+    def skewed(node: String) = if (batch.cameIn.isEmpty) Skew.of(batch, node) else None
     lazy val limit = admission.limit.fold("a limit")(Readable.name(_))
     def because(nodes: Seq[String], before: String, after: String): Cause =
       Cause(
@@ -95,14 +98,14 @@ object Cause {
           ""
         )
       case Parts.Backlog =>
-        val by = filled(filling, EachTakes, age.end, Skew.of(batch, _))
+        val by = filled(filling, EachTakes, age.end, skewed)
         because(
           by.nodes,
           s"Records wait in the backlog, $figures: $limit admits no more. ${by.before}",
           (by.after +: by.skew.toSeq :+ "Raise the limit, or make the batch faster.").mkString(" ")
         )
       case Parts.BatchBefore =>
-        val by = filledBefore(batch, filling, age.end)
+        val by = filledBefore(batch, filling, age.end, skewed)
         because(
           by.nodes,
           s"Records wait for the batch before, $figures. ${by.before}",
@@ -271,12 +274,16 @@ object Cause {
   }
 
   /** What fills the batch that records waited for. It may have been another than most. */
-  private def filledBefore(batch: Batch, own: Filling, end: String): Filled = {
+  private def filledBefore(
+      batch: Batch,
+      own: Filling,
+      end: String,
+      skewed: String => Option[String]
+  ): Filled = {
     val before = batch.before.getOrElse(own)
     val isAnother = before.tookMs > Alike * own.tookMs
-    // Partitions are known of this batch.
     if (isAnother) filled(before, "The batch before took", end, _ => None)
-    else filled(before, EachTakes, end, Skew.of(batch, _))
+    else filled(before, EachTakes, end, skewed)
   }
 
   private val EachTakes = "A batch takes"
@@ -308,10 +315,16 @@ object Cause {
       case Held.Function => leave(GivenOut, None)
       case Held.FunctionOrWatermark =>
         leave(GivenOut, passes.map(it => s"as it may when $it a time that it has set"))
-      case Held.Watermark if sides > 1 => leave(Matched, passes.map(it => s"or when $it $end"))
+      // Of a join, as an older sparklatency has told of it. An aggregation of a union has several inputs too.
+      case Held.Watermark if held.isEmpty && sides > 1 =>
+        leave(Matched, passes.map(it => s"or when $it $end"))
       case Held.Watermark => passes.fold("") { it =>
           val delay = waitedFor.fold(0L)(_.delayMs)
-          val younger = Cadence.of(batch).filter(_.ms > delay).map(betweenBatches(_, held)).orElse(
+          val cadence = Cadence.of(batch)
+          val far = delay.max(cadence.fold(0L)(_.ms.toLong))
+          val younger = waitedFor.flatMap(behindOthers(batch, _, far)).orElse(
+            cadence.filter(_.ms > delay).map(betweenBatches(_, held))
+          ).orElse(
             advice.filter(_.isShorter).map(advice =>
               s": ${advice.better} are enough for ${WatermarkAdvice.Percent} % of records, and make them ${advice.earlier} younger."
             )
@@ -320,6 +333,14 @@ object Cause {
         }
     }
   }
+
+  /** Where events of one source are further behind those of another than anything else makes them wait. */
+  private def behindOthers(batch: Batch, slow: SourceWatermark, farMs: Long): Option[String] = for {
+    slowest <- slow.newestMs
+    fast <- batch.watermarks.filter(_.kind == slow.kind).maxByOption(_.newestMs)
+    newest <- fast.newestMs if newest - slowest > farMs
+  } yield s". The events of ${Readable.name(slow.source)} are ${Readable.duration((newest - slowest).toDouble)} behind those of " +
+    s"${Readable.name(fast.source)}: look at who writes them, and at what limits that source."
 
   /** Where batches are further apart than the watermark waits, another delay does little. */
   private def betweenBatches(cadence: Cadence, held: Option[Held]): String = {

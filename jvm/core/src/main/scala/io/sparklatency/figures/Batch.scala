@@ -20,7 +20,8 @@ import io.sparklatency.recording.LatencySummary
  * @param execution   the id under which Spark's page of SQL queries shows it
  * @param outOfOrder  how far its records came behind the newest event time of the batches before, where that is known
  * @param markers     the latency markers that it carried; none where it carried none
- * @param before      what filled the batch before it, where that had nodes
+ * @param before      what filled the batch before the one with which its records came in, where that had nodes
+ * @param cameIn      what filled that one, where it is an earlier one, as where a window gives out its records later
  * @param usesWatermark whether an operator of it goes by the watermark, as far as is known: else no result waits for that
  */
 final case class Batch(
@@ -44,7 +45,8 @@ final case class Batch(
     outOfOrder: Option[LatencySummary] = None,
     markers: Option[BatchMarkers] = None,
     before: Option[Filling] = None,
-    usesWatermark: Boolean = true
+    usesWatermark: Boolean = true,
+    cameIn: Option[Filling] = None
 ) {
 
   /** When its first task began to read. */

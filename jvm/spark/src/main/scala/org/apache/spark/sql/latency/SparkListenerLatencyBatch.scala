@@ -48,7 +48,8 @@ final case class SparkListenerLatencyBatch(
     @JsonInclude(JsonInclude.Include.NON_NULL) outOfOrder: Array[Byte] = null,
     @JsonInclude(JsonInclude.Include.NON_NULL) markers: StoredMarkers = null,
     @JsonInclude(JsonInclude.Include.NON_NULL) before: StoredFilling = null,
-    @JsonInclude(JsonInclude.Include.NON_NULL) noWatermark: java.lang.Boolean = null
+    @JsonInclude(JsonInclude.Include.NON_NULL) noWatermark: java.lang.Boolean = null,
+    @JsonInclude(JsonInclude.Include.NON_NULL) cameIn: StoredFilling = null
 ) extends SparkListenerEvent {
 
   /** The batch. A version that this sparklatency does not know is a `NewerFormatException`. Decodes each node's summaries. */
@@ -75,7 +76,8 @@ final case class SparkListenerLatencyBatch(
       Option(outOfOrder).map(LatencySummary.fromBytes(_)),
       Option(markers).map(_.markers),
       Option(before).flatMap(_.filling),
-      usesWatermark = noWatermark == null
+      usesWatermark = noWatermark == null,
+      Option(cameIn).flatMap(_.filling)
     )
   }
 
@@ -90,7 +92,8 @@ final case class SparkListenerLatencyBatch(
       parts = null,
       outOfOrder = null,
       markers = null,
-      before = null
+      before = null,
+      cameIn = null
     )
   }
 }
@@ -119,7 +122,8 @@ object SparkListenerLatencyBatch {
     record.outOfOrder.map(_.toBytes).orNull,
     record.markers.map(StoredMarkers(_)).orNull,
     record.before.map(StoredFilling(_)).orNull,
-    if (record.usesWatermark) null else Boolean.box(true)
+    if (record.usesWatermark) null else Boolean.box(true),
+    record.cameIn.map(StoredFilling(_)).orNull
   )
 }
 

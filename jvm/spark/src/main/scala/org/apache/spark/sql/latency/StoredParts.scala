@@ -76,7 +76,7 @@ object StoredParts {
   }
 }
 
-/** What filled the batch before, in an event: a [[Filling]], in milliseconds. Field names stand in event logs. */
+/** What filled an earlier batch, in an event: a [[Filling]], in milliseconds. Field names stand in event logs. */
 final case class StoredFilling(tookMs: Double, kind: String, nodes: Array[String], ms: Double) {
 
   /** None of a kind that this sparklatency does not know. */
