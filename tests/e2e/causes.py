@@ -265,6 +265,12 @@ class Pipelines:
     def _committed(self) -> tuple[DataFrame, str]:
         return self._scored(self._rate(20)), "0 seconds"
 
+    def _apart(self) -> tuple[DataFrame, str]:
+        """The slow stage is between two others and has no node."""
+        rows = with_e2e_latency(self._rate(20), "source", "timestamp")
+        scored = rows.repartition(2).withColumn("score", self._score()("value"))
+        return with_e2e_latency(scored.repartition(2), "scored", "timestamp"), "0 seconds"
+
     def _skewed(self) -> tuple[DataFrame, str]:
         """The two keys are in different partitions, so neither is ever without a record."""
         rows = with_e2e_latency(self._rate(40), "read", "timestamp")
@@ -319,6 +325,7 @@ PIPELINES = {
     "silent": [Phase("unknown", None, batches=3)],
     "written": [Phase("commit", "scored", {"sink": 1.5})],
     "committed": [Phase("commit", "scored", {"sink": 4})],
+    "apart": [Phase(WORK, None, {"row": 0.08})],
     "skewed": [Phase(WORK, "scored", {"row": 0.05}), Phase("commit", "scored", {"sink": 5})],
 }
 
