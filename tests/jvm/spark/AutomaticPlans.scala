@@ -20,6 +20,20 @@ trait AutomaticPlans extends StreamingTest {
     folder
   }
 
+  /**
+   * Those that drop their timestamp. It comes along to the end: with each the projections there, the first of which drops it, and
+   * the second has it beside what the query gives out.
+   */
+  protected val carries: Map[String, (String, String)] = Map(
+    "pruned without the timestamp" -> ("Project [id#]" -> "Project [id#, ts#-T60000ms]"),
+    "pushed filter and projection" ->
+      ("Project [(id + 1)#]" -> "Project [(id# + 1) AS (id + 1)#, ts#-T60000ms]"),
+    "rate without its timestamp" -> ("Project [value#]" -> "Project [value#, timestamp#]"),
+    "window aggregate as text" ->
+      ("Project [to_json(struct(window, count))#]" ->
+        "Project [to_json(struct(window, count))#, window#-T60000ms]")
+  )
+
   protected var isMarkedByHand = false
 
   private def files: DataFrame = {
