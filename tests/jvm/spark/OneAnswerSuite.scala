@@ -4,6 +4,9 @@ import java.net.URI
 import java.net.http.HttpClient
 import java.net.http.HttpRequest
 import java.net.http.HttpResponse.BodyHandlers
+import java.sql.Timestamp
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.TimeUnit
 
 import scala.jdk.CollectionConverters._
 import scala.xml.XML
@@ -11,11 +14,13 @@ import scala.xml.XML
 import com.fasterxml.jackson.databind.JsonNode
 import com.fasterxml.jackson.databind.ObjectMapper
 import io.sparklatency.answer.QueryAnswer
+import io.sparklatency.answer.Readable
 import io.sparklatency.spark.LatencyJson
 import io.sparklatency.spark.PythonApi
 import io.sparklatency.spark.StreamingTest
 import org.apache.spark.SecurityManager
 import org.apache.spark.SparkConf
+import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.latency.history.BatchArchive
 import org.apache.spark.sql.latency.history.LatencyStore
@@ -53,30 +58,94 @@ class OneAnswerSuite extends StreamingTest {
     }
   }
 
+  /** Records that are two hours old when they are read, and one that is older and late: so younger ones come out than came in. */
+  private def runWaiting(name: String): StreamingQuery = {
+    val input = stream
+    val query = startWindows(input, name)
+    def add(ages: Long*): Unit = { input.addData(ages.map(age => new Timestamp(clock.millis() - age))); () }
+    try {
+      add(2 * Hour)
+      processAll(query)
+      clock.advance(1000)
+      add(2 * Hour, 3 * Hour)
+      processAll(query)
+      query
+    } finally {
+      query.stop()
+      ListenerBus.awaitEmpty(spark.sparkContext)
+    }
+  }
+
   test(
     "tab, REST, SQL and Python say the same, while the application runs and when it is read from its events"
   ) {
     val query = runShop("one_answer")
-    val answer = store.answer(store.query(query.runId.toString).get)
-    val expected = of(answer)
+    val answer = answerOf(query)
     assert(answer.notes.map(_.code) ===
       Seq("younger-downstream", "ahead-of-clock", "ahead-of-clock", "different-records"))
-    assert(expected.headline.startsWith("Slowest step: ") && expected.parts.size === 3)
+    assert(of(answer).headline.startsWith("Slowest step: ") && of(answer).parts.size === 3)
+    saidEverywhere("one_answer", answer)
+    saidByHistoryServer("one_answer", query, answer)
+  }
 
-    assert(said(PythonApi.latencyJson(spark, "one_answer")) === expected)
-    val rows =
-      spark.sql("SELECT headline, parts, notes FROM e2e_latency() WHERE query = 'one_answer'").collect()
-    assert(rows.length === 2 && rows.map(said).toSet === Set(expected))
-    val live = spark.sparkContext.uiWebUrl.get
-    val rest = get(s"$live/api/v1/latency/queries/one_answer")
-    assert(said(rest) === expected)
-    assert(page(get(s"$live/latency/query/?id=one_answer")) === page(answer))
+  test("so they do of a query that tells all parts of its records' age, and what its cause is") {
+    // Spark's own clock says when batches began. By ours, an hour ahead, it took that hour until their first read.
+    clock.set(System.currentTimeMillis + Hour)
+    val query = runWaiting("one_age")
+    val answer = answerOf(query)
+    assert(answer.query.explained.nonEmpty && answer.cause.nonEmpty)
+    val parts = answer.parts.of.map(_.code)
+    assert(Set("arrived-old", "start-of-the-batch", "waited-in-state").subsetOf(parts.toSet), parts)
+    assert(answer.parts.of.exists(_.nodes === Seq("sink")), "a part that is of a node")
+    assert((of(answer).cause, of(answer).status) === (("arrived-old", Some("FINISHED"))))
+    assert(of(answer).progress.exists(_.startsWith("Finished. ")), of(answer))
+    saidEverywhere("one_age", answer)
+    saidByHistoryServer("one_age", query, answer)
+  }
 
-    withHistoryServer(query) { server =>
-      assert(get(s"$server/api/v1/applications/$App/latency/queries/one_answer") == rest, "REST of both")
-      assert(page(get(s"$server/latency/query/?id=one_answer")) === page(answer))
+  test("so they do of a query whose batch goes on, of which they also say what it does") {
+    val (input, begun, ended) = (stream, new CountDownLatch(1), new CountDownLatch(1))
+    val query = marked(input).writeStream.queryName("one_batch_on").foreachBatch {
+      (batch: DataFrame, number: Long) =>
+        batch.collect()
+        if (number == 1) {
+          begun.countDown()
+          ended.await()
+        }
+    }.start()
+    try {
+      input.addData(ago(300))
+      processAll(query)
+      input.addData(ago(50))
+      assert(begun.await(60, TimeUnit.SECONDS), "the batch runs")
+      val answer = answerOf(query)
+      assert(of(answer).status === Some("RUNNING"))
+      assert(of(answer).progress.exists(_.startsWith("Batch 1 has run for ")), of(answer))
+      saidEverywhere("one_batch_on", answer)
+    } finally {
+      ended.countDown()
+      query.stop()
     }
   }
+
+  private def answerOf(query: StreamingQuery): QueryAnswer =
+    store.answer(store.query(query.runId.toString).get)
+
+  private def saidEverywhere(name: String, answer: QueryAnswer): Unit = {
+    val expected = of(answer)
+    assert(said(PythonApi.latencyJson(spark, name)) === expected)
+    assert(sql(name).toSet === Set(expected) && sql(name).size === answer.query.nodes.size)
+    val live = spark.sparkContext.uiWebUrl.get
+    assert(said(get(s"$live/api/v1/latency/queries/$name")) === expected)
+    assert(page(get(s"$live/latency/query/?id=$name")) === page(answer))
+  }
+
+  private def saidByHistoryServer(name: String, query: StreamingQuery, answer: QueryAnswer): Unit =
+    withHistoryServer(query) { server =>
+      val rest = get(s"${spark.sparkContext.uiWebUrl.get}/api/v1/latency/queries/$name")
+      assert(get(s"$server/api/v1/applications/$App/latency/queries/$name") == rest, "REST of both")
+      assert(page(get(s"$server/latency/query/?id=$name")) === page(answer))
+    }
 
   test("JSON has each watermark's lag, and the split of the last batch while the window has others") {
     runShop("one_batch")
@@ -99,11 +168,7 @@ class OneAnswerSuite extends StreamingTest {
     clock.advance(3600000)
     val answer = store.answer(store.query(query.runId.toString).get)
     assert(answer.notes.head.code === "silent")
-    assert(said(PythonApi.latencyJson(spark, "one_silence")) === of(answer))
-    assert(said(
-      spark.sql("SELECT headline, parts, notes FROM e2e_latency() WHERE query = 'one_silence'").head()
-    ) === of(answer))
-    assert(page(get(s"${spark.sparkContext.uiWebUrl.get}/latency/query/?id=one_silence")) === page(answer))
+    saidEverywhere("one_silence", answer)
   }
 
   test("all queries are the same on every surface, also after a restart under one name") {
@@ -163,26 +228,58 @@ class OneAnswerSuite extends StreamingTest {
   private def of(answer: QueryAnswer): Said = Said(
     answer.headline.text,
     answer.parts.of.map(part => (part.name, part.ms, part.share)),
-    answer.notes.map(_.text)
+    answer.notes.map(_.text),
+    answer.status.map(_.name),
+    answer.headline.code.name,
+    answer.progress.text
   )
 
   private def said(json: String): Said = {
     val query = mapper.readTree(json).get("queries").get(0)
     val parts = query.get("parts").get("of").elements.asScala.map { part =>
-      val names = part.get("names").elements.asScala.map(_.asText).mkString(" and ")
-      (names, part.get("ms").asDouble, part.get("share").asDouble)
+      val (names, ms) =
+        (part.get("names").elements.asScala.map(_.asText).mkString(" and "), part.get("ms").asDouble)
+      // What stands behind the names says where it was.
+      val name = part.get("text").asText.stripSuffix(s" ${Readable.duration(ms)}")
+      assert(name.startsWith(names))
+      (name, ms, part.get("share").asDouble)
     }
     val notes = query.get("notes").elements.asScala.map(_.get("text").asText)
-    Said(query.get("headline").get("text").asText, parts.toSeq, notes.toSeq)
+    def text(of: JsonNode) = Option(of).filterNot(_.isNull).map(_.asText)
+    Said(
+      query.get("headline").get("text").asText,
+      parts.toSeq,
+      notes.toSeq,
+      text(query.get("status")),
+      query.get("headline").get("code").asText,
+      text(query.get("progress").get("text"))
+    )
   }
+
+  private def sql(name: String): Seq[Said] =
+    spark.sql(
+      s"SELECT headline, parts, notes, status, cause, progress FROM e2e_latency() WHERE query = '$name'"
+    ).collect().toSeq.map(said)
 
   private def said(row: Row): Said = {
     val parts = row.getSeq[Row](1).map(part => (part.getString(0), part.getDouble(1), part.getDouble(2)))
-    Said(row.getString(0), parts.toSeq, row.getSeq[String](2).toSeq)
+    Said(
+      row.getString(0),
+      parts.toSeq,
+      row.getSeq[String](2).toSeq,
+      Option(row.getString(3)),
+      row.getString(4),
+      Option(row.getString(5))
+    )
   }
 
   private def page(answer: QueryAnswer): Page =
-    Page(answer.headline.text, answer.parts.text.toSeq, answer.notes.map(_.text))
+    Page(
+      answer.headline.text,
+      answer.parts.text.toSeq,
+      answer.notes.map(_.text),
+      answer.progress.text.toSeq
+    )
 
   /** What a browser shows of a page's first lines. */
   private def page(html: String): Page = {
@@ -192,7 +289,12 @@ class OneAnswerSuite extends StreamingTest {
         .map(XML.loadString(_).text.trim.replaceAll("\\s+", " "))
     }
     val bar = """<div class="latency-split"[^>]* aria-label="([^"]*)"""".r
-    Page(texts("headline").head, bar.findAllMatchIn(html).map(_.group(1)).toSeq, texts("note "))
+    Page(
+      texts("headline").head,
+      bar.findAllMatchIn(html).map(_.group(1)).toSeq,
+      texts("note "),
+      texts("note\">")
+    )
   }
 
   private def ids(json: JsonNode, list: String): Seq[String] =
@@ -204,6 +306,21 @@ class OneAnswerSuite extends StreamingTest {
 object OneAnswerSuite {
   private val App = "one-answer"
 
-  private final case class Said(headline: String, parts: Seq[(String, Double, Double)], notes: Seq[String])
-  private final case class Page(headline: String, parts: Seq[String], notes: Seq[String])
+  private val Hour = 3600000L
+
+  private final case class Said(
+      headline: String,
+      parts: Seq[(String, Double, Double)],
+      notes: Seq[String],
+      status: Option[String],
+      cause: String,
+      progress: Option[String]
+  )
+
+  private final case class Page(
+      headline: String,
+      parts: Seq[String],
+      notes: Seq[String],
+      progress: Seq[String]
+  )
 }
