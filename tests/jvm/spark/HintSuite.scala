@@ -57,6 +57,17 @@ class HintSuite extends SparkTest {
     assert(node(id).records === 3)
   }
 
+  test("a timestamp is computed in a hint over common table expressions, which stand outside of its SELECT") {
+    val late = "WITH late AS (SELECT *, CAST(ts AS STRING) AS t FROM events WHERE id > 6)"
+    for ((condition, records) <- Seq("true" -> 3, "id IN (SELECT max(id) FROM late)" -> 1)) {
+      val id = freshNode()
+      run(spark.sql(
+        s"$late SELECT /*+ E2E_LATENCY('$id', to_timestamp(t)) */ abs(id) AS id, t FROM late WHERE $condition"
+      ))
+      assert(node(id).figures === ((records, Some(3), Some(3))))
+    }
+  }
+
   test("in a subquery the timestamp is a column of its own SELECT, and not of the query around it") {
     def marked(timestamp: String): String =
       s"SELECT /*+ E2E_LATENCY('n', $timestamp) */ id FROM (SELECT id FROM events)"

@@ -12,7 +12,10 @@ import org.apache.spark.sql.catalyst.expressions.Cast
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.GetStructField
 import org.apache.spark.sql.catalyst.expressions.TryEval
+import org.apache.spark.sql.catalyst.plans.logical.AnalysisHelper
+import org.apache.spark.sql.catalyst.plans.logical.CTERelationRef
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
@@ -119,7 +122,7 @@ private[latency] final class RecordTimestampResolution(
   private def analyzed(expression: Expression): Expression =
     if (expression.resolved && isOfTheRow(expression)) expression
     else {
-      val project = Project(Seq(Alias(expression, "timestamp")()), plan)
+      val project = Project(Seq(Alias(expression, "timestamp")()), alone)
       val resolved =
         try session.sessionState.executePlan(project).analyzed
         catch {
@@ -134,6 +137,16 @@ private[latency] final class RecordTimestampResolution(
           )
       }
     }
+
+  /**
+   * The plan as one that Spark can analyze by itself. A hint's SELECT may read a common table expression, also in a condition. That is defined
+   * in the query around it, and Spark fails where it does not find the definition.
+   */
+  private def alone: LogicalPlan = AnalysisHelper.allowInvokingTransformsInAnalyzer {
+    plan.transformWithSubqueries { case read: CTERelationRef =>
+      LocalRelation(read.output, Nil, isStreaming = read.isStreaming)
+    }
+  }
 
   /** Spark's own words would hold two plans where a column is another DataFrame's. */
   private def failUnresolved(expression: Expression, e: AnalysisException): Nothing =
