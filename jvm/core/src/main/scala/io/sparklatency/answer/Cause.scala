@@ -2,10 +2,6 @@ package io.sparklatency.answer
 
 import io.sparklatency.figures.Admission
 import io.sparklatency.figures.Batch
-import io.sparklatency.figures.Filling
-import io.sparklatency.figures.Held
-import io.sparklatency.figures.SourceWatermark
-import io.sparklatency.figures.WatermarkKind
 import io.sparklatency.path.BatchFilling
 import io.sparklatency.path.BatchStart
 import io.sparklatency.path.LatencyPath
@@ -98,14 +94,14 @@ object Cause {
           ""
         )
       case Parts.Backlog =>
-        val by = filled(filling, EachTakes, age.end, skewed)
+        val by = FilledBatch.of(filling, age.end, skewed)
         because(
           by.nodes,
           s"Records wait in the backlog, $figures: $limit admits no more. ${by.before}",
           (by.after +: by.skew.toSeq :+ "Raise the limit, or make the batch faster.").mkString(" ")
         )
       case Parts.BatchBefore =>
-        val by = filledBefore(batch, filling, age.end, skewed)
+        val by = FilledBatch.before(batch, filling, age.end, skewed)
         because(
           by.nodes,
           s"Records wait for the batch before, $figures. ${by.before}",
@@ -137,7 +133,7 @@ object Cause {
         else because(
           Seq(node),
           "Records wait in state before ",
-          s", $figures.${leaving(batch, node, watermark)}"
+          s", $figures.${StateWait.leaving(batch, node, watermark)}"
         )
       case Parts.Commit =>
         because(
@@ -150,7 +146,7 @@ object Cause {
           parts,
           whole,
           figures,
-          skew(leading.nodes, Skew.of(batch, _)).getOrElse(Faster),
+          FilledBatch.skew(leading.nodes, Skew.of(batch, _)).getOrElse(FilledBatch.Faster),
           because
         )
     }
@@ -176,7 +172,7 @@ object Cause {
     val told = s", ${Readable.duration(most.min(ms))} of it"
     if (ms > of.whole * (1 + Rounding) + 1 || most == of.rest)
       ": offsets, planning, scheduling. Fewer files and partitions make it shorter."
-    else if (most == of.jobs) s"$told $Jobs $CacheOrMark"
+    else if (most == of.jobs) s"$told ${FilledBatch.Jobs} ${FilledBatch.CacheOrMark}"
     else s"$told to write the log of the checkpoint. A faster file system makes it shorter."
   }
 
@@ -198,7 +194,11 @@ object Cause {
       )
     if (step.at.contains(Parts.BetweenStages)) {
       val what = if (isAlone) "Work takes longest" else "The longest of it lies"
-      because(Nil, s"$first$what ${Parts.BetweenStages}, $own: $Unnamed $MarkThere", "")
+      because(
+        Nil,
+        s"$first$what ${Parts.BetweenStages}, $own: ${FilledBatch.Unnamed} ${FilledBatch.MarkThere}",
+        ""
+      )
     } else if (step.nodes.isEmpty) because(Nil, s"Work takes longest, $figures.", "")
     else {
       val before = if (step.nodes.size == 1 && step.at.exists(_.startsWith("at "))) "" else "the stage of "
@@ -211,147 +211,9 @@ object Cause {
     part.kinds.head == Parts.ArrivedOld && part.ms < -whole
 
   private val Writers = "look at who writes them, and at their clock."
-  private val Faster = "Make that faster, or give it more cores."
-  private val Unnamed = "in the start of tasks, stages without one, or foreachBatch itself."
-  private val MarkThere = "Mark a step there to see whose it is."
-  private val Jobs =
-    "between planning and the first read: a table that is broadcast, stages without a node, what foreachBatch does first, or a wait for " +
-      "cores."
-  private val CacheOrMark = "Cache such a table, or mark a step there to see whose it is."
 
   /** Of histograms of ages. */
   private val Rounding = 0.01
-
-  /** Words about what fills a batch, the nodes to name in their midst, and what to do. */
-  private final case class Filled(
-      nodes: Seq[String],
-      before: String,
-      after: String,
-      remedy: String,
-      skew: Option[String] = None
-  )
-
-  /** Of one node alone: the partitions of several differ. */
-  private def skew(nodes: Seq[String], of: String => Option[String]): Option[String] = nodes match {
-    case Seq(node) => of(node)
-    case _ => None
-  }
-
-  /**
-   * @param end the node that the records left last
-   * @param skewed what to do about a node whose stage waits for one partition
-   */
-  private def filled(
-      filling: Filling,
-      batch: String,
-      end: String,
-      skewed: String => Option[String]
-  ): Filled = {
-    lazy val skew = this.skew(filling.nodes, skewed)
-    val took = s"$batch ${Readable.duration(filling.tookMs)}, ${Readable.duration(filling.ms)} of it"
-    filling.kind match {
-      case Filling.Node => Filled(filling.nodes, s"$took at ", ".", skew.getOrElse(Faster), skew)
-      case Filling.Stage if filling.nodes.isEmpty =>
-        Filled(Nil, s"$took ${Parts.BetweenStages}: $Unnamed", "", MarkThere)
-      case Filling.Stage =>
-        Filled(filling.nodes, s"$took in the stage of ", ".", skew.getOrElse(Faster), skew)
-      case Filling.After =>
-        val nodes = if (filling.nodes.isEmpty) Seq(end) else filling.nodes
-        Filled(
-          nodes,
-          s"$took after ",
-          ".",
-          "Make the sink faster, and whatever stands before it without a node."
-        )
-      case Filling.Start =>
-        val before = s"$took before it reads: offsets, planning, scheduling."
-        Filled(Nil, before, "", "Longer batches spend less on it.")
-      case Filling.Jobs => Filled(Nil, s"$took $Jobs", "", CacheOrMark)
-      case Filling.Log =>
-        val before = s"$took to write the log of its checkpoint."
-        Filled(Nil, before, "", "Keep the checkpoint on a faster file system.")
-    }
-  }
-
-  /** What fills the batch that records waited for. It may have been another than most. */
-  private def filledBefore(
-      batch: Batch,
-      own: Filling,
-      end: String,
-      skewed: String => Option[String]
-  ): Filled = {
-    val before = batch.before.getOrElse(own)
-    val isAnother = before.tookMs > Alike * own.tookMs
-    if (isAnother) filled(before, "The batch before took", end, _ => None)
-    else filled(before, EachTakes, end, skewed)
-  }
-
-  private val EachTakes = "A batch takes"
-
-  /** Up to so many times as long is like the next one. */
-  private val Alike = 2
-
-  /** When records leave the state of a node, and what makes that earlier. */
-  private def leaving(batch: Batch, node: String, advice: Option[WatermarkAdvice]): String = {
-    val at = batch.nodes.find(_.id == node)
-    val held = at.flatMap(_.held)
-    val sides = at.fold(0)(_.upstream.distinct.size)
-    val (end, shorterOnes) = held match {
-      case Some(Held(Some(ms), _, _, _)) =>
-        (s"the end of their window of ${Readable.duration(ms.toDouble)}", "delay or window")
-      case Some(Held(_, Some(ms), _, _)) =>
-        (s"the end of their session, ${Readable.duration(ms.toDouble)} after its last record", "delay or gap")
-      case _ => ("them", "delay or window")
-    }
-    val waitedFor = batch.watermarks.find(_.holdsBack).orElse(batch.watermarks.headOption)
-    val passes = waitedFor.map { watermark =>
-      val newest = if (watermark.kind == WatermarkKind.SystemTime) "the clock" else "its newest event"
-      s"the watermark of ${Readable.name(watermark.source)}, ${Readable.duration(watermark.delayMs.toDouble)} behind $newest, passes"
-    }
-    def leave(when: String, also: Option[String]) = s" They leave when $when${also.fold("")(", " + _)}."
-    held.fold[Held.Until](Held.Watermark)(_.until) match {
-      case Held.Match => leave(Matched, None)
-      case Held.MatchOrWatermark => leave(Matched, passes.map(it => s"or when $it them"))
-      case Held.Function => leave(GivenOut, None)
-      case Held.FunctionOrWatermark =>
-        leave(GivenOut, passes.map(it => s"as it may when $it a time that it has set"))
-      // Of a join, as an older sparklatency has told of it. An aggregation of a union has several inputs too.
-      case Held.Watermark if held.isEmpty && sides > 1 =>
-        leave(Matched, passes.map(it => s"or when $it $end"))
-      case Held.Watermark => passes.fold("") { it =>
-          val delay = waitedFor.fold(0L)(_.delayMs)
-          val cadence = Cadence.of(batch)
-          val far = delay.max(cadence.fold(0L)(_.ms.toLong))
-          val younger = waitedFor.flatMap(behindOthers(batch, _, far)).orElse(
-            cadence.filter(_.ms > delay).map(betweenBatches(_, held))
-          ).orElse(
-            advice.filter(_.isShorter).map(advice =>
-              s": ${advice.better} are enough for ${WatermarkAdvice.Percent} % of records, and make them ${advice.earlier} younger."
-            )
-          ).getOrElse(s": a shorter $shorterOnes makes them younger.")
-          s" They leave when $it $end$younger"
-        }
-    }
-  }
-
-  /** Where events of one source are further behind those of another than anything else makes them wait. */
-  private def behindOthers(batch: Batch, slow: SourceWatermark, farMs: Long): Option[String] = for {
-    slowest <- slow.newestMs
-    fast <- batch.watermarks.filter(_.kind == slow.kind).maxByOption(_.newestMs)
-    newest <- fast.newestMs if newest - slowest > farMs
-  } yield s". The events of ${Readable.name(slow.source)} are ${Readable.duration((newest - slowest).toDouble)} behind those of " +
-    s"${Readable.name(fast.source)}: look at who writes them, and at what limits that source."
-
-  /** Where batches are further apart than the watermark waits, another delay does little. */
-  private def betweenBatches(cadence: Cadence, held: Option[Held]): String = {
-    def isLonger(of: Held => Option[Long]) = held.flatMap(of).exists(_ > cadence.ms)
-    val also = if (isLonger(_.windowMs)) " or window" else if (isLonger(_.gapMs)) " or gap" else ""
-    val what = if (cadence.isTriggers) s"a shorter trigger interval$also makes" else s"shorter batches make"
-    s". It moves only with a batch, one every ${Readable.duration(cadence.ms)}: $what them younger."
-  }
-
-  private val Matched = "a match comes from the other side"
-  private val GivenOut = "the function that keeps them gives them out"
 
   private def named(nodes: Seq[String]): String = Readable.names(nodes, 4)
 }

@@ -36,8 +36,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private var workedMs: Option[Long] = None
   private var explained: Option[Batch] = None
   private var outOfOrder = LatencySummary.empty
-  private var commits = Vector.empty[Long]
-  private var durations = Vector.empty[Long]
+  private val pace = new Pace
   private val stages = new Newest[Int](RunFigures.StagesKept)
   private var progressMs = Option.empty[Long]
   var stopped = false
@@ -182,8 +181,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     latest ++= batch.nodes.filter(_.hasRecords).map(node => node.id -> (node.measures, batch.committedMs))
     lastBatch = Some(batch)
     for (key <- batch.watermarks.map(_.key) if watermarks.add(key)) make.watermark(key)
-    commits = (commits :+ batch.committedMs).takeRight(RunFigures.Commits)
-    durations = (durations ++ batch.durationsMs.get("triggerExecution")).takeRight(RunFigures.Commits - 1)
+    pace.committed(batch)
     if (batch.parts.nonEmpty) explained = lastBatch
     batch.outOfOrder.foreach(outOfOrder += _)
     // A batch without records has tasks too. They say nothing of the work on records.
@@ -290,8 +288,8 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     make.window,
     times,
     explained,
-    median(commits.zip(commits.drop(1)).map { case (one, next) => next - one }.filter(_ >= 0)),
-    median(durations),
+    pace.intervalMs,
+    pace.takesMs,
     outOfOrder = outOfOrder,
     workedMs = workedMs,
     hasNodes = true,
@@ -330,12 +328,6 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
 
 object RunFigures {
 
-  /** What is usual: one batch that took long, or a clock that was set, makes it no other. */
-  private def median(ms: Seq[Long]): Option[Double] = {
-    val sorted = ms.sorted
-    Option.when(ms.nonEmpty)((sorted((ms.size - 1) / 2) + sorted(ms.size / 2)) / 2.0)
-  }
-
   /** Whether, in the last batch that reached them, two nodes let the same number of rows pass. */
   private def passedTheSame(
       latest: Map[String, (Map[Measure, LatencySummary], Long)]
@@ -354,7 +346,4 @@ object RunFigures {
 
   /** So many stages of a run are known at least. */
   private val StagesKept = 1000
-
-  /** How many commits tell how often there is one: ten times from one to the next. */
-  private val Commits = 11
 }
