@@ -106,12 +106,13 @@ class LatencyStoreSuite extends StreamingTest with ArchivedBatches {
       Seq(("memory", "value", 10000, Some(Start - 50 - 10000), true)))
     assert(second.droppedLate === 1)
     assert(second.durationsMs.contains("addBatch"))
+    // Each batch with records is followed by one without, which gives out what came in with it.
+    val took = history.map(_.admission.map(_.tookMs.toDouble))
     assert(
-      history.map(_.before.nonEmpty) === false +: history.tail.map(_ => true),
+      history.map(_.before.map(_.tookMs)) === Seq(None, None, took(1), took(1)),
       "what filled the batch before"
     )
-    val took = history.map(_.admission.map(_.tookMs.toDouble))
-    assert(history.tail.map(_.before.map(_.tookMs)) === took.init)
+    assert(history.map(_.cameIn.map(_.tookMs)) === Seq(None, took(0), None, took(2)))
     assert(second.nodes.map(node => node.id -> node(Measure.E2ELatency).records) === Seq(
       "source" -> 2,
       "sink" -> 1
