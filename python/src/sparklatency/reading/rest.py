@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from http.client import BadStatusLine, HTTPException, RemoteDisconnected
 from ipaddress import ip_address
-from ssl import SSLCertVerificationError, SSLEOFError, SSLError
+from ssl import SSLCertVerificationError, SSLEOFError, SSLError, SSLZeroReturnError
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode, urlsplit
@@ -191,7 +191,7 @@ class RestReader:
                     "It may ask for a certificate of the client, and none is sent, or for another TLS."
                 ) from failed
             # Who says nothing at all may speak anything: a tunnel, say, whose other end is gone.
-            is_mute = isinstance(reason, RemoteDisconnected | SSLEOFError)
+            is_mute = isinstance(reason, RemoteDisconnected | SSLEOFError | SSLZeroReturnError)
             if not is_mute and isinstance(reason, SSLError | BadStatusLine):
                 meant, other = ("HTTPS", "http") if self._ui.startswith("https") else ("HTTP", "https")
                 raise SparkLatencyError(
