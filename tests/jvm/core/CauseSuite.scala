@@ -5,30 +5,18 @@ import io.sparklatency.answer.Headline
 import io.sparklatency.answer.Parts
 import io.sparklatency.figures.Admission
 import io.sparklatency.figures.AgeParts
-import io.sparklatency.figures.Batch
 import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.Filling
-import io.sparklatency.figures.Held
-import io.sparklatency.figures.NodeLatencies
 import io.sparklatency.figures.NodePartitions
 import io.sparklatency.figures.NodeTimes
 import io.sparklatency.figures.NodeTimestamp
 import io.sparklatency.figures.PartitionTimes
-import io.sparklatency.figures.SourceWatermark
 import io.sparklatency.figures.StageTimes
 import io.sparklatency.path.LatencyPath
 import org.scalatest.funsuite.AnyFunSuite
 
-/** What makes records old, from the parts of their age. */
+/** What makes records old, from the parts of their age. Of what waits in state see StateWaitSuite. */
 class CauseSuite extends AnyFunSuite with ExplainedBatches {
-  import Answered._
-
-  private def said(batch: Batch, nodes: Seq[NodeLatencies] = nodes) = {
-    val answered = of(batch, nodes)
-    val headline = answered.headline
-    assert(answered.slowestStep === headline.node)
-    (headline.code.name, headline.node, headline.text)
-  }
 
   test("where records wait for the batch before, the step is named that fills it") {
     assert(said(batch(parts(before = 41000))) === ((
@@ -118,14 +106,18 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
     assert(filled(Map.empty).startsWith("27 s, 20 s of it before it reads: offsets, planning, scheduling."))
   }
 
-  test("a batch that spends its time between stages with a node is not filled by its sink") {
+  /** Two stages with a node each, and 41 s between them. */
+  private val apart = {
     def at(id: String, ms: Double, end: Double) = Seq(NodeTimes(id, Some(ms), end, 0, "1"))
-    val apart = times(0).copy(stages =
+    times(0).copy(stages =
       Seq(
         StageTimes(Nil, 0, 1000, 1, at("source", 0, 1000), Seq("source"), 1000),
         StageTimes(Seq(0), 42000, 43000, 1, at("scored", 1000, 43000), Seq("scored"), 0)
       )
     )
+  }
+
+  test("a batch that spends its time between stages with a node is not filled by its sink") {
     assert(said(batch(parts(before = 41000), apart)) === ((
       "waited-for-the-batch-before",
       None,
@@ -193,13 +185,6 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
   }
 
   test("work between stages with a node is no node's, and it is said how to see whose") {
-    def at(id: String, ms: Double, end: Double) = Seq(NodeTimes(id, Some(ms), end, 0, "1"))
-    val apart = times(0).copy(stages =
-      Seq(
-        StageTimes(Nil, 0, 1000, 1, at("source", 0, 1000), Seq("source"), 1000),
-        StageTimes(Seq(0), 42000, 43000, 1, at("scored", 1000, 43000), Seq("scored"), 0)
-      )
-    )
     val unnamed =
       "in the start of tasks, stages without one, or foreachBatch itself. Mark a step there to see whose it is."
     val gap = batch(parts(before = 20000, work = 43000, commit = 10), apart)
@@ -390,186 +375,6 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
         Some("scored"),
         "What comes after scored takes 940 ms of 1 s (94 %): the sink, and whatever stands before it without a node. Make that faster."
       )))
-  }
-
-  /** A batch soon after the one before. */
-  private val inState =
-    batch(parts(state = 940, work = 0)).copy(admission =
-      Some(admission.copy(tookMs = 500, intervalMs = None))
-    )
-
-  test("waiting in state names the operator that keeps it, and the watermark that it waits for") {
-    val slow = inState.copy(watermarks =
-      Seq(
-        SourceWatermark("kafka[a]", "ts", 5000, Some(1), holdsBack = false),
-        SourceWatermark("kafka[b]", "ts", 3000, Some(0), holdsBack = true)
-      )
-    )
-    assert(said(slow) === ((
-      "waited-in-state",
-      Some("scored"),
-      "Records wait in state before scored, 940 ms of 1 s (94 %). They leave when the watermark of kafka[b], 3 s behind its " +
-        "newest event, passes them: a shorter delay or window makes them younger."
-    )))
-    val windowed = Seq(
-      Aged.node("source")(100),
-      Aged.node("aggregate-1", "source")(600).copy(held = Some(Held())),
-      Aged.node("sink", "aggregate-1")(1400)
-    )
-    assert(
-      said(slow.copy(nodes = windowed), windowed)._2 === Some("aggregate-1"),
-      "though more is lost behind it"
-    )
-  }
-
-  for (
-    (what, held, end, shorter) <- Seq(
-      (
-        "window its length",
-        Held(windowMs = Some(60000)),
-        "the end of their window of 1 min",
-        "delay or window"
-      ),
-      (
-        "session its gap",
-        Held(gapMs = Some(5000)),
-        "the end of their session, 5 s after its last record",
-        "delay or gap"
-      )
-    )
-  ) test(s"of a $what is named, for records leave when the watermark passes its end") {
-    val slow = inState.copy(
-      nodes = Seq(nodes.head, nodes.last.copy(held = Some(held))),
-      watermarks = Seq(SourceWatermark("kafka[b]", "ts", 3000, Some(0), holdsBack = true))
-    )
-    assert(said(slow)._3.endsWith(
-      s"They leave when the watermark of kafka[b], 3 s behind its newest event, passes $end: a shorter $shorter makes them younger."
-    ))
-  }
-
-  test("where each batch gives out what there is so far, no watermark is waited for") {
-    val soFar = Held(windowMs = Some(60000), eachBatch = true)
-    val slow = inState.copy(
-      nodes = Seq(nodes.head, nodes.last.copy(held = Some(soFar))),
-      watermarks = Seq(SourceWatermark("kafka[b]", "ts", 3000, Some(0), holdsBack = true))
-    )
-    assert(said(slow)._3 ===
-      "Results at scored are dated by older records in them, 940 ms of 1 s (94 %). Each batch gives out what there is so far, so none " +
-      "waits for the watermark.")
-  }
-
-  for (
-    (until, leave) <- Seq(
-      Held.Match -> "a match comes from the other side.",
-      Held.MatchOrWatermark ->
-        "a match comes from the other side, or when the watermark of kafka[b], 3 s behind its newest event, passes them.",
-      Held.Function -> "the function that keeps them gives them out.",
-      Held.FunctionOrWatermark ->
-        ("the function that keeps them gives them out, as it may when the watermark of kafka[b], 3 s behind its newest event, passes a " +
-          "time that it has set.")
-    )
-  ) test(s"records that wait for a ${until.name} leave when that comes") {
-    val slow = inState.copy(
-      nodes = Seq(nodes.head, nodes.last.copy(held = Some(Held(until = until)))),
-      watermarks = Seq(SourceWatermark("kafka[b]", "ts", 3000, Some(0), holdsBack = true))
-    )
-    assert(said(slow)._3 ===
-      s"Records wait in state before scored, 940 ms of 1 s (94 %). They leave when $leave")
-  }
-
-  test("where a shorter delay would do, it is named") {
-    val slow = inState.copy(watermarks =
-      Seq(SourceWatermark("kafka[b]", "ts", 10000, Some(0), holdsBack = true))
-    )
-    def text(behind: Long) = {
-      val known = of(slow).query.copy(outOfOrder = Aged.records(Seq.fill(10000)(behind): _*))
-      answer(known).headline.text
-    }
-    assert(text(3000).endsWith(
-      "10 s behind its newest event, passes them: 4 s are enough for 99.99 % of records, and make them 6 s younger."
-    ))
-    for (behind <- Seq(9000, 20000))
-      assert(text(behind.toLong).endsWith("a shorter delay or window makes them younger."))
-  }
-
-  test("where batches are further apart than the watermark waits, they are to blame and not the delay") {
-    def text(
-        took: Long,
-        interval: Option[Long],
-        held: Held = Held(windowMs = Some(10000)),
-        before: Option[Filling] = None
-    ) = {
-      val slow = inState.copy(
-        nodes = Seq(nodes.head, nodes.last.copy(held = Some(held))),
-        watermarks = Seq(SourceWatermark("rate", "ts", 10000, Some(0), holdsBack = true)),
-        admission = Some(admission.copy(tookMs = took, intervalMs = interval)),
-        before = before
-      )
-      // A delay of 4 s would do.
-      answer(of(slow).query.copy(outOfOrder = Aged.records(Seq.fill(10000)(3000L): _*))).headline.text
-    }
-    val passes = "10 s behind its newest event, passes the end of their"
-    assert(text(1000, Some(60000)).endsWith(
-      s"$passes window of 10 s. It moves only with a batch, one every 1 min: a shorter trigger interval makes them younger."
-    ))
-    assert(text(30000, Some(10000)).endsWith(
-      s"$passes window of 10 s. It moves only with a batch, one every 30 s: shorter batches make them younger."
-    ))
-    assert(text(1000, Some(60000), Held(windowMs = Some(3600000))).endsWith(
-      "one every 1 min: a shorter trigger interval or window makes them younger."
-    ))
-    assert(text(1000, Some(60000), Held(gapMs = Some(3600000))).endsWith(
-      "one every 1 min: a shorter trigger interval or gap makes them younger."
-    ))
-    val enough = s"$passes window of 10 s: 4 s are enough for 99.99 % of records, and make them 6 s younger."
-    assert(text(6000, None).endsWith(enough))
-    assert(
-      text(30000, None, before = Some(Filling(6000, Filling.Start, Nil, 1))).endsWith(enough),
-      "one was long"
-    )
-    // Batches are further apart than the 6 s of which results would come earlier.
-    assert(text(
-      6001,
-      None
-    ).endsWith(s"$passes window of 10 s: a shorter delay or window makes them younger."))
-  }
-
-  test("in a join records wait for the other side, and no delay or window is to blame") {
-    val joined = Aged.node("joined", "orders", "clicks")(940)
-    val ends = Seq(Aged.node("orders")(0), Aged.node("clicks")(0), joined)
-    val slow = inState.copy(
-      parts = Some(parts(state = 940, work = 0).copy(end = "joined")),
-      nodes = ends,
-      watermarks = Seq(SourceWatermark("kafka[b]", "at", 3000, Some(1), holdsBack = true))
-    )
-    assert(of(slow, ends).headline.text ===
-      "Records wait in state before joined, 940 ms of 1 s (94 %). They leave when a match comes from the other side, or when the " +
-      "watermark of kafka[b], 3 s behind its newest event, passes them.")
-  }
-
-  test("an aggregation of a union waits for its watermark, and not for a match") {
-    val united = Aged.node("totals", "orders", "clicks")(940).copy(held = Some(Held(windowMs = Some(60000))))
-    val ends = Seq(Aged.node("orders")(0), Aged.node("clicks")(0), united)
-    def text(newestMs: Long*) = of(
-      inState.copy(
-        parts = Some(parts(state = 940, work = 0).copy(end = "totals")),
-        nodes = ends,
-        watermarks = newestMs.zipWithIndex.map { case (newest, at) =>
-          SourceWatermark(s"kafka[$at]", "at", 3000, Some(newest - 3000), holdsBack = newest == newestMs.min)
-        }
-      ),
-      ends
-    ).headline.text
-    val passes =
-      "Records wait in state before totals, 940 ms of 1 s (94 %). They leave when the watermark of kafka[0], 3 s behind its " +
-        "newest event, passes the end of their window of 1 min"
-    assert(text(600000, 600000) === s"$passes: a shorter delay or window makes them younger.")
-    assert(text(600000, 603000) === s"$passes: a shorter delay or window makes them younger.")
-    assert(text(
-      600000,
-      1200000
-    ) === s"$passes. The events of kafka[0] are 10 min behind those of kafka[1]: look at who writes " +
-      "them, and at what limits that source.")
   }
 
   test("where records came in with an earlier batch, that one and the one before it are named") {

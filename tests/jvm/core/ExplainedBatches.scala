@@ -9,9 +9,10 @@ import io.sparklatency.figures.NodeLatencies
 import io.sparklatency.figures.NodeTimes
 import io.sparklatency.figures.StageTimes
 import io.sparklatency.figures.Waits
+import org.scalatest.Assertions
 
 /** Batches of one query that tell the parts of their records' age. They were triggered at 10,000, read from 10,200, and took 46 s. */
-trait ExplainedBatches {
+trait ExplainedBatches extends Assertions {
   import Answered._
 
   protected val nodes = Seq(Aged.node("source")(100), Aged.node("scored", "source")(200))
@@ -60,4 +61,12 @@ trait ExplainedBatches {
       state: Double = 0,
       commit: Double = 10
   ) = AgeParts("scored", Waits(old, backlog, before, trigger, start), work, state, commit)
+
+  /** The code of the headline, the node that it names, and its text. */
+  protected def said(batch: Batch, nodes: Seq[NodeLatencies] = nodes) = {
+    val answered = of(batch, nodes)
+    val headline = answered.headline
+    assert(answered.slowestStep === headline.node)
+    (headline.code.name, headline.node, headline.text)
+  }
 }

@@ -52,9 +52,9 @@ class LiveRunsSuite extends AnyFunSuite {
     all.publish(part(planning = 1, task = 1, records = 2))
     all.publish(part(planning = 1, task = 2, records = 3))
     assert(records(all) === 5)
-    all.taskEnded(1, hasFailed = true)
+    all.taskEnded(1, stage = 0, hasFailed = true)
     assert(records(all) === 3)
-    all.taskEnded(2, hasFailed = false)
+    all.taskEnded(2, stage = 0, hasFailed = false)
     assert(records(all) === 3)
   }
 
@@ -84,7 +84,7 @@ class LiveRunsSuite extends AnyFunSuite {
   test("what comes from a task that has ended is too late") {
     val all = runs()
     all.publish(part(planning = 1, task = 1, records = 2))
-    all.taskEnded(1, hasFailed = false)
+    all.taskEnded(1, stage = 0, hasFailed = false)
     all.publish(part(planning = 1, task = 1, records = 3))
     assert(records(all) === 2)
   }
@@ -204,7 +204,7 @@ class LiveRunsSuite extends AnyFunSuite {
     all.planned(Seq(next("sink")))
     def published = all.ofRun("run")(_.snapshot(0).nodes.map(_.measures(Measure.E2ELatency).total.records))
     assert(published === Some(Seq(2)))
-    all.taskEnded(1, hasFailed = true)
+    all.taskEnded(1, stage = 0, hasFailed = true)
     assert(published === Some(Seq(0)))
     all.close()
     assert(published === None)
@@ -225,7 +225,7 @@ class LiveRunsSuite extends AnyFunSuite {
     all.executionEnded(Set(1))
     all.publish(part(planning = 1, task = 1, records = 3, endless = true))
     assert(records(all) === 5)
-    all.taskEnded(1, hasFailed = true)
+    all.taskEnded(1, stage = 0, hasFailed = true)
     assert(records(all) === 5)
   }
 

@@ -37,7 +37,7 @@ class MarkerWindowsSuite extends MarkedRuns {
     for (ms <- 1000L to 8000L by 1000L; task <- 1 to 2)
       run.tells(task.toLong, ms)(("a", 0, ms), ("b", ms / 2f, ms))
     assert(run.found.count === 6)
-    run.live.taskEnded(1, hasFailed = false)
+    run.live.taskEnded(1, stage = 0, hasFailed = false)
     run.tells(1, 12000)(("a", 0, 12000), ("b", 6000, 12000))
     assert(run.found.count === 6)
   }

@@ -143,11 +143,18 @@ class WorkSoFarSuite extends AnyFunSuite {
     assert(after(1000)(report(49)) === Some(100))
     assert(after(1000)(report(49)) === Some(1200))
     assert(after(1000)(report(50)) === Some(100))
-    assert(after(1000)(runs.live.taskSucceeded(3)) === Some(1200), "of nobody knows which query")
+    assert(
+      after(1000)(runs.live.taskEnded(7, stage = 3, hasFailed = false)) === Some(1200),
+      "of nobody knows which query"
+    )
     runs.live.jobStarted("another", Seq(3))
     runs.live.jobStarted("id", Seq(4))
-    assert(after(1000)(runs.live.taskSucceeded(3)) === Some(2300))
-    assert(after(1000)(runs.live.taskSucceeded(4)) === Some(100))
+    assert(after(1000)(runs.live.taskEnded(7, stage = 3, hasFailed = false)) === Some(2300))
+    assert(after(1000)(runs.live.taskEnded(8, stage = 4, hasFailed = false)) === Some(100))
+    assert(
+      after(1000)(runs.live.taskEnded(9, stage = 4, hasFailed = true)) === Some(1200),
+      "not when it has failed"
+    )
   }
 
   test("a later report takes the place of an earlier one, and an ended task has told its accumulator") {
@@ -155,7 +162,7 @@ class WorkSoFarSuite extends AnyFunSuite {
     runs.report(1, 1, hasBatches = true)(at("a", 9000, 0, 50), at("b", 9000, 6000, 50))
     runs.report(1, 1, hasBatches = true)(at("a", 20000, 0, 90), at("b", 20000, 10000, 90))
     assert(runs.soFar === Map("a" -> Some(0.0), "b" -> Some(10000.0)))
-    runs.live.taskEnded(1, hasFailed = false)
+    runs.live.taskEnded(1, stage = 0, hasFailed = false)
     assert(runs.query.soFar === None)
     def reading(node: String, waited: Float): (Long, Map[ReadingPlace, Reading]) = {
       val slice = TaskSlice("1", 0, 21000, 21000, 21000, waited)
@@ -181,13 +188,13 @@ class WorkSoFarSuite extends AnyFunSuite {
     runs.report(1, 2, hasBatches = true)(at("a", 2000, 0, 20), at("b", 2000, 1000, 19))
     assert(told === Seq((1, Seq((9000.0, 49)))))
     assert(runs.query.soFar.get.stages.map(_.tasks) === Seq(1))
-    runs.live.taskEnded(1, hasFailed = false)
+    runs.live.taskEnded(1, stage = 0, hasFailed = false)
     val slice = TaskSlice("1", 0, 9500, 9500, 9500, 6000)
     val ended =
       Reading(0, TaskAttempt(1, 0, 1), 0, 0, Aged.records(5, 5), LatencySummary.empty, slice = slice)
     runs.ended.all = Seq(0L, 1L).map(_ -> Map(ReadingPlace(0, 0) -> ended)).toMap
     assert(told === Seq((1, Seq((2000.0, 19)))))
-    runs.live.taskEnded(2, hasFailed = true)
+    runs.live.taskEnded(2, stage = 0, hasFailed = true)
     assert(told === Seq((1, Seq((9500.0, 2)))))
   }
 
@@ -237,7 +244,7 @@ class WorkSoFarSuite extends AnyFunSuite {
     assert(shown === Seq(("__batch__", Some(8L), Map("a" -> Some(0.0), "b" -> Some(2000.0)))))
     runs.live.batchQueryEnded(8)
     assert(shown.flatMap(_._2) === Seq(7))
-    runs.live.taskEnded(2, hasFailed = false)
+    runs.live.taskEnded(2, stage = 0, hasFailed = false)
     assert(shown === Seq(("__batch__", None, Map())))
   }
 

@@ -146,14 +146,12 @@ final class LiveRuns(
   def jobStarted(queryId: String, stages: Iterable[Int]): Unit =
     synchronized(queries.values.filter(_.id.contains(queryId)).foreach(_.jobStarted(stages)))
 
-  /** A task of this stage has ended well. */
-  def taskSucceeded(stage: Int): Unit = synchronized(all.foreach(_.taskSucceeded(stage, clock.millis())))
-
   /** What a failed task published stands no more. What a task published that was to run for ever stands however it ended. */
-  def taskEnded(task: Long, hasFailed: Boolean): Unit = synchronized {
+  def taskEnded(task: Long, stage: Int, hasFailed: Boolean): Unit = synchronized {
     endedTasks.add(task)
     batchQueries.taskEnded(task)
     all.foreach(_.taskEnded(task))
+    if (!hasFailed) all.foreach(_.succeeded(stage, clock.millis()))
     if (endlessTasks.remove(task)) all.foreach(_.keep(task))
     else if (hasFailed) all.foreach(_.forget(task))
   }

@@ -239,8 +239,8 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   /** A job of the run begins: its tasks are those of these stages. */
   def jobStarted(stages: Iterable[Int]): Unit = stages.foreach(this.stages.add)
 
-  /** A task of any run has ended well. */
-  def taskSucceeded(stage: Int, nowMs: Long): Unit = if (stages.contains(stage)) progressMs = Some(nowMs)
+  /** A task of this stage, of whichever run, has ended well. */
+  def succeeded(stage: Int, nowMs: Long): Unit = if (stages.contains(stage)) progressMs = Some(nowMs)
 
   def taskEnded(task: Long): Unit = {
     progress.taskEnded(task)

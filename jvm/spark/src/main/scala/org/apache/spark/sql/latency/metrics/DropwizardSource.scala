@@ -40,7 +40,6 @@ private[latency] sealed class DropwizardSource extends Source with FiguresListen
   /** Names of gauges that are known when they come, of markers and of watermarks, by query. */
   private val ofQueries = mutable.Map.empty[String, Seq[String]]
   private val beans = mutable.Map.empty[String, List[ObjectName]]
-  private val clocks = mutable.Set.empty[String]
 
   override def added(key: NodeKey, measure: Measure, figures: LiveFigures): Unit =
     Metric.of(measure).foreach { metric =>
@@ -99,24 +98,22 @@ private[latency] sealed class DropwizardSource extends Source with FiguresListen
       metricRegistry.register(DropwizardName.ofClock(executor, metric), gauge)
     }
     LatencyBean.register(JmxName.ofClock(executor), offset)
-    synchronized(clocks += executor)
     ()
   }
 
   def removedClock(executor: String): Unit = {
     Metric.ofClocks.foreach(metric => metricRegistry.remove(DropwizardName.ofClock(executor, metric)))
-    LatencyBean.unregister(JmxName.ofClock(executor))
-    synchronized(clocks -= executor)
-    ()
+    closedClock(executor)
   }
 
   /** The registry ends with Spark's own, after its last report. Beans are the process's. */
   override def closed(): Unit = synchronized {
-    clocks.foreach(executor => LatencyBean.unregister(JmxName.ofClock(executor)))
     beans.valuesIterator.flatten.foreach(LatencyBean.unregister)
-    clocks.clear()
     beans.clear()
   }
+
+  /** The same of an executor's clock. */
+  def closedClock(executor: String): Unit = LatencyBean.unregister(JmxName.ofClock(executor))
 
   override def removed(query: String, nodes: Map[String, collection.Set[Measure]]): Unit = {
     for ((node, measures) <- nodes; measure <- measures; metric <- Metric.of(measure))

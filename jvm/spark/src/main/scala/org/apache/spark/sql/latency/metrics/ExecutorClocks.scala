@@ -64,7 +64,8 @@ private[latency] final class ExecutorClocks(time: PreciseTime, source: Dropwizar
   /** The application ends. What arrives later brings nothing back. */
   def close(): Unit = synchronized {
     closed = true
-    source.closed()
+    estimates.keys.foreach(source.closedClock)
+    if (isLocal) source.closedClock(SparkContext.DRIVER_IDENTIFIER)
   }
 
   private def clock(executor: String): Option[ExecutorClock] =

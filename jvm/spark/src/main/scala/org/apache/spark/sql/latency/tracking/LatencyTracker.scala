@@ -105,8 +105,7 @@ private[latency] final class LatencyTracker(
 
   private def taskEnded(end: SparkListenerTaskEnd): Unit = {
     val task = end.taskInfo
-    runs.taskEnded(task.taskId, hasFailed = end.reason != Success)
-    if (end.reason == Success) runs.taskSucceeded(end.stageId)
+    runs.taskEnded(task.taskId, end.stageId, hasFailed = end.reason != Success)
     clocks.ended(task.taskId, task.executorId, task.launchTime, task.finishTime)
   }
 

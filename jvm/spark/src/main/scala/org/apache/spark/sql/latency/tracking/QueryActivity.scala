@@ -47,7 +47,7 @@ private[latency] final class QueryActivity(context: SparkContext, marked: () => 
       .flatMap(_.sharedState.activeStreamingQueries.values.asScala) ++ marked().filter(_.isActive)
 
   private def activity(query: StreamExecution): Activity = {
-    val (status, long) = (query.status, toGoOnMs(query.trigger))
+    val (status, lasts) = (query.status, lastsMs(query.trigger))
     // A trigger that finds no data is over a moment after it has said so.
     val waits = !status.isDataAvailable && status.message == Waiting
     val runs = status.isTriggerActive && !waits
@@ -56,10 +56,10 @@ private[latency] final class QueryActivity(context: SparkContext, marked: () => 
     Activity(
       TriggerStart.batchOf(query),
       status.message,
-      since.filter(ms => long.forall(_.exists(ms > _ + Status.StalledMs))),
+      since.filter(ms => lasts.forall(ms - Status.StalledMs > _)),
       status.isDataAvailable,
       Option(query.lastProgress).exists(_.durationMs.containsKey("addBatch")),
-      hasNoEnd = long.nonEmpty
+      hasNoEnd = lasts.nonEmpty
     )
   }
 
@@ -85,10 +85,10 @@ private[latency] final class QueryActivity(context: SparkContext, marked: () => 
 
 private object QueryActivity {
 
-  /** For how long a batch is to go on that is to; none within if for ever. */
-  def toGoOnMs(trigger: Trigger): Option[Option[Long]] = trigger match {
-    case realTime: RealTimeTrigger => Some(Some(realTime.batchDurationMs))
-    case _: ContinuousTrigger => Some(None)
+  /** How long a batch lasts that is not over as soon as it can be. */
+  def lastsMs(trigger: Trigger): Option[Long] = trigger match {
+    case realTime: RealTimeTrigger => Some(realTime.batchDurationMs)
+    case _: ContinuousTrigger => Some(Long.MaxValue)
     case _ => None
   }
 
