@@ -47,6 +47,16 @@ class LatencyMarkSuite extends SparkTest with AdaptiveSparkPlanHelper {
     assert((stages(marked), shuffles(marked)) === ((stages(plain), shuffles(plain))))
   }
 
+  test("what follows a mark stays in the method of generated code in which it is without the mark") {
+    def methods(df: DataFrame) = collect(executed(df)) { case stage: WholeStageCodegenExec =>
+      "private \\w+ \\w+_doConsume_".r.findAllIn(stage.doCodeGen()._2.body).size
+    }.sum
+    def query(mark: DataFrame => DataFrame) = mark(rows).groupBy(col("id") % 3, col("ts")).count()
+    val plain = methods(query(identity))
+    assert(plain > 0)
+    assert(methods(query(_.withE2ELatency(freshNode(), "ts"))) === plain)
+  }
+
   test("partitioning and ordering pass a mark, so that nothing is shuffled or sorted again") {
     val sorted = rows.repartition(2, col("id")).sortWithinPartitions("id")
     val counted = sorted.withE2ELatency(freshNode(), "ts").groupBy("id").count()

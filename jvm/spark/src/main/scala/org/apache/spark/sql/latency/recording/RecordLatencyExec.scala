@@ -3,6 +3,7 @@ package org.apache.spark.sql.latency.recording
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.expressions.BindReferences
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.SortOrder
@@ -35,6 +36,12 @@ case class RecordLatencyExec(mark: Expression, child: SparkPlan, override val su
   override def outputOrdering: Seq[SortOrder] = child.outputOrdering
 
   override def inputRDDs(): Seq[RDD[InternalRow]] = compiledChild.inputRDDs()
+
+  /**
+   * None, though all are evaluated here: else Spark would put what follows into a method of its own, with all columns as its
+   * parameters, where it has none without the mark.
+   */
+  override def usedInputs: AttributeSet = AttributeSet.empty
 
   /**
    * What comes before the loop over the rows runs when the first of them is asked for, and again when the loop goes on. What comes
