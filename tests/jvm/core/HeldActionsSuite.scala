@@ -18,10 +18,11 @@ class HeldActionsSuite extends AnyFunSuite {
     assert(actions.release() === Seq(Mark("source", 10, 1), Mark("sink", 3, 2)))
   }
 
-  test("of two actions that read as much the later stands") {
+  test("of two actions that read as much the earlier stands") {
     val actions = held
     actions.hold(Seq(Mark("sink", 3, 1)))
-    assert(actions.hold(Seq(Mark("sink", 3, 2))) === Seq(Mark("sink", 3, 1)))
+    assert(actions.hold(Seq(Mark("sink", 3, 2))) === Seq(Mark("sink", 3, 2)))
+    assert(actions.release() === Seq(Mark("sink", 3, 1)))
   }
 
   test("a node that one action planned several times counts by all of them") {

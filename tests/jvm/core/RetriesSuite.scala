@@ -28,8 +28,8 @@ class RetriesSuite extends AnyFunSuite {
     assert(stands(reading(1, 0, attempt = 7, records = 9), reading(2, 0, attempt = 8, records = 3)) === 7)
   }
 
-  test("of two jobs that read as much the newer stands") {
-    assert(stands(reading(1, 0, attempt = 7, records = 3), reading(2, 0, attempt = 8, records = 3)) === 8)
+  test("of two jobs that read as much the older stands, for its records were there first") {
+    assert(stands(reading(1, 0, attempt = 7, records = 3), reading(2, 0, attempt = 8, records = 3)) === 7)
   }
 
   test("two tasks of one stage that read the same partition are no retries of one another") {

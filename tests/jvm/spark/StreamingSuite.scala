@@ -214,6 +214,25 @@ class StreamingSuite extends StreamingTest {
     } finally query.stop()
   }
 
+  test("of several actions of foreachBatch the first tells how old records were at the source") {
+    val input = stream
+    val query = marked(input).writeStream.queryName("two_sinks")
+      .foreachBatch { (batch: DataFrame, _: Long) =>
+        for (sink <- Seq("lake", "jdbc")) {
+          batch.withE2ELatency(sink, "value").count()
+          clock.advance(1000)
+        }
+      }.start()
+    try {
+      input.addData(ago(5))
+      processAll(query)
+      assert(
+        Seq("source", "lake", "jdbc").map(node(_, "two_sinks").figures) ===
+          Seq((1, Some(5), Some(5)), (1, Some(5), Some(5)), (1, Some(1005), Some(1005)))
+      )
+    } finally query.stop()
+  }
+
   test("what a thread of foreachBatch runs when the query has stopped is a batch query") {
     val (input, late, mayRun) = (stream, freshNode(), new CountDownLatch(1))
     val ran = Promise[Unit]()

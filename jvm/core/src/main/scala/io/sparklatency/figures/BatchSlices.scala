@@ -44,7 +44,7 @@ private final class BatchSlices(
   def times(batch: Long): Option[BatchTimes] = {
     val tasks = this.tasks
     Option.when(tasks.nonEmpty) {
-      // What several actions of a foreachBatch read stands once, as the last of them read it. The batch began with the first.
+      // What several actions of a foreachBatch read stands once, as the one that read most. The batch began with the first.
       val earlier = marks.flatMap(_.earlier).map(slice => slice.read(offsets(slice.executor)))
       val first = (tasks.map(_.began) ++ earlier).min
       val stages = tasks.groupBy(_.stage).values.map(new Stage(_, first)).toSeq

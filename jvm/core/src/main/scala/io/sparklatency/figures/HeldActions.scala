@@ -2,7 +2,8 @@ package io.sparklatency.figures
 
 /**
  * The marks of the actions inside one foreachBatch, kept until its batch ends. Several actions may run the same node. Then the
- * action stands, node by node, that read most: partitions of different executions need not be the same. Not thread-safe.
+ * action stands, node by node, that read most: partitions of different executions need not be the same. Of two that read as much the
+ * earlier stands, as in [[Retries]]. Not thread-safe.
  *
  * @param place   the node and measure of a mark
  * @param records how many records it has recorded
@@ -16,7 +17,7 @@ final class HeldActions[M](place: M => (String, Measure), records: M => Long) {
     val all = held ++ marks.filterNot(held.contains)
     val (kept, dropped) = all.groupBy(place).values.map { same =>
       val (before, now) = same.partition(held.contains)
-      if (now.nonEmpty && now.map(records).sum >= before.map(records).sum) now -> before else before -> now
+      if (before.isEmpty || now.map(records).sum > before.map(records).sum) now -> before else before -> now
     }.unzip
     val stand = kept.flatten.toSet
     held = all.filter(stand)

@@ -10,7 +10,7 @@ package io.sparklatency.figures
  * @param isLast      whether it is the last one of its plan
  * @param running     what of it still runs, where the execution has not ended
  * @param readsSource whether no shuffle lies between it and a source
- * @param earlier     of each executor the first reading of those in place of which that of a later job stands
+ * @param earlier     of each executor the first reading of those in place of which that of another job stands
  */
 final case class MarkReadings(
     node: String,
