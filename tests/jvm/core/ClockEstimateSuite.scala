@@ -26,6 +26,35 @@ class ClockEstimateSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     ))
   }
 
+  test("a correction stands until clocks are compared again, however much the doubt grows meanwhile") {
+    val ahead = estimate(exchange(1000800, 1000100, 1000100, 1001000, at = 1000200))
+    assert(ahead.at(1000200) === Some(ClockOffset(800, 102)))
+    assert(Seq(0L, 1000000L, 60000000L).map(later => ahead.correction(1000200 + later)) ===
+      Seq.fill(3)(Some(ClockCorrection(800))))
+    val right = estimate(exchange(1000080, 1000100, 1000100, 1000280, at = 1000200))
+    assert(right.at(1000200) === Some(ClockOffset(80, 102)))
+    assert(right.correction(1000200) === Some(ClockCorrection.None))
+    assert(ClockEstimate.Empty.correction(0) === None)
+  }
+
+  test("a clock that is put right shows the driver's time also until clocks are compared again") {
+    var (wall, steady) = (5000000L, 70000000L)
+    WallClock.install(new Clock {
+      override def millis(): Long = wall / 1000
+      override def micros(): Long = wall
+      override def steadyMicros(): Long = steady
+      override def readEveryRow: Boolean = true
+    })
+    try {
+      WallClock.correctBy(ClockCorrection(-300000000)) // five minutes behind
+      wall += 300001000
+      steady += 1000
+      assert((WallClock.micros(), WallClock.millis()) === ((305001000, 305001)))
+      WallClock.correctBy(ClockCorrection.None)
+      assert(WallClock.micros() === 305001000)
+    } finally WallClock.reset()
+  }
+
   test("a process whose clock is off shows the driver's time") {
     WallClock.install(new ManualClock(5000))
     try {

@@ -49,17 +49,18 @@ final class ManualClock(start: Long) extends Clock {
 
 /**
  * The clock of this process. Only tests replace it. On an executor whose own clock is known to be off it shows the time of the driver's,
- * so what executors measure can be compared.
+ * so what executors measure can be compared. It then goes on by the clock that nobody sets: when the operating system's is put right,
+ * it shows the driver's time also until the two are compared again.
  */
 object WallClock extends Clock {
   @volatile private var clock: Clock = SystemClock
-  @volatile private var correction = Correction(ClockCorrection.None, 0)
+  @volatile private var correction = Correction.None
 
   override def millis(): Long =
     if (correction.of eq ClockCorrection.None) clock.millis() else Math.floorDiv(micros(), 1000L)
   override def micros(): Long = {
-    val now = clock.micros()
-    now - correction.at(now)
+    val corrected = correction // it may change meanwhile
+    if (corrected.of eq ClockCorrection.None) clock.micros() else corrected.micros(clock.steadyMicros())
   }
   override def steadyMicros(): Long = clock.steadyMicros()
   override def readEveryRow: Boolean = clock.readEveryRow
@@ -69,13 +70,20 @@ object WallClock extends Clock {
    * So far is the operating system's clock ahead of the driver's now. It goes on to part from it until the next call.
    */
   def correctBy(now: ClockCorrection): Unit =
-    correction = Correction(if (now.micros == 0) ClockCorrection.None else now, clock.micros())
+    correction = if (now.micros == 0) Correction.None else Correction(now, clock.both())
 
   def install(other: Clock): Unit = clock = other
-  def reset(): Unit = { clock = SystemClock; correction = Correction(ClockCorrection.None, 0) }
+  def reset(): Unit = { clock = SystemClock; correction = Correction.None }
 
-  /** @param since when the correction was right, by the operating system's clock */
-  private final case class Correction(of: ClockCorrection, since: Long) {
-    def at(now: Long): Long = of.after(now - since)
+  /** @param since when it was right */
+  private final case class Correction(of: ClockCorrection, since: TwoReadings) {
+    def micros(steadyMicros: Long): Long = {
+      val later = steadyMicros - since.steadyMicros
+      since.micros + later - of.after(later)
+    }
+  }
+
+  private object Correction {
+    val None: Correction = Correction(ClockCorrection.None, TwoReadings(0, 0, 0))
   }
 }

@@ -10,8 +10,8 @@ package io.sparklatency.time
  * one of its messages was slower than the other.
  *
  * Where a clock was set since the last exchange, everything before is forgotten but the rate, which no setting
- * changes. Either side has a clock beside it that nobody sets, so a step of more than a tenth of a millisecond shows
- * at the next exchange.
+ * changes. Either side has a clock beside it that nobody sets. So a step shows at the next exchange if it is more than a
+ * tenth of a millisecond, and a millisecond more for each second since the last one.
  *
  * Immutable. Adding costs a pass over the window. The first that asks after it pays for the rate, a look at each pair
  * of exchanges (some tens of microseconds), and each that asks a pass over the window.
@@ -39,11 +39,17 @@ final class ClockEstimate private (window: Vector[ClockExchange], earlier: Optio
     ClockOffset(micros, math.max(interval.high - micros, micros - interval.low))
   }
 
-  /** What the executor takes off its clock from now on. */
-  def correction(now: Long): Option[ClockCorrection] =
-    at(now).map(offset =>
-      ClockCorrection(offset.correction, if (offset.correction == 0) 0 else line.rate.perSecond)
-    )
+  /**
+   * What the executor takes off its clock from now on. Whether it does goes by what was known when clocks were last compared: by the
+   * doubt that has grown since then its clock would go back and forth with each interval.
+   */
+  def correction(now: Long): Option[ClockCorrection] = for {
+    last <- window.lastOption
+    compared <- at(last.at)
+    offset <- at(now)
+  } yield
+    if (compared.correction == 0) ClockCorrection.None
+    else ClockCorrection(offset.micros, line.rate.perSecond)
 
   /** How fast the clock parts from ours. */
   private def rate: Option[ClockRate] = if (window.isEmpty) earlier else Some(line.rate)
