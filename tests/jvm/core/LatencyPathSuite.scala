@@ -56,6 +56,18 @@ class LatencyPathSuite extends AnyFunSuite {
     assert(split.committed.avg === Some(1600.0))
   }
 
+  test(
+    "where a node behind which none stands has no commit, and others have one, the query does not end there"
+  ) {
+    val committed = sink.copy(measures = sink.measures + (Measure.Commit -> summary(Seq(1500, 1700))))
+    val table = node("table")(86400000)
+    val joined = new LatencyPath(Seq(source, slow, table, committed))
+    assert(joined.terminals.map(_.id) === Seq("sink") && joined.critical === Seq("source", "slow", "sink"))
+    assert((joined.atEnd(Measure.E2ELatency).avg, joined.whole) === ((Some(1300.0), Some(1300.0))))
+    // As in real-time mode, where nothing commits.
+    assert(new LatencyPath(Seq(source, slow, table, sink)).terminals.map(_.id) === Seq("table", "sink"))
+  }
+
   private def anew(node: NodeLatencies) =
     node.copy(timestamp = Some(NodeTimestamp("event_time", isAnother = true)))
 

@@ -80,6 +80,31 @@ class HeldRecordsSuite extends StreamingTest {
     }
   }
 
+  test("a marked table that a stream is joined with is no end of the query") {
+    byTheWall {
+      val (input, name) = (stream, "a_marked_table_at_the_end")
+      val table = spark.range(1).select(timestamp_seconds(lit(0)).as("made")).withE2ELatency("table", "made")
+      val joined = marked(input).crossJoin(broadcast(table))
+      var oldest = Seq.empty[Long]
+      val query = joined.writeStream.queryName(name).foreachBatch { (batch: DataFrame, _: Long) =>
+        batch.collect()
+        oldest :+= queryOf(name).get("oldestUncommitted").asLong
+      }.start()
+      try {
+        for (_ <- 1 to 2) {
+          input.addData(new Timestamp(System.currentTimeMillis - 60000))
+          processAll(query)
+        }
+        assert(oldest.size === 2 && oldest.forall(ms => ms >= 60000 && ms < 600000), oldest)
+        assert(partsOf(name)("arrived-old") < 600000, partsOf(name))
+        assert(node("table", name).records === 2 && node("table", name).measure("commit") === None)
+        assert(node("source", name).measure("commit").flatMap(_.max).exists(_ < 600000))
+        val headline = queryOf(name).at("/headline/text").asText
+        assert(headline.startsWith("Records arrive old: 1 min of 1 min ("), headline)
+      } finally query.stop()
+    }
+  }
+
   test("a limit holds none of those that it lets through") {
     byTheWall {
       val told = parts("held_not_by_a_limit")(_.limit(4))

@@ -53,10 +53,7 @@ final case class Batch(
   def firstReadMs: Option[Double] = times.map(_.firstReadMicros / 1000.0)
 
   /** The nodes that records left last. */
-  def ends: Seq[NodeLatencies] = {
-    val passedOn = nodes.flatMap(_.upstream).toSet
-    nodes.filter(node => !passedOn(node.id) && node.hasMeasured)
-  }
+  def ends: Seq[NodeLatencies] = NodeLatencies.last(nodes.filter(_.hasMeasured), nodes)
 
   /** Of these, the one where they were oldest. */
   def slowestEnd: Option[NodeLatencies] = ends.maxByOption(_(Measure.E2ELatency).avg)

@@ -39,12 +39,12 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends C
           case stage if AdaptiveStage.is(stage) =>
             marksIn(stage).filter(wasLast).foreach(_.figures.takeAges())
           case whole =>
-            val ends = lastMarks(whole)
+            val ends = ofStreams(lastMarks(whole)).map { case (mark, _) => mark }
             ends.foreach(_.figures.takeAges())
             if (whole.exists(_.isInstanceOf[AdaptiveSparkPlanExec])) remember(marksIn(whole), ends)
             if (StatefulOperators.isStateful(whole)) {
               val watermarked = TimestampLineage.watermarked(whole)
-              firstOfStreams(whole).foreach { case (mark, below) =>
+              ofStreams(firstMarks(whole)).foreach { case (mark, below) =>
                 mark.figures.takeAgesAtSource(isByAnother(mark, below, whole, watermarked))
               }
             }
@@ -68,19 +68,24 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends C
     case other => other.children.flatMap(marksIn)
   }
 
-  private def lastMarks(plan: SparkPlan): Seq[RecordE2ELatency] = plan match {
-    case MarkOperator(mark: RecordE2ELatency, _) if mark.isOfLatency => Seq(mark)
+  /** With nothing behind them, and what is below each. */
+  private def lastMarks(plan: SparkPlan): Seq[(RecordE2ELatency, SparkPlan)] = plan match {
+    case MarkOperator(mark: RecordE2ELatency, child) if mark.isOfLatency => Seq(mark -> child)
     case adaptive: AdaptiveSparkPlanExec => lastMarks(adaptive.inputPlan)
     case other => other.children.flatMap(lastMarks)
   }
 
-  /** Where none is known to stand on a stream, all of them. A table is read again in each batch: its rows did not come in with it. */
-  private def firstOfStreams(plan: SparkPlan): Seq[(RecordE2ELatency, SparkPlan)] = {
-    val sources = new StreamingQuerySources(CurrentQuery.running(session))
-    val first = firstMarks(plan)
-    val ofStreams = first.filter { case (_, below) => sources.areIn(below) }
-    if (ofStreams.isEmpty) first else ofStreams
-  }
+  /**
+   * Of these marks, with what is below each, those that stand on a stream; all of them where none is known to. A table is read again in
+   * each batch: its rows did not come in with it, and where they go into a join none of them comes out.
+   */
+  private def ofStreams(marks: Seq[(RecordE2ELatency, SparkPlan)]): Seq[(RecordE2ELatency, SparkPlan)] =
+    if (marks.size < 2) marks
+    else {
+      val sources = new StreamingQuerySources(CurrentQuery.running(session))
+      val found = marks.filter { case (_, below) => sources.areIn(below) }
+      if (found.isEmpty) marks else found
+    }
 
   /** Whether a mark goes by another timestamp than the watermark on the way of its records. */
   private def isByAnother(
