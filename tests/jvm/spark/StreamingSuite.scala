@@ -93,6 +93,21 @@ class StreamingSuite extends StreamingTest {
     } finally query.stop()
   }
 
+  test("what is written while Spark asks two streams of one topic counts once, with the first of them") {
+    WrittenTopic.anew()
+    val one = spark.readStream.format(classOf[WrittenTopic].getName).load().withE2ELatency("topic", "value")
+    val twice = one.as("a").join(one.as("b"), expr("a.value = b.value")).select("a.value")
+    val joined = twice.withE2ELatency("joined", "value")
+    val query = start(joined, "joined_with_itself")
+    try {
+      processAll(query)
+      val read =
+        query.recentProgress.filter(_.numInputRows > 0).map(_.sources.map(_.numInputRows).toSeq).toSeq
+      assert(read === Seq(Seq(10, 11), Seq(10, 9), Seq(0, 5), Seq(5, 0)))
+      assert(Seq("topic", "joined").map(node(_, "joined_with_itself").records) === Seq(25, 25))
+    } finally query.stop()
+  }
+
   test("a query without a name goes by its id, which a restart keeps") {
     val checkpoint = TemporaryFolder("checkpoint").toString
     val input = stream

@@ -11,6 +11,7 @@ package io.sparklatency.figures
  * @param running     what of it still runs, where the execution has not ended
  * @param readsSource whether no shuffle lies between it and a source
  * @param earlier     of each executor the first reading of those in place of which that of another job stands
+ * @param streams     ids of what it reads of streams in this batch. What has none in common reads different streams, each as far as it goes
  */
 final case class MarkReadings(
     node: String,
@@ -23,23 +24,31 @@ final case class MarkReadings(
     running: Seq[RunningSlice] = Nil,
     timestamp: Option[NodeTimestamp] = None,
     readsSource: Boolean = false,
-    earlier: Iterable[TaskSlice] = Nil
+    earlier: Iterable[TaskSlice] = Nil,
+    streams: Set[Long] = Set.empty
 ) {
   private def records: Long = readings.valuesIterator.map(_.summary.records).sum
   private def newest: Long = readings.valuesIterator.map(_.attempt.id).maxOption.getOrElse(-1)
+  private def intake: Int = readings.keysIterator.map(_.intake).nextOption().getOrElse(0)
+
+  private def isOfAnotherStream(other: MarkReadings): Boolean =
+    streams.nonEmpty && other.streams.nonEmpty && !streams.exists(other.streams)
 }
 
 object MarkReadings {
 
   /**
    * One reading of each partition, however often the node was planned. Of several plannings the one stands that read most: partitions of
-   * different ones need not be the same, as where Spark joins small ones.
+   * different ones need not be the same, as where Spark joins small ones. Where Spark reads a topic as two streams, as for a self-join, one
+   * may go further in a batch and catch up in the next: there the first in the plan stands, always.
    */
   def standing(marks: Seq[MarkReadings]): Iterable[Reading] = marks match {
     case Seq(planned) => planned.readings.values // once, as a rule
     case _ =>
-      marks.groupBy(_.readings.keys.map(_.intake).headOption).values
-        .flatMap(_.maxBy(mark => (mark.records, mark.newest)).readings.values)
+      marks.groupBy(_.intake).values.flatMap { plannings =>
+        plannings.filterNot(_.isOfAnotherStream(plannings.head))
+          .maxBy(mark => (mark.records, mark.newest)).readings.values
+      }
   }
 }
 

@@ -18,6 +18,7 @@ import org.apache.spark.sql.latency.recording.RecordExpression
  * @param upstream    ids of the nodes from which records come here directly
  * @param readsSource whether no shuffle lies between it and a source
  * @param isAutomatic whether nobody wrote it
+ * @param streams     ids of the columns that its plan reads of streams
  */
 private[latency] final case class ExecutedMark(
     figures: LatencyAccumulator,
@@ -25,7 +26,8 @@ private[latency] final case class ExecutedMark(
     upstream: Set[String],
     timestamp: Option[NodeTimestamp],
     readsSource: Boolean,
-    isAutomatic: Boolean
+    isAutomatic: Boolean,
+    streams: Set[Long]
 ) {
   def node: String = figures.owner.key.node
   def measure: Measure = figures.owner.measure
@@ -48,7 +50,8 @@ private[latency] final case class ExecutedMark(
       figures.isLast,
       timestamp = timestamp,
       readsSource = readsSource,
-      earlier = figures.takeEarlier()
+      earlier = figures.takeEarlier(),
+      streams = streams
     )
 }
 
@@ -59,10 +62,11 @@ private[tracking] object ExecutedMark {
       upstream: Set[String],
       goesByAnother: Boolean,
       readsSource: Boolean,
-      isAutomatic: Boolean
+      isAutomatic: Boolean,
+      streams: Set[Long]
   ): ExecutedMark = {
     val timestamp = timestampOf(mark).map(read => NodeTimestamp(TimestampColumn.nameOf(read), goesByAnother))
-    ExecutedMark(mark.figures, subtopology, upstream, timestamp, readsSource, isAutomatic)
+    ExecutedMark(mark.figures, subtopology, upstream, timestamp, readsSource, isAutomatic, streams)
   }
 
   /** By which a mark knows how old records are; none where they have none, or where it is of something else. */

@@ -77,7 +77,8 @@ private[latency] object ExecutedMarks {
                 upstream,
                 another,
                 readsSource(child),
-                isAutomatic = MarkOperator.idByHand(other).isEmpty
+                isAutomatic = MarkOperator.idByHand(other).isEmpty,
+                streams(child)
               ))
               if (mark.isOfLatency) Set(mark.node) else upstream
             case _ => upstream
@@ -103,5 +104,15 @@ private[latency] object ExecutedMarks {
     case stage: QueryStageExec => readsSource(stage.plan)
     case leaf if leaf.children.isEmpty => true
     case other => other.children.exists(readsSource)
+  }
+
+  /** Each stream of a query has columns of its own. They stay the same where a batch finds nothing in it. */
+  private def streams(plan: SparkPlan): Set[Long] = plan match {
+    case adaptive: AdaptiveSparkPlanExec => streams(adaptive.executedPlan)
+    case stage: QueryStageExec => streams(stage.plan)
+    case reused: ReusedExchangeExec => streams(reused.child)
+    case leaf if leaf.children.isEmpty =>
+      if (leaf.logicalLink.exists(_.isStreaming)) leaf.output.map(_.exprId.id).toSet else Set.empty
+    case other => other.children.flatMap(streams).toSet
   }
 }
