@@ -53,6 +53,16 @@ class BatchTimesSuite extends AnyFunSuite with TasksOfBatch {
     assert((new OperatorPath(all).nodes, new OperatorPath(all).latency) === ((Seq("a", "b", "c"), 37.0)))
   }
 
+  test("a stage waits for its subqueries, though none of their records comes to it") {
+    val apart = marks(Map.empty)(At("newest", 1, 0, 1000, stage = 1), At("newer", 2, 1000, 1100, stage = 2))
+    val all = BatchTimes.of(7, apart.map(_.copy(aside = Set("newest"))), _ => Some(ClockOffset.Same)).get
+    assert(all.stages.map(_.upstream) === Seq(Nil, Seq(0)))
+    assert((
+      new OperatorPath(all).nodes,
+      new OperatorPath(all).latency
+    ) === ((Seq("newest", "newer"), 1100.0)))
+  }
+
   test("clocks are corrected: an end at 1600 that is 40 too early, behind one at 1500 that is 20 too late") {
     val offsets = Map("a" -> ClockOffset(-40000, 300), "b" -> ClockOffset(20000, 500))
     val marked = marks(Map("o2" -> Set("o1")))(

@@ -159,6 +159,21 @@ class AutomaticBatchSuite extends StreamingTest with Sampled {
       }
     }
 
+  for (adaptive <- Seq(true, false))
+    test(s"no record of a subquery comes to the end of the query, adaptive planning being $adaptive") {
+      withSettings(inBatch :+ ("spark.sql.adaptive.enabled" -> adaptive.toString): _*) {
+        val (orders, done) = (s"orders-$adaptive", s"processed-$adaptive")
+        topic(orders).createOrReplaceTempView("orders")
+        topic(done).withColumn("timestamp", expr("timestamp - INTERVAL 5 DAYS"))
+          .createOrReplaceTempView("processed")
+        val newer = "SELECT * FROM orders WHERE timestamp > (SELECT max(timestamp) FROM processed)"
+        assert(counted(spark.sql(newer).collect()).keySet ===
+          Set(s"source-0-kafka[$orders]", s"source-1-kafka[$done]", "sink"))
+        val upstream = nodes("sink").get("upstream").elements.asScala.map(_.asText).toSet
+        assert(upstream(s"source-0-kafka[$orders]") && !upstream(s"source-1-kafka[$done]"), upstream)
+      }
+    }
+
   for (adaptive <- Seq(true, false); shuffled <- Seq(true, false))
     test(s"what is cached is not marked, adaptive planning being $adaptive, shuffled: $shuffled") {
       withSettings(inBatch :+ ("spark.sql.adaptive.enabled" -> adaptive.toString): _*) {

@@ -80,28 +80,37 @@ class HeldRecordsSuite extends StreamingTest {
     }
   }
 
-  test("a marked table that a stream is joined with is no end of the query") {
+  test("a marked table that a stream is joined or compared with is no end of the query") {
     byTheWall {
-      val (input, name) = (stream, "a_marked_table_at_the_end")
       val table = spark.range(1).select(timestamp_seconds(lit(0)).as("made")).withE2ELatency("table", "made")
-      val joined = marked(input).crossJoin(broadcast(table))
-      var oldest = Seq.empty[Long]
-      val query = joined.writeStream.queryName(name).foreachBatch { (batch: DataFrame, _: Long) =>
-        batch.collect()
-        oldest :+= queryOf(name).get("oldestUncommitted").asLong
-      }.start()
-      try {
-        for (_ <- 1 to 2) {
-          input.addData(new Timestamp(System.currentTimeMillis - 60000))
-          processAll(query)
-        }
-        assert(oldest.size === 2 && oldest.forall(ms => ms >= 60000 && ms < 600000), oldest)
-        assert(partsOf(name)("arrived-old") < 600000, partsOf(name))
-        assert(node("table", name).records === 2 && node("table", name).measure("commit") === None)
-        assert(node("source", name).measure("commit").flatMap(_.max).exists(_ < 600000))
-        val headline = queryOf(name).at("/headline/text").asText
-        assert(headline.startsWith("Records arrive old: 1 min of 1 min ("), headline)
-      } finally query.stop()
+      table.createOrReplaceTempView("marked_table")
+      for (
+        (name, plan) <- Seq[(String, DataFrame => DataFrame)](
+          "joined_with_a_marked_table" -> (_.crossJoin(broadcast(table))),
+          "compared_with_a_marked_table" -> (_.filter("value > (SELECT max(made) FROM marked_table)"))
+        );
+        adaptive <- Seq(true, false)
+      ) withSettings("spark.sql.adaptive.enabled" -> adaptive.toString) {
+        val (input, id) = (stream, s"${name}_$adaptive")
+        var oldest = Seq.empty[Long]
+        val query = plan(marked(input)).writeStream.queryName(id).foreachBatch {
+          (batch: DataFrame, _: Long) =>
+            batch.collect()
+            oldest :+= queryOf(id).get("oldestUncommitted").asLong
+        }.start()
+        try {
+          for (_ <- 1 to 2) {
+            input.addData(new Timestamp(System.currentTimeMillis - 60000))
+            processAll(query)
+          }
+          assert(oldest.size === 2 && oldest.forall(ms => ms >= 60000 && ms < 600000), (id, oldest))
+          assert(partsOf(id)("arrived-old") < 600000, (id, partsOf(id)))
+          assert(node("table", id).records === 2 && node("table", id).measure("commit") === None, id)
+          assert(node("source", id).measure("commit").flatMap(_.max).exists(_ < 600000), id)
+          val headline = queryOf(id).at("/headline/text").asText
+          assert(headline.startsWith("Records arrive old: 1 min of 1 min ("), headline)
+        } finally query.stop()
+      }
     }
   }
 

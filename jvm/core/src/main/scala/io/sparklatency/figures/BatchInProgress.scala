@@ -64,7 +64,8 @@ private final class BatchInProgress {
           0,
           mark.upstream,
           source.readings(planning).filter { case (_, reading) => ofStage(reading.attempt.stage) },
-          running = slices
+          running = slices,
+          aside = mark.aside
         )
       }
       BatchTimes.soFar(all, source.offset, same)

@@ -28,7 +28,7 @@ private final class BatchSlices(
 
   private val ids = marks.map(_.node).distinct
   private val places = ids.zipWithIndex.toMap
-  private val upstream = marks.groupMapReduce(_.node)(_.upstream)(_ ++ _)
+  private val upstream = marks.groupMapReduce(_.node)(mark => mark.upstream ++ mark.aside)(_ ++ _)
   private val before = upstream.map { case (node, ids) => node -> ids.toList.filter(places.contains) }
   private val offsets = {
     val executors = mutable.Set.empty[String]

@@ -6,13 +6,15 @@ package io.sparklatency.figures
  * @param upstream ids of the nodes whose records come to it next
  * @param planning the id of the accumulator that brings what it records
  * @param markers  those of its query
+ * @param aside    ids of the nodes of subqueries that its rows wait for
  */
 final case class PlannedNode(
     owner: MarkOwner,
     upstream: Set[String],
     planning: Long,
     timestamp: Option[NodeTimestamp] = None,
-    markers: MarkerSettings = MarkerSettings.Off
+    markers: MarkerSettings = MarkerSettings.Off,
+    aside: Set[String] = Set.empty
 ) {
   def id: String = owner.key.node
 }

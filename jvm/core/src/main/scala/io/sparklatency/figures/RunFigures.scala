@@ -59,7 +59,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     progress.planned(nodes)
     progress.keep(BatchInProgress.Kept)
     markers.planned(nodes)
-    passedOn ++= nodes.flatMap(_.upstream)
+    passedOn ++= nodes.flatMap(node => node.upstream ++ node.aside)
     planned = NodeLatencies.ordered(planned, nodes.map(_.id).distinct)
     nodes.foreach { node =>
       linked(node.id, node.upstream)
@@ -86,7 +86,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
       batch: OpenBatch,
       offset: String => Option[ClockOffset]
   ): Unit = {
-    passedOn ++= marks.flatMap(_.upstream)
+    passedOn ++= marks.flatMap(mark => mark.upstream ++ mark.aside)
     val shown = marks.filter(mark => isShown(mark.node))
     val latencies = shown.filter(_.measure == Measure.E2ELatency)
     // A node stands where its records leave it; one that only takes records in, there.

@@ -39,9 +39,13 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends C
           case stage if AdaptiveStage.is(stage) =>
             marksIn(stage).filter(wasLast).foreach(_.figures.takeAges())
           case whole =>
+            val (all, aside) = (marksIn(whole), marksAside(whole))
+            aside.filterNot(mark => all.exists(_.figures.owner == mark.figures.owner))
+              .foreach(_.figures.takeNoAges())
             val ends = ofStreams(lastMarks(whole)).map { case (mark, _) => mark }
             ends.foreach(_.figures.takeAges())
-            if (whole.exists(_.isInstanceOf[AdaptiveSparkPlanExec])) remember(marksIn(whole), ends)
+            if (aside.nonEmpty || whole.exists(_.isInstanceOf[AdaptiveSparkPlanExec]))
+              remember(all ++ aside, ends)
             if (StatefulOperators.isStateful(whole)) {
               val watermarked = TimestampLineage.watermarked(whole)
               ofStreams(firstMarks(whole)).foreach { case (mark, below) =>
@@ -66,6 +70,13 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends C
     case adaptive: AdaptiveSparkPlanExec => marksIn(adaptive.inputPlan)
     case MarkOperator(mark: RecordE2ELatency, child) if mark.isOfLatency => mark +: marksIn(child)
     case other => other.children.flatMap(marksIn)
+  }
+
+  /** In subqueries, which Spark has passed here by themselves: no row leaves the query there. */
+  private def marksAside(plan: SparkPlan): Seq[RecordE2ELatency] = plan match {
+    case adaptive: AdaptiveSparkPlanExec => marksAside(adaptive.inputPlan)
+    case other => other.subqueries.flatMap(aside => marksIn(aside) ++ marksAside(aside)) ++
+        other.children.flatMap(marksAside)
   }
 
   /** With nothing behind them, and what is below each. */

@@ -97,6 +97,13 @@ final class LatencyAccumulator private (@transient private var settings: Latency
     refer()
   }
 
+  /** None of both: its records are read beside those that leave the query. */
+  def takeNoAges(): Unit = {
+    isAtEnd = false
+    isAtSource = false
+    settings = settings.copy(reference = None)
+  }
+
   private def refer(): Unit =
     settings = settings.copy(reference = settings.reference.orElse(Some(clock.millis())))
 

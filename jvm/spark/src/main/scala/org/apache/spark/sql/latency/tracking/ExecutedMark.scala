@@ -16,6 +16,7 @@ import org.apache.spark.sql.latency.recording.RecordExpression
  *
  * @param subtopology the stretch of plan in which it stands, without a shuffle inside; numbered from the sources
  * @param upstream    ids of the nodes from which records come here directly
+ * @param aside       ids of the nodes of subqueries that its rows wait for
  * @param readsSource whether no shuffle lies between it and a source
  * @param isAutomatic whether nobody wrote it
  * @param streams     ids of the columns that its plan reads of streams
@@ -24,6 +25,7 @@ private[latency] final case class ExecutedMark(
     figures: LatencyAccumulator,
     subtopology: Int,
     upstream: Set[String],
+    aside: Set[String],
     timestamp: Option[NodeTimestamp],
     readsSource: Boolean,
     isAutomatic: Boolean,
@@ -51,7 +53,8 @@ private[latency] final case class ExecutedMark(
       timestamp = timestamp,
       readsSource = readsSource,
       earlier = figures.takeEarlier(),
-      streams = streams
+      streams = streams,
+      aside = aside
     )
 }
 
@@ -60,13 +63,14 @@ private[tracking] object ExecutedMark {
       mark: RecordExpression,
       subtopology: Int,
       upstream: Set[String],
+      aside: Set[String],
       goesByAnother: Boolean,
       readsSource: Boolean,
       isAutomatic: Boolean,
       streams: Set[Long]
   ): ExecutedMark = {
     val timestamp = timestampOf(mark).map(read => NodeTimestamp(TimestampColumn.nameOf(read), goesByAnother))
-    ExecutedMark(mark.figures, subtopology, upstream, timestamp, readsSource, isAutomatic, streams)
+    ExecutedMark(mark.figures, subtopology, upstream, aside, timestamp, readsSource, isAutomatic, streams)
   }
 
   /** By which a mark knows how old records are; none where they have none, or where it is of something else. */

@@ -28,60 +28,71 @@ private[latency] object ExecutedMarks {
     walk.found.toSeq.distinctBy(_.figures.id)
   }
 
+  /**
+   * What stands below a place.
+   *
+   * @param nodes those whose records come to it directly
+   * @param aside those of subqueries in between: rows are compared with their records, which do not come along
+   */
+  private final case class Below(nodes: Set[String], aside: Set[String])
+
   /** One walk, used once by one thread. It numbers stretches as it leaves them, and remembers which nodes end each of them. */
   private final class Walk {
     val found = mutable.ArrayBuffer.empty[ExecutedMark]
-    private val upstreamOf = new IdentityHashMap[SparkPlan, Set[String]]
+    private val belowOf = new IdentityHashMap[SparkPlan, Below]
     private val origins = new TimestampOrigins
     private val originsAt = mutable.Map.empty[String, Set[TimestampOrigins.Origin]]
     private var stretches = 0
 
-    /** The nodes whose records leave a stretch. It gets its number after the stretches that it reads from. */
-    def stretch(root: SparkPlan): Set[String] = {
-      if (!upstreamOf.containsKey(root)) {
+    /** What leaves a stretch. It gets its number after the stretches that it reads from. */
+    def stretch(root: SparkPlan): Below = {
+      if (!belowOf.containsKey(root)) {
         val marks = mutable.ArrayBuffer.empty[Int => ExecutedMark]
-        upstreamOf.put(root, walk(root, marks))
+        belowOf.put(root, walk(root, marks))
         found ++= marks.map(_(stretches))
         stretches += 1
       }
-      upstreamOf.get(root)
+      belowOf.get(root)
     }
 
-    private def walk(node: SparkPlan, marks: mutable.Buffer[Int => ExecutedMark]): Set[String] =
+    private def walk(node: SparkPlan, marks: mutable.Buffer[Int => ExecutedMark]): Below =
       node match {
         case adaptive: AdaptiveSparkPlanExec =>
-          val upstream = walk(adaptive.executedPlan, marks)
+          val below = walk(adaptive.executedPlan, marks)
           // The rest of a query is planned anew while it runs, and a stage that has run may be dropped from the final plan.
           if (adaptive.initialPlan ne adaptive.executedPlan) {
             val numbered = stretches
             walk(adaptive.initialPlan, marks)
             stretches = numbered
           }
-          upstream
+          below
         case stage: QueryStageExec => walk(stage.plan, marks)
         case reused: ReusedExchangeExec =>
-          val upstream = walk(reused.child, marks)
+          val below = walk(reused.child, marks)
           origins.passed(reused)
-          upstream
+          below
         case exchange: Exchange => stretch(exchange.child)
         case cached: InMemoryTableScanExec => stretch(cached.relation.cachedPlan)
         case other =>
-          val upstream = (other.subqueries.map(stretch) ++ other.children.map(walk(_, marks))).flatten.toSet
+          val aside = other.subqueries.map(stretch).flatMap(of => of.nodes ++ of.aside)
+          val ways = other.children.map(walk(_, marks))
+          val below = Below(ways.flatMap(_.nodes).toSet, ways.flatMap(_.aside).toSet ++ aside)
           origins.passed(other)
           other match {
             case MarkOperator(mark, child) =>
-              val another = goesByAnother(mark, upstream)
+              val another = goesByAnother(mark, below.nodes)
               marks += (ExecutedMark.of(
                 mark,
                 _,
-                upstream,
+                below.nodes,
+                below.aside,
                 another,
                 readsSource(child),
                 isAutomatic = MarkOperator.idByHand(other).isEmpty,
                 streams(child)
               ))
-              if (mark.isOfLatency) Set(mark.node) else upstream
-            case _ => upstream
+              if (mark.isOfLatency) Below(Set(mark.node), Set.empty) else below
+            case _ => below
           }
       }
 

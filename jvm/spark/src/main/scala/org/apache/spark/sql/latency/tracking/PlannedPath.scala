@@ -43,7 +43,7 @@ private[latency] final case class PlannedPath(session: SparkSession, finder: Mar
     execution.foreach(application.planned(plan, _))
     application.planned(
       marks.map(mark =>
-        PlannedNode(mark.figures.owner, mark.upstream, mark.figures.id, mark.timestamp, markers)
+        PlannedNode(mark.figures.owner, mark.upstream, mark.figures.id, mark.timestamp, markers, mark.aside)
       )
     )
     if (hasTasks) marks.foreach { mark =>
