@@ -248,6 +248,35 @@ class StreamingSuite extends StreamingTest {
     } finally query.stop()
   }
 
+  test(
+    "a marked table that foreachBatch reads does not stand on the stream's way, and what is joined with it does"
+  ) {
+    val folder = TemporaryFolder("customers").toString
+    spark.range(2).select(timestamp_millis(lit(Start) - col("id") - 100).as("updated"))
+      .write.mode("overwrite").parquet(folder)
+    val input = stream
+    val query = marked(input).writeStream.queryName("enriched_within").foreachBatch {
+      (batch: DataFrame, _: Long) =>
+        val table = spark.read.parquet(folder).withE2ELatency("customers", "updated")
+        val joined = batch.crossJoin(table).withE2ELatency("joined", "value")
+        joined.repartition(2).withE2ELatency("written", "value").write.format("noop").mode("overwrite").save()
+    }.start()
+    try {
+      input.addData(ago(1, 2, 3))
+      processAll(query)
+      val upstream = Seq("source", "customers", "joined", "written").map { id =>
+        id -> latencyOf("enriched_within").at("/queries/0/nodes").elements.asScala
+          .find(_.get("node").asText == id).get.get("upstream").elements.asScala.map(_.asText).toSeq
+      }
+      assert(upstream === Seq(
+        "source" -> Nil,
+        "customers" -> Nil,
+        "joined" -> Seq("customers", "source"),
+        "written" -> Seq("joined")
+      ))
+    } finally query.stop()
+  }
+
   test("what a thread of foreachBatch runs when the query has stopped is a batch query") {
     val (input, late, mayRun) = (stream, freshNode(), new CountDownLatch(1))
     val ran = Promise[Unit]()

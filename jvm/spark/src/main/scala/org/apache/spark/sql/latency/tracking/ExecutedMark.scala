@@ -17,6 +17,7 @@ import org.apache.spark.sql.latency.recording.RecordExpression
  * @param subtopology the stretch of plan in which it stands, without a shuffle inside; numbered from the sources
  * @param upstream    ids of the nodes from which records come here directly
  * @param aside       ids of the nodes of subqueries that its rows wait for
+ * @param begins      whether rows come to it that no node has told of and no table holds, as those of a foreachBatch's DataFrame
  * @param readsSource whether no shuffle lies between it and a source
  * @param isAutomatic whether nobody wrote it
  * @param streams     ids of the columns that its plan reads of streams
@@ -26,6 +27,7 @@ private[latency] final case class ExecutedMark(
     subtopology: Int,
     upstream: Set[String],
     aside: Set[String],
+    begins: Boolean,
     timestamp: Option[NodeTimestamp],
     readsSource: Boolean,
     isAutomatic: Boolean,
@@ -64,13 +66,24 @@ private[tracking] object ExecutedMark {
       subtopology: Int,
       upstream: Set[String],
       aside: Set[String],
+      begins: Boolean,
       goesByAnother: Boolean,
       readsSource: Boolean,
       isAutomatic: Boolean,
       streams: Set[Long]
   ): ExecutedMark = {
     val timestamp = timestampOf(mark).map(read => NodeTimestamp(TimestampColumn.nameOf(read), goesByAnother))
-    ExecutedMark(mark.figures, subtopology, upstream, aside, timestamp, readsSource, isAutomatic, streams)
+    ExecutedMark(
+      mark.figures,
+      subtopology,
+      upstream,
+      aside,
+      begins,
+      timestamp,
+      readsSource,
+      isAutomatic,
+      streams
+    )
   }
 
   /** By which a mark knows how old records are; none where they have none, or where it is of something else. */

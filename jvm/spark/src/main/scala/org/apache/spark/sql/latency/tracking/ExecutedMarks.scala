@@ -4,10 +4,13 @@ import java.util.IdentityHashMap
 
 import scala.collection.mutable
 
+import org.apache.spark.sql.execution.DataSourceScanExec
+import org.apache.spark.sql.execution.RangeExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
 import org.apache.spark.sql.execution.adaptive.QueryStageExec
 import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanExecBase
 import org.apache.spark.sql.execution.exchange.Exchange
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.latency.recording.MarkOperator
@@ -33,8 +36,9 @@ private[latency] object ExecutedMarks {
    *
    * @param nodes those whose records come to it directly
    * @param aside those of subqueries in between: rows are compared with their records, which do not come along
+   * @param begins whether rows come to it from where nobody knows what they are, as those of a foreachBatch's DataFrame
    */
-  private final case class Below(nodes: Set[String], aside: Set[String])
+  private final case class Below(nodes: Set[String], aside: Set[String], begins: Boolean)
 
   /** One walk, used once by one thread. It numbers stretches as it leaves them, and remembers which nodes end each of them. */
   private final class Walk {
@@ -76,7 +80,11 @@ private[latency] object ExecutedMarks {
         case other =>
           val aside = other.subqueries.map(stretch).flatMap(of => of.nodes ++ of.aside)
           val ways = other.children.map(walk(_, marks))
-          val below = Below(ways.flatMap(_.nodes).toSet, ways.flatMap(_.aside).toSet ++ aside)
+          val below = Below(
+            ways.flatMap(_.nodes).toSet,
+            ways.flatMap(_.aside).toSet ++ aside,
+            if (ways.isEmpty) !isTable(other) else ways.exists(_.begins)
+          )
           origins.passed(other)
           other match {
             case MarkOperator(mark, child) =>
@@ -86,12 +94,13 @@ private[latency] object ExecutedMarks {
                 _,
                 below.nodes,
                 below.aside,
+                below.begins,
                 another,
                 readsSource(child),
                 isAutomatic = MarkOperator.idByHand(other).isEmpty,
                 streams(child)
               ))
-              if (mark.isOfLatency) Below(Set(mark.node), Set.empty) else below
+              if (mark.isOfLatency) Below(Set(mark.node), Set.empty, begins = false) else below
             case _ => below
           }
       }
@@ -115,6 +124,11 @@ private[latency] object ExecutedMarks {
     case stage: QueryStageExec => readsSource(stage.plan)
     case leaf if leaf.children.isEmpty => true
     case other => other.children.exists(readsSource)
+  }
+
+  private def isTable(leaf: SparkPlan): Boolean = leaf match {
+    case _: DataSourceScanExec | _: DataSourceV2ScanExecBase | _: RangeExec => true
+    case _ => false
   }
 
   /** Each stream of a query has columns of its own. They stay the same where a batch finds nothing in it. */

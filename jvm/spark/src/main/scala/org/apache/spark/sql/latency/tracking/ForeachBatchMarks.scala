@@ -17,12 +17,14 @@ private[latency] final class ForeachBatchMarks {
   def hold(marks: Seq[ExecutedMark]): Seq[ExecutedMark] = held.hold(marks)
 
   /**
-   * Gives out what was kept. Where an action's mark has no node before it, the ends of the batch's own plan (`own`) become
-   * that: foreachBatch's DataFrame has come through them.
+   * Gives out what was kept. Where the rows of foreachBatch's DataFrame come to an action's mark with no other on their way, the ends of
+   * the batch's own plan (`own`) stand before it: they have come through them. A table that the action reads has not.
    */
   def release(own: Seq[ExecutedMark]): Seq[ExecutedMark] = {
     val passedOn = own.flatMap(_.upstream).toSet
     val ends = own.filter(_.measure == Measure.E2ELatency).map(_.node).toSet -- passedOn
-    held.release().map(mark => if (mark.upstream.isEmpty) mark.copy(upstream = ends - mark.node) else mark)
+    held.release().map(mark =>
+      if (mark.begins) mark.copy(upstream = mark.upstream ++ (ends - mark.node)) else mark
+    )
   }
 }

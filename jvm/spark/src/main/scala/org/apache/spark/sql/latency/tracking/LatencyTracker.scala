@@ -171,11 +171,8 @@ private[latency] final class LatencyTracker(
     } else marks
   }
 
-  /** Those of the nodes that have none of the others before them. */
-  private def firstOf(marks: Seq[ExecutedMark]): Seq[String] = {
-    val nodes = marks.map(_.node).toSet
-    marks.filterNot(_.upstream.exists(nodes)).map(_.node).distinct
-  }
+  /** The nodes to which rows of foreachBatch's DataFrame come with no other on their way. */
+  private def firstOf(marks: Seq[ExecutedMark]): Seq[String] = marks.filter(_.begins).map(_.node).distinct
 
   private def hold(run: String, marks: Seq[ExecutedMark]): Unit = {
     runs.update(marks.head.figures.owner)(_ => ())
