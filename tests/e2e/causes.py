@@ -93,6 +93,7 @@ class Pipelines:
                 "parts": sum(part.ms for part in query.parts.of),
                 "age": self._age(query, batch.batch),
                 "skew": self._skew(query, phase.node),
+                "lag": query.progress.records_lag,
             }
             seen[batch.batch] = said
             yield said

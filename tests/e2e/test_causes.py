@@ -107,6 +107,15 @@ def test_a_backlog_names_the_limit(said: list[Said], pipeline: str, limit: str) 
     assert all(f"{limit} admits no more" in text for text in texts)
 
 
+def test_what_a_limit_leaves_in_kafka_is_known(said: list[Said]) -> None:
+    """Forty of four hundred records go with each batch. Other sources do not tell."""
+    lags = [one["lag"] for one in said if one["pipeline"] == "kafka"]
+    assert set(lags) <= {*range(0, 400, 40)}, lags
+    assert lags == sorted(lags, reverse=True), lags
+    assert lags[0] > 0, lags
+    assert {one["lag"] for one in said if one["pipeline"] != "kafka"} == {None}
+
+
 def test_a_window_names_its_length_and_the_delay_of_its_watermark(said: list[Said]) -> None:
     text = [one["text"] for one in said if one["pipeline"] == "windowed"][-1]
     assert "8 s behind its newest event, passes the end of their window of 2 s" in text, text

@@ -46,7 +46,14 @@ MEASURED = {
 UNKNOWN_AT_REST = {
     one.prometheus
     for one in (*query_metrics(), *watermark_metrics())
-    if one.name in ("batch-in-progress", "progress-age", "oldest-uncommitted", "source-watermark-idle")
+    if one.name
+    in (
+        "batch-in-progress",
+        "progress-age",
+        "oldest-uncommitted",
+        "records-lag",
+        "source-watermark-idle",
+    )
 }
 """OpenTelemetry does not show what has no value."""
 

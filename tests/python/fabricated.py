@@ -19,6 +19,7 @@ NO_PROGRESS: dict[str, Any] = {
             "running",
             "sinceProgress",
             "oldestUncommitted",
+            "recordsLag",
             "watermarkLag",
             "usually",
             "batchDuration",

@@ -1,6 +1,7 @@
 package io.sparklatency
 
 import io.sparklatency.exposition.PrometheusText
+import io.sparklatency.figures.Activity
 import io.sparklatency.figures.Batch
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.MeasureSnapshot
@@ -101,6 +102,12 @@ class PrometheusTextSuite extends AnyFunSuite {
     ))
     assert(series(ended) === Map.empty)
     assert(text(ended).text.contains("sparklatency_records_total"))
+  }
+
+  test("records that a trigger left are a number, and no duration") {
+    val activity = Activity(12, "", None, hasData = false, left = Seq(Activity.Left("kafka[orders]", 1500)))
+    val lines = text(query("q").doing(Some(activity), 100000)).text.linesIterator.toSeq
+    assert(lines.contains("sparklatency_records_lag{app=\"app\",query=\"q\"} 1500.0"))
   }
 
   test("one name is one series, that of the newest run") {

@@ -55,6 +55,21 @@ class StatusSuite extends AnyFunSuite {
     assert(told.doing(Some(endless), 100000).oldestUncommittedMs === None, "results can be seen at once")
   }
 
+  test("what the last trigger left is told, of sources that tell it, and nothing where it left nothing") {
+    def left(of: (String, Long)*): (Option[Long], String) = {
+      val told = doing(None)
+      val leaving = told.copy(activity = told.activity.map(_.copy(left = of.map(Activity.Left.tupled))))
+      (leaving.recordsLag, said(leaving).stripPrefix("Processing new data. ").takeWhile(_ != '.'))
+    }
+    assert(left() === ((None, "The last commit was 2 s ago; usually there is one every 2 s")))
+    assert(left("kafka[orders]" -> 0) === ((
+      Some(0),
+      "The last commit was 2 s ago; usually there is one every 2 s"
+    )))
+    assert(left("kafka[a]" -> 1200, "kafka[b]" -> 0, "kafka[c]" -> 1) ===
+      ((Some(1201), "The last trigger left 1,200 records in kafka[a] and 1 record in kafka[c]")))
+  }
+
   test("between two triggers it is said what the query waits for") {
     val waiting = query.doing(Some(Activity(12, "Waiting for data to arrive", None, hasData = false)), 100000)
     assert(said(waiting) ===

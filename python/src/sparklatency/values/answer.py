@@ -88,6 +88,8 @@ class Progress:
     """For how long no task of that batch has taken a record or ended, as far as is known."""
     oldest_uncommitted: int | None
     """Age of the oldest record that was there to be read and is not committed, at least."""
+    records_lag: int | None
+    """How many records the last trigger left at its sources; None where none of them tells it."""
     watermark_lag: int | None
     """How far the watermark is behind the clock: now where the run goes on, else at the last commit."""
     usually: int | None

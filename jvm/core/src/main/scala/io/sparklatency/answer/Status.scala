@@ -14,7 +14,7 @@ final case class Status(query: QuerySnapshot, run: Option[RunStatus], error: Opt
 
   /** What every surface says; none of batch queries, and where no event tells. */
   def text: Option[String] = run.map {
-    case RunStatus.Running => (now ++ waits ++ committed).mkString(" ")
+    case RunStatus.Running => (now ++ waits ++ left ++ committed).mkString(" ")
     case RunStatus.Failed =>
       // The line of an error may end a sentence itself.
       val why = error.fold("")(line => s": ${Readable.cut(line).stripSuffix(".").stripSuffix(";")}")
@@ -58,6 +58,13 @@ final case class Status(query: QuerySnapshot, run: Option[RunStatus], error: Opt
   private def waits: Option[String] = query.oldestUncommittedMs.map(ms =>
     s"The oldest record that waits for its commit is at least ${Readable.duration(ms.toDouble)} old."
   )
+
+  private def left: Option[String] = {
+    val at = query.activity.toSeq.flatMap(_.left).filter(_.records > 0).map(of =>
+      s"${Readable.counted(of.records, "record", "records")} in ${Readable.name(of.source)}"
+    )
+    Option.when(at.nonEmpty)(s"The last trigger left ${Readable.all(at)}.")
+  }
 
   private def committed: Seq[String] = {
     val last = query.sinceCommitMs.map { ms =>

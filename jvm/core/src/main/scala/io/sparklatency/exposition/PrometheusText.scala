@@ -72,9 +72,9 @@ object PrometheusText {
     // What lasts goes on growing, or is known no more: of a run that has ended nobody is to be woken.
     val goingOn = shown.filter(_.atMs.nonEmpty)
     val ofQueries = Metric.ofQueries.map { metric =>
-      val points = for (query <- goingOn; ms <- metric.read(query))
-        yield Labels.of("app", app, "query", query.name) -> ms.toDouble
-      gauge(metric.series, metric.help, points)
+      val points = for (query <- goingOn; value <- metric.read(query))
+        yield Labels.of("app", app, "query", query.name) -> value.toDouble
+      gauge(metric.series, metric.help, points, metric.unit)
     }
     val ofWatermarks = Metric.ofWatermarks.map { metric =>
       val points =

@@ -12,6 +12,7 @@ package io.sparklatency.figures
  * @param hasNoEnd   whether tasks run as long as the query, or for minutes, and results can be seen before a batch ends: in real-time
  *                   and continuous mode
  * @param tasks   those of its jobs that run; none between jobs
+ * @param left    what its last trigger left at sources that tell it
  */
 final case class Activity(
     batch: Long,
@@ -20,7 +21,8 @@ final case class Activity(
     hasData: Boolean,
     hasBatches: Boolean = false,
     hasNoEnd: Boolean = false,
-    tasks: Option[Activity.Tasks] = None
+    tasks: Option[Activity.Tasks] = None,
+    left: Seq[Activity.Left] = Nil
 ) {
 
   /** Whether a trigger runs, and no task of its jobs is known to. */
@@ -29,4 +31,7 @@ final case class Activity(
 
 object Activity {
   final case class Tasks(done: Int, running: Int, all: Int)
+
+  /** Records that a source had when a trigger asked it, and that the trigger did not read. */
+  final case class Left(source: String, records: Long)
 }

@@ -181,6 +181,12 @@ object Metric {
       "age of the oldest record that was there to be read and is not committed, at least; none in real-time and continuous mode"
     )(_.oldestUncommittedMs),
     QueryMetric(
+      "records-lag",
+      "recordsLag",
+      "records that sources had when the last trigger asked them, and that it left; only of sources that tell it, as Kafka does",
+      Records
+    )(_.recordsLag),
+    QueryMetric(
       "watermark-lag",
       "watermarkLag",
       "how far the watermark is behind the clock"

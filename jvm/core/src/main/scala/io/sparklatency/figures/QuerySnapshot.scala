@@ -72,6 +72,10 @@ final case class QuerySnapshot(
   def sinceProgressMs: Option[Long] = for (running <- runningMs; at <- atMs)
     yield progressMs.fold(running)(last => (at - last).max(0).min(running))
 
+  /** How many records its last trigger left; none where no source tells it. */
+  def recordsLag: Option[Long] =
+    activity.map(_.left).filter(_.nonEmpty).map(_.map(_.records).sum)
+
   /** How far the watermark is behind the clock: now where the run goes on, else at the last commit. */
   def watermarkLagMs: Option[Long] = for (batch <- lastBatch; watermark <- batch.watermarkMs)
     yield seenMs(batch) - watermark

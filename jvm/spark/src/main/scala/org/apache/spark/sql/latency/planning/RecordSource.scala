@@ -17,18 +17,30 @@ private[latency] object RecordSource {
   private val Kafka = """Kafka\w*(?:\[|\(strategy=)\w+\[(.*?)\](?:\]$|, start=)""".r.unanchored
   private val Files = """FileStreamSource\[(?:.*/)?([^/\]]+)/*\]""".r
   private val IcebergScan = """^Iceberg\w*Scan\(table=(?:[^,]*/)?([^,/]+)""".r.unanchored
+  private val Instance = """(?:[\w$]+\.)*([\w$]+)@\p{XDigit}+""".r
   private val Plumbing = "(MicroBatch|Continuous)?(Stream|Source|Relation|Scan)(V2|With\\w+)?$|\\$"
 
   /** `kafka[orders]`, `rate`, `file[events]`, …: sources have no names, so this reads their description. */
-  def name(described: AnyRef): String = described.toString match {
-    case IcebergScan(table) => s"$Iceberg[${table.take(128)}]"
-    case Kafka(topics) => s"kafka[${topics.take(128)}]"
-    case Files(folder) => s"file[${folder.take(128)}]"
-    case _ => described.getClass.getSimpleName match {
-        case rate if rate.startsWith("RatePerMicroBatch") => "rate-micro-batch"
-        case rate if rate.startsWith("RateStream") => "rate"
-        case other => StatefulOperators.hyphenated(other.replaceAll(Plumbing, ""))
-      }
+  def name(described: AnyRef): String =
+    known(described.toString).getOrElse(ofClass(described.getClass.getSimpleName))
+
+  /** The same of what a source has said of itself. One that says nothing has the name of its class there. */
+  def named(description: String): String = known(description).getOrElse(description match {
+    case Instance(of) => ofClass(of.substring(of.lastIndexOf('$') + 1))
+    case other => other
+  })
+
+  private def known(description: String): Option[String] = description match {
+    case IcebergScan(table) => Some(s"$Iceberg[${table.take(128)}]")
+    case Kafka(topics) => Some(s"kafka[${topics.take(128)}]")
+    case Files(folder) => Some(s"file[${folder.take(128)}]")
+    case _ => None
+  }
+
+  private def ofClass(name: String): String = name match {
+    case rate if rate.startsWith("RatePerMicroBatch") => "rate-micro-batch"
+    case rate if rate.startsWith("RateStream") => "rate"
+    case other => StatefulOperators.hyphenated(other.replaceAll(Plumbing, ""))
   }
 
   /** The same of a stream. Iceberg's says nothing of itself, but its scan does. */

@@ -47,7 +47,7 @@ private[latency] final class QueryActivity(context: SparkContext, marked: () => 
       .flatMap(_.sharedState.activeStreamingQueries.values.asScala) ++ marked().filter(_.isActive)
 
   private def activity(query: StreamExecution): Activity = {
-    val (status, lasts) = (query.status, lastsMs(query.trigger))
+    val (status, lasts, last) = (query.status, lastsMs(query.trigger), Option(query.lastProgress))
     // A trigger that finds no data is over a moment after it has said so.
     val waits = !status.isDataAvailable && status.message == Waiting
     val runs = status.isTriggerActive && !waits
@@ -58,8 +58,9 @@ private[latency] final class QueryActivity(context: SparkContext, marked: () => 
       status.message,
       since.filter(ms => lasts.forall(ms - Status.StalledMs > _)),
       status.isDataAvailable,
-      Option(query.lastProgress).exists(_.durationMs.containsKey("addBatch")),
-      hasNoEnd = lasts.nonEmpty
+      last.exists(_.durationMs.containsKey("addBatch")),
+      hasNoEnd = lasts.nonEmpty,
+      left = last.fold(Seq.empty[Activity.Left])(RecordsLeft.by)
     )
   }
 
