@@ -174,7 +174,7 @@ def test_check_says_what_to_mend(ui: UI) -> None:
     ("spark", "found"),
     [
         ("3.5.9", ("ok", "orders, Spark 3.5.9")),
-        ("3.4.4", ("wrong", f"Spark 3.4.4. There are jars for {', '.join(jar_lines())}.")),
+        ("3.4.4", ("wrong", f"orders, Spark 3.4.4. There are jars for {', '.join(jar_lines())}.")),
     ],
 )
 def test_check_tells_the_spark_of_the_application_not_of_a_history_server(
@@ -231,8 +231,13 @@ def test_check_finds_the_application_on_the_next_port() -> None:
             assert (
                 f"warn application There is another one, clicks. Is it meant? --url {second.url}" in checked
             )
+            # Both have figures: the name tells which one was looked at.
             first.queries = [ORDERS]
-            assert "another one" not in sparklatency(first, "check").stdout
+            second.queries = [query("clicks", node("source"))]
+            checked = " ".join(sparklatency(first, "check").stdout.split())
+            assert "ok application orders, Spark 4.2.0" in checked
+            assert "ok query orders, " in checked
+            assert "clicks" not in checked
             return
     pytest.fail("no two ports beside each other are free")
 

@@ -99,12 +99,11 @@ def _running(source: RestReader) -> Iterator[Finding]:
     except SparkLatencyError as error:
         yield Finding("wrong", "application", str(error))
         return
+    found = f"{name(settings.get('spark.app.name', ''))}, Spark {version}"
     if spark_line(version) in jar_lines():
-        yield Finding("ok", "application", f"{name(settings.get('spark.app.name', ''))}, Spark {version}")
+        yield Finding("ok", "application", found)
     else:
-        yield Finding(
-            "wrong", "application", f"Spark {version}. There are jars for {', '.join(jar_lines())}."
-        )
+        yield Finding("wrong", "application", f"{found}. There are jars for {', '.join(jar_lines())}.")
     if PLUGIN in settings.get("spark.plugins", ""):
         yield Finding("ok", "plugin", "is set")
     else:
