@@ -94,7 +94,6 @@ def test_a_query_that_an_error_ended_keeps_no_limit(ui: UI) -> None:
             {"p50", "p99", "max"},
             "the records of the batch in progress wait for 7,001 ms",
         ),
-        ("sink", {"running": 7_001, "activity": {"hasData": False}}, set(), None),
         ("sink", {"running": 7_000, "activity": {"hasData": True}}, set(), None),
         # They have passed the source.
         (
@@ -121,6 +120,36 @@ def test_what_waits_for_longer_than_a_limit_misses_it(
     document = json.loads(judged.stdout)
     assert {one["figure"] for one in document["limits"] if one["status"] == "missed"} == missed
     assert (judged.exit_code == 3, document["problem"]) == (bool(missed), problem)
+
+
+@pytest.mark.parametrize("node", ["source", "sink"])
+@pytest.mark.parametrize(
+    ("progress", "statuses", "code", "problem"),
+    [
+        (
+            {"running": 7_001, "activity": {"hasData": False}},
+            ["unknown", "met"],
+            4,
+            "whether records wait is not known: "
+            "the batch in progress has run for 7,001 ms and has found none yet",
+        ),
+        ({"running": 7_000, "activity": {"hasData": False}}, ["met", "met"], 0, None),
+        ({"running": None, "activity": {"hasData": False}}, ["met", "met"], 0, None),
+        # Only the driver tells.
+        ({"running": 7_001, "activity": None}, ["met", "met"], 0, None),
+    ],
+)
+def test_a_limit_is_unknown_where_the_batch_has_found_no_record_for_longer(
+    ui: UI, node: str, progress: dict[str, Any], statuses: list[str], code: int, problem: str | None
+) -> None:
+    """As one that waits for the offsets of a broker that is down, before it is known to hang."""
+    ui.queries = [{**ORDERS, "progress": {**ORDERS["progress"], **progress}}]
+    limits = ("--p90", "7s", "--p99", "8s")
+    judged = sparklatency(ui, "slo", "--query", "orders", "--node", node, *limits, "--json")
+    document = json.loads(judged.stdout)
+    found = {one["figure"]: one["status"] for one in document["limits"]}
+    assert [found["p90"], found["p99"]] == statuses
+    assert (judged.exit_code, document["problem"]) == (code, problem)
 
 
 def test_check_finds_nothing_wrong_with_what_fits(ui: UI) -> None:

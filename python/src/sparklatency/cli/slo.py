@@ -43,7 +43,8 @@ def slo(url: str, app: str | None, query: str, node: str, as_json: bool, **limit
     no record to tell by, or no such query or node yet. If one limit is missed and another unknown, the exit
     code is 3. A query that an error ended misses all its limits. At the last nodes, a batch that has run for
     longer than a limit misses it, for so have all its records waited; and a record that has waited for its
-    commit for longer than a limit of max misses that. A batch that hangs misses them at every node.
+    commit for longer than a limit of max misses that. A batch that hangs misses them at every node. Before it
+    is known to hang, one that has found no record for longer than a limit makes that unknown at every node.
     """
     asked = {figure: limit for figure, limit in limits.items() if limit is not None}
     if not asked:
@@ -56,6 +57,14 @@ def slo(url: str, app: str | None, query: str, node: str, as_json: bool, **limit
     except NoFiguresError as none:
         figures, problem = {}, str(none)
     judged = [_judge(figure, limit, figures) for figure, limit in asked.items()]
+    nothing = _finding_nothing(run)
+    undecided = [one for one in judged if one["status"] == "met" and nothing > one["limit"]]
+    if undecided:
+        problem = (
+            "whether records wait is not known: the batch in progress has run for "
+            f"{milliseconds(nothing)} ms and has found none yet"
+        )
+        judged = [{**one, "status": "unknown"} if one in undecided else one for one in judged]
     for waits, why, of in _waiting(run, node):
         late = [one for one in judged if waits > one["limit"] and one["figure"].removeprefix("commit-") in of]
         if late:
@@ -107,6 +116,13 @@ def _waiting(query: Mapping[str, Any], node: str) -> Iterator[tuple[int, str, It
     if is_last and oldest is not None:
         why = f"the oldest record that waits for its commit is at least {milliseconds(oldest)} ms old"
         yield oldest, why, ("max",)
+
+
+def _finding_nothing(query: Mapping[str, Any]) -> int:
+    """For how long a batch runs that has found no record yet. Meanwhile nobody knows whether any waits."""
+    progress = query.get("progress", {})
+    has_data = (progress.get("activity") or {}).get("hasData", True)
+    return 0 if has_data else progress.get("running") or 0
 
 
 def _judge(figure: str, limit: int, figures: Mapping[str, Any]) -> dict[str, Any]:
