@@ -15,12 +15,14 @@ from pathlib import Path
 from threading import Thread
 
 import pandas as pd
+import truths
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceStreamWriter, WriterCommitMessage
 from pyspark.sql.functions import expr, window
 from pyspark.sql.pandas.functions import pandas_udf
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.types import StructType
+from truths import Seen, Truth, read_pauses
 from waits import await_until
 
 from sparklatency import NoFiguresError, latency, with_e2e_latency
@@ -28,6 +30,9 @@ from sparklatency.values.queries import QueryLatency
 
 BATCHES = 60
 """How many batches a phase has at the most."""
+
+PAUSES = "pauses.jsonl"
+"""Where what is slow has written down when it was."""
 
 SECONDS = 180
 """How long it may take, beside other work."""
@@ -41,6 +46,8 @@ class Phase:
     """Seconds: ``row`` of each row at ``scored``, ``sink`` of each batch at the sink."""
     batches: int = 2
     """How many it has at the least."""
+    truth: Truth | None = None
+    """How long the part that leads takes; None where nothing tells it."""
 
 
 class Pipelines:
@@ -49,6 +56,7 @@ class Pipelines:
     def __init__(self, spark: SparkSession, folder: Path, brokers: str, topic: str) -> None:
         self._spark, self._folder, self._brokers, self._topic = spark, folder, brokers, topic
         self._slow = folder / "slow.json"
+        self._wrote: list[int] = []
 
     def slow(self, seconds: dict[str, float]) -> None:
         new = self._slow.with_suffix(".new")
@@ -91,7 +99,8 @@ class Pipelines:
                 "named": [query.headline.code, query.headline.node],
                 "text": query.headline.text,
                 "parts": sum(part.ms for part in query.parts.of),
-                "age": self._age(query, batch.batch),
+                "leads": query.headline.own,
+                **self._told(name, phase, query, batch.batch),
                 "skew": self._skew(query, phase.node),
                 "lag": query.progress.records_lag,
             }
@@ -101,11 +110,22 @@ class Pipelines:
             if len(seen) >= phase.batches and named == [[phase.cause, phase.node]] * 2:
                 return
 
-    def _age(self, query: QueryLatency, last: int) -> float | None:
-        """Of records at the commit, in the last batch that tells it: that is whose parts a query tells."""
-        ends = [one.nodes[-1].commit for one in query.history(10) if one.nodes and one.batch <= last]
-        ages = [end.avg for end in ends if end is not None and end.avg is not None]
-        return ages[-1] if ages else None
+    def _told(self, name: str, phase: Phase, query: QueryLatency, last: int) -> dict[str, object]:
+        """The age of records at the commit, and the bounds of the part that leads, in the last batch that
+        tells that age: that is whose parts a query tells."""
+        batches = [one for one in query.history(BATCHES * 10) if one.batch <= last]
+        while batches:
+            end = batches[-1].nodes[-1].commit if batches[-1].nodes else None
+            if end is not None and end.avg is not None:
+                pauses = [
+                    pause
+                    for pause in read_pauses(self._slow.with_name(PAUSES))
+                    if truths.ms(batches[-1].start) <= pause.begun <= truths.ms(batches[-1].committed)
+                ]
+                seen = Seen(batches, end.avg, pauses, self._folder / name, self._wrote)
+                return {"age": end.avg, "bounds": phase.truth and truths.tell(phase.truth, seen)}
+            batches.pop()
+        return {"age": None, "bounds": None}
 
     def _skew(self, query: QueryLatency, name: str | None) -> float | None:
         """How many times the median the slowest partition of a node took in the last batch that tells it."""
@@ -116,7 +136,7 @@ class Pipelines:
         slow = str(self._slow)
 
         def pause() -> None:
-            time.sleep(json.loads(Path(slow).read_text())["sink"])
+            pause_for(slow, "sink", [0])
 
         def write(batch: DataFrame, _: int) -> None:
             batch.write.format("noop").mode("append").save()
@@ -141,8 +161,8 @@ class Pipelines:
 
         @pandas_udf("long")  # type: ignore[call-overload, untyped-decorator]
         def score(values: pd.Series) -> pd.Series:
-            times = len(values) + int((pd.to_numeric(values) < twice).sum())
-            time.sleep(json.loads(Path(slow).read_text())["row"] * times)
+            numbers = [int(value) for value in values]
+            pause_for(slow, "row", numbers, len(numbers) + sum(number < twice for number in numbers))
             return values
 
         return score  # type: ignore[no-any-return]
@@ -215,11 +235,13 @@ class Pipelines:
         """A file after each rest, whose records are so old when it comes."""
         folder = self._folder / name
         folder.mkdir()
+        self._wrote = wrote = []
 
         def fill() -> None:
             with suppress(TimeoutError):  # the query has been stopped
                 for number in range(SECONDS):
-                    then = int(time.time() * 1000) - age_ms
+                    wrote.append(int(time.time() * 1000))
+                    then = wrote[-1] - age_ms
                     new = folder / f".{number}"
                     new.write_text(f'{{"at": {then}, "value": {number}}}\n' * 4)
                     new.rename(folder / f"{number}.json")
@@ -279,6 +301,15 @@ class Pipelines:
         return self._scored(keyed.repartition(2, "key")), "0 seconds"
 
 
+def pause_for(slow: str, what: str, numbers: list[int], times: int = 1) -> None:
+    """Sleeps so many times as long as is set, and writes down from when to when."""
+    begun = time.time() * 1000
+    time.sleep(json.loads(Path(slow).read_text())[what] * times)
+    pause = {"what": what, "begun": begun, "ended": time.time() * 1000, "rows": len(numbers)}
+    with Path(slow).with_name(PAUSES).open("a") as pauses:
+        pauses.write(json.dumps({**pause, "first": min(numbers, default=0)}) + "\n")
+
+
 def committing(slow: str) -> type[DataSource]:
     """A sink that takes its time to commit what its tasks have written at once."""
 
@@ -298,7 +329,7 @@ def committing(slow: str) -> type[DataSource]:
             return WriterCommitMessage()
 
         def commit(self, _messages: list[WriterCommitMessage | None], _batch: int) -> None:
-            time.sleep(json.loads(Path(slow).read_text())["sink"])
+            pause_for(slow, "sink", [0])
 
     return Committing
 
@@ -308,26 +339,34 @@ WORK = "slowest-step"
 # What is slow takes longer than Spark does to start a batch on a busy machine, which is two seconds and more.
 PIPELINES = {
     "scoring": [
-        Phase(WORK, "scored", {"row": 0.05}),
-        Phase("commit", "scored", {"sink": 5}),
-        Phase(WORK, "scored", {"row": 0.06}),
+        Phase(WORK, "scored", {"row": 0.05}, truth=truths.scored),
+        Phase("commit", "scored", {"sink": 5}, truth=truths.slept_behind),
+        Phase(WORK, "scored", {"row": 0.06}, truth=truths.scored),
     ],
-    "saturated": [Phase(WORK, "scored", {"row": 0.03})],
-    "one_by_one": [Phase(WORK, "scored", batches=4)],
-    "unhurried": [Phase(WORK, "scored", {"row": 1})],
-    "seldom": [Phase("waited-for-the-trigger", None), Phase("commit", "scored", {"sink": 4.5})],
-    "old": [Phase("arrived-old", None)],
-    "windowed": [Phase("waited-in-state", "windows")],
-    "joined": [Phase("waited-in-state", "joined")],
-    "files": [Phase("backlog", "scored", {"row": 0.5})],
-    "trickle": [Phase("arrived-old", None, batches=8)],
+    "saturated": [Phase(WORK, "scored", {"row": 0.03}, truth=truths.scored)],
+    "one_by_one": [Phase(WORK, "scored", batches=4, truth=truths.one_by_one)],
+    "unhurried": [Phase(WORK, "scored", {"row": 1}, truth=truths.scored)],
+    "seldom": [
+        Phase("waited-for-the-trigger", None, truth=truths.trigger),
+        Phase("commit", "scored", {"sink": 4.5}, truth=truths.slept_behind),
+    ],
+    "old": [Phase("arrived-old", None, truth=truths.an_hour_old)],
+    "windowed": [Phase("waited-in-state", "windows", truth=truths.windowed)],
+    "joined": [Phase("waited-in-state", "joined", truth=truths.joined)],
+    "files": [Phase("backlog", "scored", {"row": 0.5}, truth=truths.backlog)],
+    "trickle": [Phase("arrived-old", None, batches=8, truth=truths.five_seconds_old)],
+    # It has no parts: nobody can see where the first ends.
     "unread": [Phase("one-node", "shuffled", {"row": 0.05})],
-    "kafka": [Phase("backlog", "scored", {"row": 0.1})],
+    "kafka": [Phase("backlog", "scored", {"row": 0.1}, truth=truths.backlog)],
+    # No part is known at all.
     "silent": [Phase("unknown", None, batches=3)],
-    "written": [Phase("commit", "scored", {"sink": 1.5})],
-    "committed": [Phase("commit", "scored", {"sink": 4})],
-    "apart": [Phase(WORK, None, {"row": 0.08})],
-    "skewed": [Phase(WORK, "scored", {"row": 0.05}), Phase("commit", "scored", {"sink": 5})],
+    "written": [Phase("commit", "scored", {"sink": 1.5}, truth=truths.written)],
+    "committed": [Phase("commit", "scored", {"sink": 4}, truth=truths.slept_behind)],
+    "apart": [Phase(WORK, None, {"row": 0.08}, truth=truths.scored)],
+    "skewed": [
+        Phase(WORK, "scored", {"row": 0.05}, truth=truths.scored),
+        Phase("commit", "scored", {"sink": 5}, truth=truths.slept_behind),
+    ],
 }
 
 

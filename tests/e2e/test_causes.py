@@ -83,6 +83,24 @@ def test_parts_add_up_to_the_age_at_the_commit(said: list[Said]) -> None:
         assert one["parts"] == pytest.approx(one["age"], rel=0.01, abs=1), one
 
 
+@pytest.mark.parametrize(
+    ("name", "phase"),
+    [(name, i) for name, of in PIPELINES.items() for i, phase in enumerate(of) if phase.truth is not None],
+)
+def test_the_part_that_leads_is_as_long_as_it_was(said: list[Said], name: str, phase: int) -> None:
+    """Of every batch whose cause is named; a boundary in another place may leave its name as it is."""
+    told = [
+        one
+        for one in said
+        if (one["pipeline"], one["phase"]) == (name, phase)
+        and one["named"] == one["expected"]
+        and one["bounds"] is not None
+    ]
+    assert told
+    wrong = [one for one in told if not one["bounds"][0] <= one["leads"] <= one["bounds"][1]]
+    assert not wrong, wrong
+
+
 def test_operators_tell_that_one_partition_has_most_of_the_work(said: list[Said]) -> None:
     """Nineteen times as much: on a busy machine less, as what is not sleep takes longer in both."""
     batches = [one for one in said if (one["pipeline"], one["phase"]) == ("skewed", 0)]
