@@ -199,6 +199,24 @@ class LatencyDrawingSuite extends AnyFunSuite {
     assert(edges === Seq.fill(4)("latency-edge latency-critical"))
   }
 
+  test("a node that was at work for long is in no chain, though ages do not grow there") {
+    val chain = (1 to 12).scanLeft(node("source")(100))((before, i) => node(s"step$i", before.id)(100))
+    def took(id: String, ms: Double) = NodeTimes(id, Some(ms), 1000, 0, "1")
+    val times = Seq(took("step2", 100), took("step5", 300), took("step9", 600))
+    val work = Work.of(BatchTimes(
+      7,
+      0,
+      Some(0.0),
+      Seq(StageTimes(Nil, 0, 1000, 1, times, Seq("step2", "step5", "step9"), 0))
+    ))
+    val drawn =
+      XML.loadString(new GraphDrawing(new LatencyPath(chain), id => s"?node=$id", Some(work)).svg)
+    assert(texts(
+      drawn,
+      "latency-id"
+    ) === Seq("source", "4 nodes", "step5", "3 nodes", "step9", "2 nodes", "step12"))
+  }
+
   /** The widths between which a drawing is seen, in pixels, and its own. */
   private def widths(drawn: Elem): Seq[Double] = {
     val limits = raw"max-width: ([\d.]+)px; min-width: ([\d.]+)px".r

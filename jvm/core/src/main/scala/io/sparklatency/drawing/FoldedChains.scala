@@ -5,7 +5,8 @@ import io.sparklatency.path.LatencyPath
 
 /**
  * Of a long graph, chains of nodes that add nothing are drawn as one: nodes between others, each with one before and one behind
- * it, whose share rounds to nothing. The last node of a chain stands for it, because its records are those that have passed all.
+ * it, whose share rounds to nothing, and that are not among those that were at work longest. The last node of a chain stands for it,
+ * because its records are those that have passed all.
  *
  * @param nodes  those that are drawn, in plan order
  * @param hidden the ids behind a drawn one that stands for several, its own among them
@@ -20,12 +21,18 @@ private[drawing] object FoldedChains {
   /** What is written as less than 1 % is next to nothing, and this and less is nothing. */
   private val Nothing = 0.005
 
-  def of(path: LatencyPath): FoldedChains =
+  /** Of what the node took that took longest: so long takes one that is not hidden, either. */
+  private val Much = 0.5
+
+  /** @param worked a node's share of what its batch took: ages hardly grow at the slow step of a batch whose records waited long for it */
+  def of(path: LatencyPath, worked: String => Option[Double]): FoldedChains =
     if (GraphLayout.columns(path.nodes) <= Fitting) FoldedChains(path.nodes, Map.empty)
     else {
       val behind = path.nodes.flatMap(node => node.upstream.map(_ -> node.id)).groupMap(_._1)(_._2)
+      val most = path.nodes.flatMap(node => worked(node.id)).maxOption.getOrElse(0.0)
+      def works(node: NodeLatencies) = worked(node.id).exists(share => share > 0 && share >= most * Much)
       def folds(node: NodeLatencies) = node.upstream.size == 1 && behind.get(node.id).exists(_.size == 1) &&
-        path.share(node).exists(_ < Nothing)
+        path.share(node).exists(_ < Nothing) && !works(node)
       val chains = path.nodes.filter(folds).foldLeft(Vector.empty[Vector[NodeLatencies]]) { (chains, node) =>
         chains.indexWhere(_.last.id == node.upstream.head) match {
           case -1 => chains :+ Vector(node)

@@ -20,7 +20,7 @@ import io.sparklatency.path.LatencyPath
 final class GraphDrawing(path: LatencyPath, href: String => String, work: Option[Work] = None) {
   import GraphDrawing._
 
-  private val folded = FoldedChains.of(path)
+  private val folded = FoldedChains.of(path, id => work.flatMap(_.path.share(id)))
   private val critical = path.critical.filter(folded.nodes.map(_.id).toSet)
   private val onPath = critical.zip(critical.drop(1)).toSet
   private val layout = GraphLayout.of(folded.nodes)
