@@ -280,6 +280,20 @@ class LatencyDrawingSuite extends AnyFunSuite {
       Seq("0 ms", "200 ms", "400 ms", "600 ms", "800 ms", "1 s", "batch 7", "500 rows/s", "0 rows/s"))
   }
 
+  test("the first batch and the last are named, together where two names would lie on one another") {
+    def named(batches: Range) = {
+      val bars = batches.flatMap(i => PhasesChart.bar(i.toLong, 0, Map("triggerExecution" -> 100L), 0))
+      (phases(bars: _*) \ "text").filter(_ \@ "y" === "174")
+        .map(label => (label.text, label \@ "x", label \@ "text-anchor"))
+    }
+    assert(named(7 to 7) === Seq(("batch 7", "74.4", "start")))
+    assert(named(0 to 1) === Seq(("batches 0 to 1", "74.4", "start")))
+    assert(named(0 to 3) === Seq(("batches 0 to 3", "74.4", "start")))
+    assert(named(0 to 4) === Seq(("batch 0", "74.4", "start"), ("batch 4", "189.6", "end")))
+    assert(named(1000 to 1004) === Seq(("batches 1,000 to 1,004", "74.4", "start")))
+    assert(named(1000 to 1006) === Seq(("batch 1,000", "74.4", "start"), ("batch 1,006", "247.2", "end")))
+  }
+
   test("a batch of which nothing is told has no bar") {
     assert(PhasesChart.bar(7, 0, Map.empty, 500) === None)
   }

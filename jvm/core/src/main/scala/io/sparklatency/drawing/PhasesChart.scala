@@ -30,14 +30,22 @@ final class PhasesChart(drawn: Seq[PhasesChart.Drawn]) {
     frame.svg(s"what the last $batches spent their time on")(axis ++ bars ++ rates :+ hints)
   }
 
-  private def axis: Seq[String] = Seq(0, batches.size - 1).distinct.filter(_ >= 0).map(i =>
-    frame.label(
-      x(i) + step / 2,
-      Height - 6,
-      if (i == 0) "start" else "end",
-      s"batch ${Readable.count(batches(i).batch)}"
-    )
-  )
+  /** The first batch and the last one, each below its bar; in one label where two would lie on one another. */
+  private def axis: Seq[String] = {
+    def label(bar: Int, anchor: String, text: String) =
+      frame.label(x(bar) + step / 2, Height - 6, anchor, text)
+    val last = batches.size - 1
+    batches.map(bar => Readable.count(bar.batch)) match {
+      case Seq() => Nil
+      case Seq(only) => Seq(label(0, "start", s"batch $only"))
+      case several =>
+        val ends = Seq(several.head, several.last)
+        val both = ends.map(number => s"batch $number")
+        if (step * last >= both.map(_.length).sum * Letter + Apart)
+          Seq(label(0, "start", both.head), label(last, "end", both.last))
+        else Seq(label(0, "start", s"batches ${ends.mkString(" to ")}"))
+    }
+  }
 
   /** Each phase of all batches in one shape. */
   private def bars: Seq[String] = {
@@ -133,6 +141,12 @@ object PhasesChart {
 
   /** A few batches do not fill the chart. */
   private val Fewest = 20
+
+  /** How wide a letter of a label is at the most, on average. */
+  private val Letter = 7
+
+  /** Between two labels. */
+  private val Apart = 10
 
   /** A phase of less height cannot be seen, and most phases have less. */
   private val Visible = 0.1
