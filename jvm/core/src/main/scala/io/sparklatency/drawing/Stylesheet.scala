@@ -43,7 +43,7 @@ object Stylesheet {
       |svg.latency-sparkline { width: 6em; height: 1.2em; margin-left: .5em; vertical-align: text-bottom; }
       |.latency-sparkline polyline { fill: none; stroke: var(--latency-line); stroke-width: 1.5px; }
       |@media (max-width: 767px) { svg.latency-sparkline { display: block; margin-left: auto; } }
-      |.latency-wrapped { white-space: normal !important; overflow-wrap: anywhere !important; min-width: 9rem; }
+      |.latency-wrapped { white-space: normal !important; overflow-wrap: anywhere !important; min-width: 7rem; text-wrap: balance; }
       |.latency-phase { fill: color-mix(in srgb, var(--latency-phase), var(--bs-body-color) var(--latency-lift)); stroke: var(--bs-body-bg); stroke-width: .5px; }
       |.latency-phase-latestOffset { --latency-phase: #087990; }
       |.latency-phase-getBatch { --latency-phase: #a61e4d; }
