@@ -22,6 +22,7 @@ EVERY = "15s"
 
 OF = '{app="shop",query="orders"}'
 LABELS = {"app": "shop", "query": "orders", "severity": "warning"}
+HOLDS_BACK = 'sparklatency_source_watermark_holds_back{app="shop",query="orders",source="kafka[orders]"}'
 LAG, OLDEST, RUNNING, PROGRESS, DURATION, INTERVAL = (
     f"sparklatency_{name}_seconds{OF}"
     for name in (
@@ -200,7 +201,12 @@ def test_a_watermark_is_behind_by_more_than_two_batches_of_real_time_mode(
     tmp_path: Path, series: Mapping[str, str], lag: str | None
 ) -> None:
     expected = {"SparkWatermarkBehind": [BEHIND.format(lag)]} if lag else {}
-    assert raised(tmp_path, series, "20m", expected) == ""
+    assert raised(tmp_path, {HOLDS_BACK: "1x100", **series}, "20m", expected) == ""
+
+
+def test_a_watermark_that_no_result_waits_for_may_be_behind(tmp_path: Path) -> None:
+    series = {LAG: "901x100", HOLDS_BACK: "0x100"}
+    assert raised(tmp_path, series, "20m", {}) == ""
 
 
 def _quoted(label: str) -> str:

@@ -100,6 +100,8 @@ class PrometheusTextSuite extends AnyFunSuite {
       "sparklatency_source_watermark_lag_seconds" -> "120.0",
       "sparklatency_source_watermark_holds_back" -> "1.0"
     ))
+    val stateless = ended.copy(lastBatch = Some(last.copy(usesWatermark = false))).doing(None, 160000)
+    assert(series(stateless).get("sparklatency_source_watermark_holds_back") === Some("0.0"))
     assert(series(ended) === Map.empty)
     assert(text(ended).text.contains("sparklatency_records_total"))
   }

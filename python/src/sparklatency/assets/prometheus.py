@@ -22,6 +22,7 @@ _STALLED = f"({_HANGS} and {_RUNNING} > 5 * {_TAKES}) or (({_HANGS}) unless {_TA
 
 _OLDEST = metric("oldest-uncommitted").prometheus
 _LAG = metric("watermark-lag").prometheus
+_HOLDS_BACK = metric("source-watermark-holds-back").prometheus
 
 HIGHEST_SECONDS = 604_800
 """The last bound of the histograms, as ``PrometheusText`` has it: no percentile of Prometheus is more."""
@@ -101,11 +102,13 @@ def alerts(p99_seconds: float, watermark_lag_seconds: float) -> Mapping[str, Any
 def _behind(limit: float) -> str:
     """As far as that, and by as much more as two batches take where none shows that it runs.
 
-    In real-time mode a batch takes minutes, and the watermark moves only when one ends.
+    In real-time mode a batch takes minutes, and the watermark moves only when one ends. Where no result waits
+    for it, nobody is to be woken.
     """
     behind = f"{_LAG} > {_exact(limit)}"
     in_batches = f"{behind} and max_over_time({_RUNNING}[1h])"
-    return f"({in_batches}) or {behind} + 2 * {_USUALLY} or ({behind} unless {_USUALLY})"
+    late = f"({in_batches}) or {behind} + 2 * {_USUALLY} or ({behind} unless {_USUALLY})"
+    return f"({late}) and on (app, query) max by (app, query) ({_HOLDS_BACK}) > 0"
 
 
 def _exact(limit: float) -> str:

@@ -23,7 +23,7 @@ object Watermarks {
    * waits for none.
    */
   private[answer] def heldBack(query: QuerySnapshot): Option[String] =
-    query.watermarks.find(_.holdsBack).filter(_ => isUsed(query)).map { held =>
+    query.watermarks.find(_.holdsBack).filter(_ => query.usesWatermark).map { held =>
       val advice = if (waitsForEvents(held)) s" ${remedy(held, query.watermarks)}" else ""
       if (held.watermarkMs.isEmpty) s"${hasNotMoved(held)}$advice"
       else if (isWellBehind(query, held))
@@ -37,7 +37,7 @@ object Watermarks {
    */
   private[answer] def note(query: QuerySnapshot): Option[Note] = for {
     _ <- query.atMs
-    watermarks = query.watermarks if isUsed(query)
+    watermarks = query.watermarks if query.usesWatermark
     held <- watermarks.find(watermark => watermark.holdsBack && waitsForEvents(watermark))
     lag <- query.watermarkLagMs(held) if isWellBehind(query, held)
     level <-
@@ -50,8 +50,6 @@ object Watermarks {
     val numbers = Seq("delayMs" -> Whole(held.delayMs), "lagMs" -> Whole(lag))
     Note("silent-source", level, s"$stands ${remedy(held, watermarks)}", numbers = numbers)
   }
-
-  private def isUsed(query: QuerySnapshot): Boolean = query.lastBatch.exists(_.usesWatermark)
 
   private def isWellBehind(query: QuerySnapshot, held: SourceWatermark): Boolean =
     query.watermarkLagMs(held).exists(_ > held.delayMs + WellPastMs)

@@ -214,8 +214,8 @@ object Metric {
       "holdsBack",
       "holds_back",
       Flag,
-      "1 if the query's watermark waits for it, else 0"
-    )((_, watermark) => Some(if (watermark.holdsBack) 1 else 0))
+      "1 if results of the query wait for it, else 0"
+    )((query, watermark) => Some(if (watermark.holdsBack && query.usesWatermark) 1 else 0))
   )
 
   def of(measure: Measure): Seq[Metric] = all.filter(_.measure == measure)

@@ -83,6 +83,9 @@ final case class QuerySnapshot(
   /** The query's watermarks after its last batch. */
   def watermarks: Seq[SourceWatermark] = lastBatch.toSeq.flatMap(_.watermarks)
 
+  /** Whether results may wait for a watermark: something in the last batch goes by it. */
+  def usesWatermark: Boolean = lastBatch.exists(_.usesWatermark)
+
   /** Those of one [[WatermarkKey]] as the one that holds back, or else is furthest behind. */
   def watermarksByKey: Seq[SourceWatermark] = watermarks.map(_.key).distinct.map(key =>
     watermarks.filter(_.key == key).minBy(of => (!of.holdsBack, of.watermarkMs.getOrElse(Long.MinValue)))
