@@ -125,7 +125,18 @@ class StatusSuite extends AnyFunSuite {
     assert(doing(None).copy(progressMs = Some(70000)).sinceProgressMs === None)
   }
 
-  test("of a query without figures nobody knows how long its batches take: none is stalled") {
+  test("a batch of a query without figures is stalled by how long others took") {
+    val unmarked = query.copy(lastBatch = None, unmarkedMs = Some(55000), takesMs = Some(1500))
+    def codes(takesMs: Double) = {
+      val activity = Activity(12, "Processing new data", Some(45000), hasData = true, hasBatches = true)
+      val it = of(unmarked.copy(takesMs = Some(takesMs)).doing(Some(activity), 100000), RunStatus.Running)
+      (it.headline.code, it.notes.map(_.code))
+    }
+    assert(codes(8999) === ((Headline.Stalled, Seq("stalled", "no-node"))))
+    assert(codes(9000) === ((Headline.Unknown, Seq("no-node"))))
+  }
+
+  test("until its first commit is told nobody knows how long they take: none is stalled") {
     val unmarked = query.copy(batches = 0, lastBatch = None, usuallyMs = None, takesMs = None)
     def of(hasBatches: Boolean) = {
       val activity = Activity(1234, "Processing new data", Some(45000), hasData = true, hasBatches)

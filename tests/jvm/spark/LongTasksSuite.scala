@@ -12,7 +12,6 @@ import scala.jdk.CollectionConverters._
 import com.fasterxml.jackson.databind.JsonNode
 import io.sparklatency.spark.Lines.LowLatencyMemoryStream
 import io.sparklatency.spark.syntax._
-import io.sparklatency.time.Clock
 import io.sparklatency.time.WallClock
 import org.apache.spark.sql.ForeachWriter
 import org.apache.spark.sql.Row
@@ -38,12 +37,6 @@ class LongTasksSuite extends StreamingTest with Patient {
     override def open(partition: Long, epoch: Long): Boolean = true
     override def process(row: Row): Unit = SparkTest.clock.advance(60000)
     override def close(error: Throwable): Unit = LongTasksSuite.mayEnd.await()
-  }
-
-  /** The operating system's clock, so much later. */
-  private final class Shifted(ms: Long) extends Clock {
-    override def millis(): Long = System.currentTimeMillis() + ms
-    override def readEveryRow: Boolean = true
   }
 
   private def answerOf(query: String): JsonNode =

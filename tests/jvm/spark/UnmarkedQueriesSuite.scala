@@ -1,8 +1,13 @@
 package io.sparklatency.spark
 
+import java.time.Instant
+import java.util.concurrent.CountDownLatch
+
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.JsonNode
+import io.sparklatency.time.WallClock
+import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.streaming.Trigger
 
 /** A query that nobody has marked: that it commits is known all the same. */
@@ -35,6 +40,50 @@ class UnmarkedQueriesSuite extends StreamingTest with Patient {
       } finally query.stop()
       assert(notes("unmarked_idle") === Seq("no-node"))
       assert(progress("unmarked_idle").get("text").asText === s"Finished. 1 batch was committed. $noNode")
+    }
+  }
+
+  test(
+    "a batch of a query without marks hangs if it takes much longer than others, and its tasks stand still"
+  ) {
+    latencyOf(null)
+    val (counted, mayEnd) = (new CountDownLatch(1), new CountDownLatch(1))
+    val input = stream
+    val name = "unmarked_hangs"
+    byTheWall {
+      val query = input.toDF().writeStream.queryName(name).foreachBatch { (batch: DataFrame, number: Long) =>
+        batch.count()
+        if (number == 2) {
+          counted.countDown()
+          mayEnd.await()
+        }
+      }.start()
+      def after(ms: Long): JsonNode = {
+        WallClock.install(new Shifted(ms))
+        progress(name)
+      }
+      try {
+        for (_ <- 1 to 2) {
+          input.addData(ago(1))
+          processAll(query)
+        }
+        input.addData(ago(1))
+        counted.await()
+        assert(!after(0).get("stalled").asBoolean)
+        val hangs = after(3600000)
+        assert(hangs.get("stalled").asBoolean)
+        assert(hangs.get("sinceProgress").asLong < hangs.get("running").asLong, "its task has ended since")
+        assert(shown(name).get("headline").get("code").asText === "stalled")
+        assert(notes(name) === Seq("stalled", "no-node"))
+        val batches = query.recentProgress.filter(_.durationMs.containsKey("addBatch")).toSeq
+        val took = batches.map(_.durationMs.get("triggerExecution").toLong)
+        val commits = batches.zip(took).map { case (of, ms) => Instant.parse(of.timestamp).toEpochMilli + ms }
+        assert(hangs.get("batchDuration").asLong === math.round(took.sum / 2.0))
+        assert(hangs.get("usually").asLong === commits(1) - commits.head)
+      } finally {
+        mayEnd.countDown()
+        query.stop()
+      }
     }
   }
 

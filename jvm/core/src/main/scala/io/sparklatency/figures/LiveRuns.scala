@@ -30,12 +30,23 @@ final class LiveRuns(
 
   /** Runs that have not been told to have ended when the next one of their query began: their last batches are yet to come. */
   private val replaced = mutable.Map.empty[String, RunFigures]
+
+  /** Those of which nothing is planned yet. A query without nodes stays here. */
+  private val begun = mutable.Map.empty[String, BegunRun]
   private val endlessTasks = mutable.Set.empty[Long]
   private val endedTasks = new Newest[Long](10000)
   private val endedPlannings = new Newest[Long](10000)
   private val endedRuns = new Newest[String](1000)
   private val batchQueries = new BatchQueriesInProgress
   private var isClosed = false
+
+  /** A run begins, of which Spark alone tells as yet. */
+  def began(runId: String, queryId: String): Unit = synchronized {
+    if (!isClosed && !hasEnded(runId) && ofRun(runId)(_ => ()).isEmpty) begun(runId) = new BegunRun(queryId)
+  }
+
+  /** When a task of a run without nodes last got on. */
+  def progressMs(runId: String): Option[Long] = synchronized(begun.get(runId).flatMap(_.tasks.atMs))
 
   /** Hands over the figures of a run of a query, which begin anew with each run. */
   def update[A](owner: MarkOwner)(change: RunFigures => A): A = synchronized {
@@ -65,6 +76,7 @@ final class LiveRuns(
     val query = queries.getOrElseUpdate(
       name, {
         val run = new RunFigures(owner, settings.granularity, new Maker(owner))
+        begun --= owner.runId
         if (owner.runId.nonEmpty) shown.addedQuery(name, () => briefly(run))
         run
       }
@@ -108,6 +120,7 @@ final class LiveRuns(
   def stopped(runId: String): Unit = synchronized {
     endedRuns.add(runId)
     replaced -= runId
+    begun -= runId
     ofRun(runId) { query =>
       query.stopped = true
       hide(query)
@@ -121,6 +134,7 @@ final class LiveRuns(
     shown.closed()
     queries.clear()
     replaced.clear()
+    begun.clear()
   }
 
   /** Of a task that still runs. What comes after it has ended, or its execution, or this run of its query, is too late. */
@@ -143,17 +157,24 @@ final class LiveRuns(
   }
 
   /** A job of a query's run begins: of its newest, for one goes on at a time. */
-  def jobStarted(queryId: String, stages: Iterable[Int]): Unit =
-    synchronized(queries.values.filter(_.id.contains(queryId)).foreach(_.jobStarted(stages)))
+  def jobStarted(queryId: String, stages: Iterable[Int]): Unit = synchronized {
+    queries.values.filter(_.id.contains(queryId)).foreach(_.jobStarted(stages))
+    begun.values.filter(_.queryId == queryId).foreach(_.tasks.jobStarted(stages))
+  }
 
   /** What a failed task published stands no more. What a task published that was to run for ever stands however it ended. */
   def taskEnded(task: Long, stage: Int, hasFailed: Boolean): Unit = synchronized {
     endedTasks.add(task)
     batchQueries.taskEnded(task)
     all.foreach(_.taskEnded(task))
-    if (!hasFailed) all.foreach(_.succeeded(stage, clock.millis()))
+    if (!hasFailed) succeeded(stage, clock.millis())
     if (endlessTasks.remove(task)) all.foreach(_.keep(task))
     else if (hasFailed) all.foreach(_.forget(task))
+  }
+
+  private def succeeded(stage: Int, nowMs: Long): Unit = {
+    all.foreach(_.succeeded(stage, nowMs))
+    begun.values.foreach(_.tasks.succeeded(stage, nowMs))
   }
 
   /** An execution has ended: what its tasks published and was not added does not stand. */
@@ -269,6 +290,11 @@ final class LiveRuns(
 
 object LiveRuns {
   val QueriesKept = 100
+}
+
+/** What is known of a run without figures, beside what its events tell. */
+private final class BegunRun(val queryId: String) {
+  val tasks = new TaskProgress
 }
 
 /** The last so many values of a kind. */

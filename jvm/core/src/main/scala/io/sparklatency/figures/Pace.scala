@@ -1,22 +1,22 @@
 package io.sparklatency.figures
 
 /** How often a run commits a batch, and how long one takes: the medians of the last ten. Not thread-safe. */
-private final class Pace {
+final class Pace {
   import Pace._
 
   private var commits = Vector.empty[Long]
   private var durations = Vector.empty[Long]
 
-  def committed(batch: Batch): Unit = {
-    commits = (commits :+ batch.committedMs).takeRight(Batches + 1)
-    durations = (durations ++ batch.durationsMs.get("triggerExecution")).takeRight(Batches)
+  /** @param tookMs from its trigger until all of it was done, where Spark tells */
+  def committed(atMs: Long, tookMs: Option[Long]): Unit = {
+    commits = (commits :+ atMs).takeRight(Batches + 1)
+    durations = (durations ++ tookMs).takeRight(Batches)
   }
 
   /** From one commit to the next. */
   def intervalMs: Option[Double] =
     median(commits.zip(commits.drop(1)).map { case (one, next) => next - one }.filter(_ >= 0))
 
-  /** From a trigger until all of its batch is done, where Spark tells. */
   def takesMs: Option[Double] = median(durations)
 }
 

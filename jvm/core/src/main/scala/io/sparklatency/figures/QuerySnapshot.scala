@@ -56,14 +56,14 @@ final case class QuerySnapshot(
     for (at <- atMs; committed <- lastBatch.map(_.committedMs).orElse(unmarkedMs))
       yield (at - committed).max(0)
 
-  /** Whether batches of the run were committed, and none of its nodes has figures: nobody knows how long they take usually. */
+  /** Whether batches of the run were committed, and none of its nodes has figures. */
   def isUnmarked: Boolean = unmarkedMs.nonEmpty || !hasNodes && batches == 0 && activity.exists(_.hasBatches)
 
   /** Whether no batch ends for minutes, or ever: what running tasks have shown is all there is. */
   def hasNoEnd: Boolean = activity.exists(_.hasNoEnd)
 
-  /** For how long the batch in progress has run. */
-  def runningMs: Option[Long] = activity.flatMap(_.sinceMs).filterNot(_ => isUnmarked)
+  /** For how long the batch in progress has run; none for the moment until the first commit of a run without figures is told. */
+  def runningMs: Option[Long] = activity.flatMap(_.sinceMs).filterNot(_ => isUnmarked && takesMs.isEmpty)
 
   /** How long a batch takes usually; none where it goes on for as long as it is set to. */
   def usuallyTakesMs: Option[Double] = takesMs.filterNot(_ => hasNoEnd)

@@ -37,8 +37,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private var explained: Option[Batch] = None
   private var outOfOrder = LatencySummary.empty
   private val pace = new Pace
-  private val stages = new Newest[Int](RunFigures.StagesKept)
-  private var progressMs = Option.empty[Long]
+  private val tasks = new TaskProgress
   var stopped = false
   var planning = 0L // the newest of which a task has told, where nobody tells of plans
   var toldMs = Option.empty[Long] // when a task last did, there
@@ -181,7 +180,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     latest ++= batch.nodes.filter(_.hasRecords).map(node => node.id -> (node.measures, batch.committedMs))
     lastBatch = Some(batch)
     for (key <- batch.watermarks.map(_.key) if watermarks.add(key)) make.watermark(key)
-    pace.committed(batch)
+    pace.committed(batch.committedMs, batch.durationsMs.get("triggerExecution"))
     if (batch.parts.nonEmpty) explained = lastBatch
     batch.outOfOrder.foreach(outOfOrder += _)
     // A batch without records has tasks too. They say nothing of the work on records.
@@ -230,17 +229,14 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   /** What a running task has done so far. Where no batch ends, that is told in windows of a second. */
   def report(report: TaskReport, nowMs: Long): Unit =
     if (report.hasBatches) {
-      if (progress.report(report)) progressMs = Some(nowMs)
+      if (progress.report(report)) tasks.gotOn(nowMs)
     } else {
       windows.report(report, nowMs).foreach(worked)
       markers.report(report, nowMs, progress.mark(_).map(_.id), upstream.getOrElse(_, Nil).isEmpty)
     }
 
-  /** A job of the run begins: its tasks are those of these stages. */
-  def jobStarted(stages: Iterable[Int]): Unit = stages.foreach(this.stages.add)
-
-  /** A task of this stage, of whichever run, has ended well. */
-  def succeeded(stage: Int, nowMs: Long): Unit = if (stages.contains(stage)) progressMs = Some(nowMs)
+  def jobStarted(stages: Iterable[Int]): Unit = tasks.jobStarted(stages)
+  def succeeded(stage: Int, nowMs: Long): Unit = tasks.succeeded(stage, nowMs)
 
   def taskEnded(task: Long): Unit = {
     progress.taskEnded(task)
@@ -293,7 +289,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     outOfOrder = outOfOrder,
     workedMs = workedMs,
     hasNodes = true,
-    progressMs = progressMs
+    progressMs = tasks.atMs
   )
 
   /** Until the first plan is known, no node is known to have others downstream. */
@@ -343,7 +339,4 @@ object RunFigures {
 
   /** Of nodes that do not show so many are known at least. */
   private val UnshownKept = 1000
-
-  /** So many stages of a run are known at least. */
-  private val StagesKept = 1000
 }

@@ -6,6 +6,7 @@ import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
 import io.sparklatency.answer.Readable
+import io.sparklatency.figures.Pace
 import io.sparklatency.figures.WindowSettings
 import io.sparklatency.recording.NewerFormatException
 import io.sparklatency.spark.base.LatencyConf
@@ -62,6 +63,7 @@ private[spark] final class BatchArchive(
   private val endedWithoutBatch = mutable.LinkedHashSet.empty[String]
   private val gaveWay = mutable.LinkedHashMap.empty[String, StoredEnd] // those that a next run has followed
   private val withoutBatch = mutable.LinkedHashMap.empty[String, StoredStart] // by run
+  private val paces = mutable.Map.empty[String, Pace] // of those that have committed something
   private var starts = 0L
   private var begun =
     Vector.empty[QueryStartedEvent] // while nothing has told yet that the application uses us
@@ -139,6 +141,7 @@ private[spark] final class BatchArchive(
     told += 1
     if (before.isEmpty) {
       withoutBatch -= key
+      paces -= key
       if (!hasEndedBefore(key)) goingOn += key
     }
     keepLast(key, number)
@@ -194,7 +197,8 @@ private[spark] final class BatchArchive(
   private def addStart(event: QueryStartedEvent): Unit = {
     val id = event.id.toString
     starts += 1
-    val start = new StoredStart(event.runId.toString, id, Option(event.name).getOrElse(id), starts, 0, 0)
+    val start =
+      new StoredStart(event.runId.toString, id, Option(event.name).getOrElse(id), starts, 0, 0, null, null)
     withoutBatch.values.filter(earlier =>
       earlier.queryId == id || earlier.name == start.name && endedWithoutBatch(earlier.run)
     ).map(_.run).toList.foreach { earlier =>
@@ -220,14 +224,19 @@ private[spark] final class BatchArchive(
   private def addCommit(progress: StreamingQueryProgress): Unit = {
     val run = progress.runId.toString
     if (withoutBatch.contains(run)) {
-      val took = Option(progress.durationMs.get("triggerExecution")).fold(0L)(_.toLong)
-      val atMs = WallClock.at(Instant.parse(progress.timestamp).toEpochMilli + took)
-      Stored(store, classOf[StoredStart], run).foreach(start => store.write(start.committed(atMs)))
+      val took = Option(progress.durationMs.get("triggerExecution")).map(_.toLong)
+      val atMs = WallClock.at(Instant.parse(progress.timestamp).toEpochMilli + took.getOrElse(0L))
+      val pace = paces.getOrElseUpdate(run, new Pace)
+      pace.committed(atMs, took)
+      Stored(store, classOf[StoredStart], run).foreach(start => store.write(start.committed(atMs, pace)))
     }
   }
 
   private def forgetStart(run: String): Unit =
-    if (withoutBatch.remove(run).nonEmpty) store.delete(classOf[StoredStart], run)
+    if (withoutBatch.remove(run).nonEmpty) {
+      paces -= run
+      store.delete(classOf[StoredStart], run)
+    }
 
   /**
    * An application that stops before its queries may make them end in any error, as a null of Spark's own. That error is not theirs. It

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.latency.history
 
+import io.sparklatency.figures.Pace
+import io.sparklatency.figures.QuerySnapshot
 import org.apache.spark.status.KVUtils.KVIndexParam
 
 /**
@@ -9,6 +11,8 @@ import org.apache.spark.status.KVUtils.KVIndexParam
  * @param told its place among all starts
  * @param batches how many batches without figures were committed
  * @param committedMs when the last of them was
+ * @param usuallyMs from one commit to the next; null where it is unknown, and in a store of an earlier version
+ * @param takesMs how long a batch takes; null likewise
  */
 private[spark] final class StoredStart(
     @KVIndexParam val run: String,
@@ -16,7 +20,31 @@ private[spark] final class StoredStart(
     val name: String,
     val told: Long,
     val batches: Long,
-    val committedMs: Long
+    val committedMs: Long,
+    val usuallyMs: java.lang.Double,
+    val takesMs: java.lang.Double
 ) {
-  def committed(atMs: Long): StoredStart = new StoredStart(run, queryId, name, told, batches + 1, atMs)
+  def committed(atMs: Long, pace: Pace): StoredStart = new StoredStart(
+    run,
+    queryId,
+    name,
+    told,
+    batches + 1,
+    atMs,
+    pace.intervalMs.map(Double.box).orNull,
+    pace.takesMs.map(Double.box).orNull
+  )
+
+  def snapshot: QuerySnapshot = QuerySnapshot(
+    name,
+    Some(queryId),
+    Some(run),
+    batches,
+    Nil,
+    0,
+    None,
+    usuallyMs = Option(usuallyMs).map(_.toDouble),
+    takesMs = Option(takesMs).map(_.toDouble),
+    unmarkedMs = Option.when(batches > 0)(committedMs)
+  )
 }

@@ -25,6 +25,7 @@ import org.apache.spark.sql.latency.planning.CurrentQuery
 import org.apache.spark.sql.latency.planning.StatefulOperators
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryIdleEvent
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryProgressEvent
+import org.apache.spark.sql.streaming.StreamingQueryListener.QueryStartedEvent
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
 import org.apache.spark.sql.streaming.StreamingQueryProgress
 
@@ -73,6 +74,7 @@ private[latency] final class LatencyTracker(
       if (end.qe != null) executionEnded(end)
       startedMs -= end.executionId
       runs.batchQueryEnded(end.executionId)
+    case start: QueryStartedEvent => runs.began(start.runId.toString, start.id.toString)
     case idle: QueryIdleEvent =>
       admissions.foundNothing(idle.runId.toString, Instant.parse(idle.timestamp).toEpochMilli)
     case end: QueryProgressEvent => committed(end.progress)
