@@ -31,7 +31,7 @@ private[tracking] object RecordsLeft {
   }
 
   private def behind(source: SourceProgress): Option[Long] =
-    Option(source.metrics.get(Most)).flatMap(_.toLongOption).flatMap {
+    Option(source.metrics.get(Most)).map(_.toLong).flatMap {
       case most if most <= 0 => Some(0)
       case most =>
         val (latest, end) = (numbers(source.latestOffset), numbers(source.endOffset))
