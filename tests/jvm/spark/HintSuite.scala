@@ -120,15 +120,25 @@ class HintSuite extends SparkTest {
       "SELECT a.id FROM v a JOIN v b ON a.id = b.id" -> "a join",
       "SELECT id FROM v WHERE id <= (SELECT max(id) FROM v) AND id >= (SELECT min(id) FROM v)" -> "subqueries"
     )
+    def hint(id: String) = s"SELECT /*+ E2E_LATENCY('$id', ts) */ *"
+    val texts = Seq[String => String](
+      id => s"${hint(id)} FROM events",
+      id => s"WITH c AS (SELECT * FROM events WHERE id >= 0) ${hint(id)} FROM c",
+      id =>
+        s"WITH a AS (SELECT * FROM events), b AS (SELECT * FROM a) ${hint(id)} FROM b WHERE id IN (SELECT id FROM a)",
+      id => s"${hint(id)}, uuid() AS u, rand() AS r FROM events"
+    )
     for ((sql, what) <- shapes) {
-      val (called, hinted) = (freshNode(), freshNode())
+      val called = freshNode()
       spark.table("events").withE2ELatency(called, "ts").createOrReplaceTempView("v")
       run(spark.sql(sql))
-      spark.sql(
-        s"CREATE OR REPLACE TEMPORARY VIEW v AS SELECT /*+ E2E_LATENCY('$hinted', ts) */ * FROM events"
-      )
-      run(spark.sql(sql))
-      for (id <- Seq(called, hinted)) assert(node(id).figures === ((10, Some(3), Some(3))), what)
+      val hinted = texts.map { text =>
+        val id = freshNode()
+        spark.sql(s"CREATE OR REPLACE TEMPORARY VIEW v AS ${text(id)}")
+        run(spark.sql(sql))
+        id
+      }
+      for (id <- called +: hinted) assert(node(id).figures === ((10, Some(3), Some(3))), what)
     }
   }
 
@@ -175,6 +185,9 @@ class HintSuite extends SparkTest {
     assert(
       message(s"SELECT * FROM (${marked("3")}) WHERE id IN (SELECT id FROM (${marked("id - 1")}))") === taken
     )
+    val two = "WITH a AS (SELECT * FROM events WHERE id > 6), b AS (SELECT * FROM events WHERE id < 3)"
+    def of(name: String) = s"SELECT /*+ E2E_LATENCY('n', ts) */ * FROM $name"
+    assert(message(s"$two ${of("a")} UNION ALL ${of("b")}") === taken)
     spark.table("events").withE2ELatency("n", "ts").createOrReplaceTempView("v")
     assert(message("SELECT * FROM v UNION ALL SELECT /*+ E2E_LATENCY('n', ts) */ * FROM events") === taken)
   }

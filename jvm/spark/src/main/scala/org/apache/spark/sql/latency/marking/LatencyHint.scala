@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.expressions.OuterReference
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.logical.UnresolvedHint
+import org.apache.spark.sql.catalyst.plans.logical.WithCTE
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.latency.compat.SparkSession
@@ -34,15 +35,16 @@ private[latency] final case class LatencyHint(session: SparkSession) extends Rul
         s"${SQLConf.DISABLE_HINTS.key} is true: Spark drops the hint $Name, and its node is not measured"
       )
     }
-    plan.resolveOperatorsUp(marked)
+    plan.resolveOperatorsUp(marked(new Marked(plan)))
   }
 
-  private def marked: PartialFunction[LogicalPlan, LogicalPlan] = {
+  private def marked(within: Marked): PartialFunction[LogicalPlan, LogicalPlan] = {
     case hint @ UnresolvedHint(name, parameters, child) if name.equalsIgnoreCase(Name) && child.resolved =>
       val made = parameters.map(hintParameter) match {
-        case Seq(HintText(node)) => mark(child, node, _.resolve(RecordTimestamp.Watermarked), "INFO")
-        case Seq(HintText(node), Timestamp(timestamp)) => mark(child, node, timestamp, "INFO")
-        case Seq(HintText(node), Timestamp(timestamp), HintText(level)) => mark(child, node, timestamp, level)
+        case Seq(HintText(node)) => within.mark(child, node, _.resolve(RecordTimestamp.Watermarked), "INFO")
+        case Seq(HintText(node), Timestamp(timestamp)) => within.mark(child, node, timestamp, "INFO")
+        case Seq(HintText(node), Timestamp(timestamp), HintText(level)) =>
+          within.mark(child, node, timestamp, level)
         case other => throw new IllegalArgumentException(
             s"$Name(${Readable.cut(other.take(10).map(shown).mkString(", "))}): a node id and a timestamp column are expected; $usage"
           )
@@ -50,15 +52,24 @@ private[latency] final case class LatencyHint(session: SparkSession) extends Rul
       if (made eq child) GoneHint.over(child, hint) else made
   }
 
-  private def mark(
-      child: LogicalPlan,
-      node: String,
-      timestamp: RecordTimestampResolution => Expression,
-      level: String
-  ): LogicalPlan = {
-    val marked = Marking.mark(session, child, node, timestamp, level, isCalled = false)
-    if (marked ne child) refuseCorrelated(child, node)
-    marked
+  /** Marks a SELECT of a statement. */
+  private final class Marked(statement: LogicalPlan) {
+
+    /** Of the common table expressions that the SELECT may read. */
+    private lazy val definitions: Map[Long, LogicalPlan] = statement.collectWithSubqueries {
+      case WithCTE(_, definitions) => definitions.map(of => of.id -> of.child)
+    }.flatten.toMap
+
+    def mark(
+        child: LogicalPlan,
+        node: String,
+        timestamp: RecordTimestampResolution => Expression,
+        level: String
+    ): LogicalPlan = {
+      val marked = Marking.mark(session, child, node, timestamp, level, MarkId.ofHint(_, definitions))
+      if (marked ne child) refuseCorrelated(child, node)
+      marked
+    }
   }
 
   /** Spark makes a join of such a SELECT, and moves what asks for columns from outside past all that it knows, which a mark is not. */

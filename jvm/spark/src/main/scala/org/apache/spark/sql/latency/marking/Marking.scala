@@ -16,7 +16,7 @@ private[latency] object Marking {
   /**
    * `child` with the mark on top, or `child` itself if every level that is set excludes the node.
    *
-   * @param isCalled whether a call makes the mark. A hint is read anew wherever its text stands.
+   * @param id of the mark. Each call makes another; a hint is read anew wherever its text stands
    */
   def mark(
       session: SparkSession,
@@ -24,7 +24,7 @@ private[latency] object Marking {
       node: String,
       timestamp: RecordTimestampResolution => Expression,
       level: String,
-      isCalled: Boolean = true
+      id: LatencyMark => MarkId = _ => MarkId.ofCall
   ): LogicalPlan = {
     NodeIds.check(node, child)
     val resolved = timestamp(new RecordTimestampResolution(session, child, node))
@@ -34,7 +34,7 @@ private[latency] object Marking {
     val isRecorded = settings.recordingLevel.records(nodeLevel)
     if (isRecorded || levels.exists(_.records(nodeLevel)) || settings.forceTimestampSupport) {
       val mark = LatencyMark(node, resolved, markId = None, nodeLevel, isRecorded, child)
-      mark.copy(markId = Some(if (isCalled) MarkId.ofCall else MarkId.ofHint(mark)))
+      mark.copy(markId = Some(id(mark)))
     } else child
   }
 
