@@ -55,6 +55,15 @@ class PrometheusTextSuite extends AnyFunSuite {
     assert(lines.contains("# TYPE sparklatency_record_e2e_latency_seconds histogram"))
   }
 
+  test("the sum of a histogram takes records ahead of the clock as 0, for it must not go down") {
+    def sum(latencies: Long*): String =
+      text(query("q", Measure.E2ELatency -> MeasureSnapshot.of(summary(latencies: _*))))
+        .text.linesIterator.find(_.contains("_latency_seconds_sum{")).get.split(' ').last
+    assert(Seq(sum(-5), sum(-5, 100), sum(-5, 100, 7000)) === Seq("0.0", "0.1", "7.1"))
+    // One is further ahead than the others: up to 1 % more, and never less.
+    assert(Seq(sum(-5, -9, 100, 7000), sum(-5, -9, 100, 7000, -3600000)) === Seq("7.104", "7.107"))
+  }
+
   test("ages of days are told apart, up to a week") {
     val lines = text(query("q", Measure.E2ELatency -> MeasureSnapshot.of(summary(5000000, 200000000))))
       .text.linesIterator.filter(_.contains("_bucket{")).map(_.split("le=").last).toSeq

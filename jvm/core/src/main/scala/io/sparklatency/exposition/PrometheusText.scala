@@ -126,7 +126,7 @@ object PrometheusText {
       val each = upTo.zip(0L +: upTo).map { case (here, before) => here - before }
       val bounds = Buckets.map(_ / 1000.0) :+ Double.PositiveInfinity
       val buckets = ClassicHistogramBuckets.of(bounds.toArray, each.toArray)
-      val sum = total.sum.toDouble / 1000
+      val sum = total.sumFromZero / 1000 // to a scraper, one that goes down has started again
       histogram.dataPoint(
         new HistogramSnapshot.HistogramDataPointSnapshot(buckets, sum, shown.labels, Exemplars.EMPTY, Created)
       )

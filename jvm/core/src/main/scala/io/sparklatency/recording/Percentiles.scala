@@ -63,6 +63,14 @@ private[recording] object Percentiles {
     sum
   }
 
+  /** The sum of the records, each taken for the greatest of its bucket. */
+  def sumAtMost(encoded: Array[Byte]): Double = {
+    val cursor = new BucketCounts.Cursor(encoded)
+    var sum = 0.0
+    while (cursor.next()) sum += LatencyTally.highestOf(cursor.bucket).toDouble * cursor.count
+    sum
+  }
+
   /** From 1 to `count`. What rounding adds to the product must not make it the next place: hence the next smaller number. */
   private def placeOf(percent: Double, count: Long): Long = {
     val share = math.min(math.max(Math.nextAfter(percent, Double.NegativeInfinity), 0.0), 100.0)
