@@ -3,6 +3,7 @@ package io.sparklatency
 import scala.collection.mutable
 
 import io.sparklatency.figures.Admission
+import io.sparklatency.figures.AgeParts
 import io.sparklatency.figures.Batch
 import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.FiguresListener
@@ -164,6 +165,38 @@ class RunFiguresSuite extends AnyFunSuite {
       parts.commit
     ) === ((-60400.0, 400.0, 1000.0, 1000.0)))
     assert(parts.whole === -58000.0)
+  }
+
+  test(
+    "what a join gives out waited as long as the records of the side that dates it, however many the other has"
+  ) {
+    val runs = new LiveRuns(clock, FiguresSettings(), new Tasks)(_.stopped)
+    def aged(mark: MarkReadings) = mark.copy(readings = mark.readings.map { case (place, reading) =>
+      place -> reading.copy(ages = Some(Ages(Start, reading.summary)))
+    })
+    def parts(number: Long, by: String*): AgeParts = {
+      var told = Option.empty[Batch]
+      runs.update(owner("any")) { query =>
+        val batch = query.batch(number)
+        batch.holdsRecords = true
+        val shown = mark("impressions", 0)(Seq.fill(990)(2000L): _*).copy(comesIn = true)
+        val clicked = mark("clicks", 1)(Seq.fill(10)(120000L): _*).copy(comesIn = true)
+        val both =
+          mark("joined", 2, "impressions", "clicks")(Seq.fill(10)(120000L): _*).copy(dated = by.toSet)
+        query.add(Seq(shown, clicked, both).map(aged), batch, _ => None)
+        batch.committed(Start + 1000)
+        told = query.commit(number)(_.copy(
+          times = Some(BatchTimes(number, (Start - 400) * 1000, Some(0), Nil)),
+          admission = Some(Admission.first(Start - 500, 1500))
+        ))
+      }
+      told.flatMap(_.parts).get
+    }
+    def of(parts: AgeParts) = (parts.waits.whole.round, parts.work, parts.state.round, parts.commit)
+    assert(of(parts(0, "clicks")) === ((119600, 400.0, 0, 1000.0)))
+    // Where both date it, or nobody knows, they are told together.
+    assert(of(parts(1, "impressions", "clicks")) === ((2780, 400.0, 116820, 1000.0)))
+    assert(of(parts(2)) === ((2780, 400.0, 116820, 1000.0)))
   }
 
   test(

@@ -4,6 +4,7 @@ import java.sql.Timestamp
 
 import scala.jdk.CollectionConverters._
 
+import io.sparklatency.spark.Lines.MemoryStream
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
@@ -111,6 +112,31 @@ class HeldRecordsSuite extends StreamingTest {
           assert(headline.startsWith("Records arrive old: 1 min of 1 min ("), headline)
         } finally query.stop()
       }
+    }
+  }
+
+  test("an old record that finds its match in the batch in which it comes has not waited in state") {
+    byTheWall {
+      val (shown, clicked, name) = (stream, stream, "joined_when_it_comes")
+      def read(input: MemoryStream[Timestamp], column: String) =
+        input.toDF().toDF(column).withWatermark(column, "10 minutes").withE2ELatency(s"source-$column")
+      val joined = read(shown, "shown").join(
+        read(clicked, "clicked"),
+        expr("unix_seconds(shown) * 0 = unix_seconds(clicked) * 0")
+      ).withE2ELatency("joined", "clicked")
+      val query = start(joined, name)
+      try {
+        shown.addData(new Timestamp(System.currentTimeMillis))
+        processAll(query)
+        shown.addData(Seq.fill(9)(new Timestamp(System.currentTimeMillis)))
+        clicked.addData(new Timestamp(System.currentTimeMillis - 60000))
+        processAll(query)
+        assert(node("joined", name).records === 10)
+        val told = partsOf(name)
+        assert(told("arrived-old") > 50000 && told.getOrElse("waited-in-state", 0.0) < 10000, told)
+        val headline = queryOf(name).at("/headline/text").asText
+        assert(headline.startsWith("Records arrive old"), headline)
+      } finally query.stop()
     }
   }
 

@@ -13,6 +13,7 @@ package io.sparklatency.figures
  * @param earlier     of each executor the first reading of those in place of which that of another job stands
  * @param streams     ids of what it reads of streams in this batch. What has none in common reads different streams, each as far as it goes
  * @param aside       ids of the nodes of subqueries that its rows wait for, of which no record comes to it
+ * @param dated       ids of the nodes before it whose timestamps it goes by
  */
 final case class MarkReadings(
     node: String,
@@ -27,7 +28,8 @@ final case class MarkReadings(
     readsSource: Boolean = false,
     earlier: Iterable[TaskSlice] = Nil,
     streams: Set[Long] = Set.empty,
-    aside: Set[String] = Set.empty
+    aside: Set[String] = Set.empty,
+    dated: Set[String] = Set.empty
 ) {
   private def records: Long = readings.valuesIterator.map(_.summary.records).sum
   private def newest: Long = readings.valuesIterator.map(_.attempt.id).maxOption.getOrElse(-1)

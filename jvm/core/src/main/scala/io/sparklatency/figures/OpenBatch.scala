@@ -9,8 +9,8 @@ import io.sparklatency.recording.LatencySummary
 final class OpenBatch(val id: Long) {
   private val nodes = mutable.LinkedHashMap.empty[String, NodeLatencies]
   private var ages = Seq.empty[(String, Ages)]
-  private var came = Option.empty[Seq[Ages]]
-  private var nodesOfArrivals = Set.empty[String]
+  private val came = mutable.LinkedHashMap.empty[String, Seq[Ages]]
+  private val dated = mutable.Map.empty[String, Set[String]]
   private var committedMs = 0L
 
   /** As the batch's plan has them. */
@@ -58,13 +58,16 @@ final class OpenBatch(val id: Long) {
   def add(node: String, ages: Iterable[Ages]): Unit = this.ages ++= ages.map(node -> _)
 
   /** Of records that came in where an operator behind keeps state, so that others come out. */
-  def cameIn(node: String, ages: Iterable[Ages]): Unit = {
-    came = Some(came.toSeq.flatten ++ ages)
-    nodesOfArrivals += node
-  }
+  def cameIn(node: String, ages: Iterable[Ages]): Unit = came(node) = came.getOrElse(node, Nil) ++ ages
 
   /** Whether a node is one where these came in. */
-  def cameInAt(node: String): Boolean = nodesOfArrivals(node)
+  def cameInAt(node: String): Boolean = came.contains(node)
+
+  /** The nodes whose timestamps a node goes by, renamed or as they are. */
+  def dated(node: String, by: Set[String]): Unit =
+    dated(node) = dated.getOrElse(node, Set.empty[String]) ++ by
+
+  def datedBy(node: String): Set[String] = dated.getOrElse(node, Set.empty)
 
   /** Spark may tell the end of an execution twice: the later time is when the results could be seen. */
   def committed(atMs: Long): Unit = committedMs = math.max(committedMs, atMs)
@@ -80,5 +83,10 @@ final class OpenBatch(val id: Long) {
   }
 
   /** How old the records are at the commit that came in, where others come out. */
-  def arrivals: Option[LatencySummary] = came.map(Ages.at(committedMs, _))
+  def arrivals: Option[LatencySummary] =
+    Option.when(came.nonEmpty)(Ages.at(committedMs, came.values.flatten.toSeq))
+
+  /** The same, by the node at which they did. */
+  def arrivalsByNode: Map[String, LatencySummary] =
+    came.toMap.map { case (node, ages) => node -> Ages.at(committedMs, ages) }
 }

@@ -104,6 +104,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     latencies.filter(mark => nodes.contains(mark.node)).foreach(mark =>
       dated(mark.node, mark.upstream, mark.timestamp)
     )
+    latencies.foreach(mark => batch.dated(mark.node, mark.dated))
     batch.seesReading ||= latencies.exists(_.readsSource)
     batch.times = BatchTimes.of(batch.id, latencies, offset).orElse(batch.times)
     batch.markers = batch.markers.orElse(markers.of(marks, upstream, offset))

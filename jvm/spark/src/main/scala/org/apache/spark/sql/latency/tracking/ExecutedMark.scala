@@ -20,6 +20,7 @@ import org.apache.spark.sql.latency.recording.RecordExpression
  * @param begins      whether rows come to it that no node has told of and no table holds, as those of a foreachBatch's DataFrame
  * @param readsSource whether no shuffle lies between it and a source
  * @param isAutomatic whether nobody wrote it
+ * @param dated       ids of the nodes before it whose timestamps it goes by
  * @param streams     ids of the columns that its plan reads of streams
  */
 private[latency] final case class ExecutedMark(
@@ -31,7 +32,8 @@ private[latency] final case class ExecutedMark(
     timestamp: Option[NodeTimestamp],
     readsSource: Boolean,
     isAutomatic: Boolean,
-    streams: Set[Long]
+    streams: Set[Long],
+    dated: Set[String]
 ) {
   def node: String = figures.owner.key.node
   def measure: Measure = figures.owner.measure
@@ -56,7 +58,8 @@ private[latency] final case class ExecutedMark(
       readsSource = readsSource,
       earlier = figures.takeEarlier(),
       streams = streams,
-      aside = aside
+      aside = aside,
+      dated = dated
     )
 }
 
@@ -70,7 +73,8 @@ private[tracking] object ExecutedMark {
       goesByAnother: Boolean,
       readsSource: Boolean,
       isAutomatic: Boolean,
-      streams: Set[Long]
+      streams: Set[Long],
+      dated: Set[String]
   ): ExecutedMark = {
     val timestamp = timestampOf(mark).map(read => NodeTimestamp(TimestampColumn.nameOf(read), goesByAnother))
     ExecutedMark(
@@ -82,7 +86,8 @@ private[tracking] object ExecutedMark {
       timestamp,
       readsSource,
       isAutomatic,
-      streams
+      streams,
+      dated
     )
   }
 

@@ -88,7 +88,9 @@ private[latency] object ExecutedMarks {
           origins.passed(other)
           other match {
             case MarkOperator(mark, child) =>
-              val another = goesByAnother(mark, below.nodes)
+              val here = originsOf(mark)
+              val dated = datedBy(here)
+              val another = goesByAnother(mark, here, below.nodes)
               marks += (ExecutedMark.of(
                 mark,
                 _,
@@ -98,16 +100,28 @@ private[latency] object ExecutedMarks {
                 another,
                 readsSource(child),
                 isAutomatic = MarkOperator.idByHand(other).isEmpty,
-                streams(child)
+                streams(child),
+                dated
               ))
               if (mark.isOfLatency) Below(Set(mark.node), Set.empty, begins = false) else below
             case _ => below
           }
       }
 
+    private def originsOf(mark: RecordExpression): Set[TimestampOrigins.Origin] =
+      ExecutedMark.timestampOf(mark).fold(Set.empty[TimestampOrigins.Origin])(origins.of)
+
+    /** The nodes so far that go by the same. */
+    private def datedBy(here: Set[TimestampOrigins.Origin]): Set[String] = originsAt.collect {
+      case (node, there) if there.exists(origin => here.exists(origin.overlaps)) => node
+    }.toSet
+
     /** Whether the timestamp of a mark has nothing to do with those of the marks before it. */
-    private def goesByAnother(mark: RecordExpression, upstream: Set[String]): Boolean = {
-      val here = ExecutedMark.timestampOf(mark).fold(Set.empty[TimestampOrigins.Origin])(origins.of)
+    private def goesByAnother(
+        mark: RecordExpression,
+        here: Set[TimestampOrigins.Origin],
+        upstream: Set[String]
+    ): Boolean = {
       val before = upstream.flatMap(originsAt.getOrElse(_, Set.empty))
       if (mark.isOfLatency) originsAt(mark.node) = originsAt.getOrElse(mark.node, Set.empty) ++ here
       origins.areApart(here, before)
