@@ -181,7 +181,7 @@ class Cluster:
         jmx, port = f"127.0.0.1:{free_port()}", free_port()
         submit = [
             "--master", self.url, "--driver-memory", "1g", "--executor-memory", "1g",
-            "--jars", ",".join(jars), "--driver-java-options", _remote_jmx(jmx),
+            "--jars", ",".join(jars), "--driver-java-options", remote_jmx(jmx),
             *settings({"spark.driver.port": str(port), **conf}),
         ]  # fmt: skip
         with self.spark.start("driver", folder, "spark-submit", *submit, script, *arguments) as driver:
@@ -242,7 +242,8 @@ def _await_log(child: Child, pattern: str) -> str:
     return str(found[1])
 
 
-def _remote_jmx(address: str) -> str:
+def remote_jmx(address: str) -> str:
+    """Options of a JVM by which a console reaches it."""
     host, port = address.split(":")
     return (
         f"-Dcom.sun.management.jmxremote.port={port} -Dcom.sun.management.jmxremote.rmi.port={port}"

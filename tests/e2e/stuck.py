@@ -1,15 +1,19 @@
 """Queries that are well until something happens to what they stand on: a sink, a broker, all executors.
 
-What shall happen to a sink, or to a function that takes batches, does when there is a file.
+What shall happen to a sink, or to a function that takes batches, does when there is a file. Each application
+looks at itself, by SQL and as a notebook does, and prints when it is seen there that its batch hangs.
 """
 
+import re
 import sys
 import time
 from pathlib import Path
 
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from sparklatency import with_e2e_latency
+from sparklatency import latency, with_e2e_latency
+
+HANGS = re.compile(r"Batch \d+ has run for .*?, where one usually takes [^<]*")
 
 
 class Sink:
@@ -32,7 +36,7 @@ def main(kind: str, folder: str, brokers: str, topic: str) -> None:
     print("stuck:", spark.sparkContext.uiWebUrl, flush=True)
     if kind == "broker":
         kafka = spark.readStream.format("kafka").option("kafka.bootstrap.servers", brokers)
-        rows = kafka.option("subscribe", topic).option("startingOffsets", "earliest").load()
+        rows = kafka.option("subscribe", topic).load()
     else:
         rows = spark.readStream.format("rate").option("rowsPerSecond", 10).option("numPartitions", 1).load()
     marked = with_e2e_latency(rows, "source", "timestamp")
@@ -49,8 +53,23 @@ def main(kind: str, folder: str, brokers: str, topic: str) -> None:
         to = writer.foreachBatch(write)
     else:
         to = writer.format("noop")
-    query = to.trigger(processingTime="1 second").start()
+    # A broker that dies between two batches leaves the query without an answer to where its topic ends.
+    query = to.trigger(processingTime="5 seconds" if kind == "broker" else "1 second").start()
+    shown: set[str] = set()
+    while query.isActive:
+        looks = {"SQL": by_sql(spark), "notebook": latency(kind)._repr_html_()}
+        told = {where: found[0] for where, text in looks.items() if (found := HANGS.search(text))}
+        for where in told.keys() - shown:
+            print("stuck:", where, time.time(), told[where], flush=True)
+        shown = {*told}
+        time.sleep(0.5)
     query.awaitTermination()
+
+
+def by_sql(spark: SparkSession) -> str:
+    """The headline, where the cause is that the batch hangs."""
+    rows = spark.sql("SELECT cause, headline FROM e2e_latency()").collect()
+    return "".join(row.headline for row in rows if row.cause == "stalled")
 
 
 if __name__ == "__main__":

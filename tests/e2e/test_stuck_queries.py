@@ -1,13 +1,15 @@
-"""A sink or a foreachBatch that hangs, a broker or executors that die: each is seen everywhere, and alerts.
+"""A sink or a foreachBatch that hangs, a broker or executors that die: each is seen everywhere in a minute.
 
-Four applications run at the same time: half a minute has to pass until a batch is said to be stalled.
+Four applications run at the same time: half a minute has to pass until a batch is said to be stalled. Before
+that one of two executors dies, which stops nothing.
 """
 
+import json
 import re
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -15,22 +17,26 @@ from typing import Any
 from urllib.request import urlopen
 
 import pytest
-from broker import resolved, running_broker
+from broker import Broker, free_port, java, resolved, running_broker
 from children import Child
 from click.testing import CliRunner, Result
-from cluster import LINES, Spark, running_cluster, settings
-from waits import await_until
+from cluster import LINES, Cluster, Spark, remote_jmx, running_cluster, settings
+from submitted import CONF as BY_JMX
+from submitted import gauges
 
 from sampling import by_turns
 from scraping import Prometheus, scraping
 from sparklatency import NoFiguresError, latency
 from sparklatency.cli import main
-from sparklatency.cli._options import MISSED
+from sparklatency.cli._options import MISSED, UNKNOWN
+from sparklatency.values.answer import Progress
 from support import exported
 
 SCRIPT = Path(__file__).parent / "stuck.py"
 TOPIC, RECORDS, A_SECOND = "stuck", "100000", "20"
 CONF = {
+    **BY_JMX,
+    "spark.ui.enabled": "true",
     "spark.driver.host": "127.0.0.1",
     "spark.plugins": "io.sparklatency.LatencyPlugin",
     "spark.ui.port": "0",
@@ -47,38 +53,149 @@ SAYS = {
 }
 """What of it can be known from within."""
 
+ASKS = "Getting offsets from "
+
 WITHIN = 60
-"""Seconds from then to the alert."""
+"""Seconds from then until it is seen, wherever one looks."""
 
 PATIENCE = 2 * WITHIN
 """For how long it is waited for, so that what comes too late is seen to."""
 
+SOON, LATER = 10_000, 30_000
+"""Limits of a percentile, in milliseconds. A batch passes the first before it is said to be stalled, and the
+other then. Where records were older before, the first is more."""
+
 
 @dataclass(frozen=True)
 class Stuck:
-    """An application whose query has run well, until something happened."""
+    """An application whose query runs well, until something happens."""
 
     kind: str
     driver: Child
     ui: str
     prometheus: Prometheus
-    happened: float = 0
-    """When that was, in seconds since the epoch."""
+    probe: Child
 
     def cli(self, *arguments: str) -> Result:
         return CliRunner().invoke(main, [*arguments, "--url", self.ui])
+
+    def get(self, path: str) -> str:
+        with urlopen(f"{self.ui}/{path}", timeout=30) as answer:  # noqa: S310
+            return str(answer.read().decode())
+
+    def slo(self, limit: int) -> Result:
+        return self.cli("slo", "--query", self.kind, "--node", "source", "--p99", f"{limit}ms")
+
+    def kept(self) -> int:
+        """A limit that figures keep."""
+        return max(SOON, *((node.max or 0) + 1 for node in latency(self.kind, url=self.ui).query.nodes))
+
+    def progress(self) -> Progress:
+        return latency(self.kind, url=self.ui).query.progress
+
+    def asks(self) -> bool:
+        """Whether the batch asks its source for offsets, and is not said to hang."""
+        now = self.progress()
+        return now.activity is not None and now.activity.doing.startswith(ASKS) and not now.stalled
+
+    def rests(self) -> bool:
+        """Whether no batch runs."""
+        return self.progress().running is None
 
     def alert(self) -> dict[str, Any] | None:
         alerts = (self.prometheus.get("alerts") or {"alerts": []})["alerts"]
         found = [one for one in alerts if one["labels"]["alertname"] == "SparkBatchStalled"]
         return found[0] if found else None
 
+    def told(self, what: str) -> list[str]:
+        """What the application has printed of that."""
+        start = f"stuck: {what} "
+        return [line.removeprefix(start) for line in self.driver.lines() if line.startswith(start)]
+
+    def gauge(self, name: str) -> float:
+        """In milliseconds."""
+        shown = gauges(self.probe)
+        return next(v for k, v in shown.items() if k.endswith(f".sparklatency.query.{self.kind}.{name}"))
+
+
+Look = Callable[[Stuck], str | None]
+"""What is said somewhere of a batch that hangs; None while nothing is."""
+
+
+def in_tab(one: Stuck) -> str | None:
+    found = re.search(r"Batch \d+ has run for [^<]*", one.get("latency/"))
+    return found[0] if found and "where one usually takes" in found[0] else None
+
+
+def in_check(one: Stuck) -> str | None:
+    checked = one.cli("check")
+    found = re.search(rf"wrong +stalled +{one.kind}: (Batch \d+ has run for .*)", checked.stdout)
+    return found[1] if found and checked.exit_code == MISSED else None
+
+
+def in_slo(one: Stuck) -> str | None:
+    """Not for records that were old before: then it gives no reason."""
+    asked = one.slo(LATER)
+    return asked.stderr if asked.exit_code == MISSED and asked.stderr else None
+
+
+def in_rest(one: Stuck) -> str | None:
+    [application] = json.loads(one.get("api/v1/applications"))
+    answer = one.get(f"api/v1/applications/{application['id']}/latency/queries/{one.kind}")
+    headline = json.loads(answer)["queries"][0]["headline"]
+    return headline["text"] if headline["code"] == "stalled" else None
+
+
+def in_jmx(one: Stuck) -> str | None:
+    """As an alert of one's own would look."""
+    running, still = one.gauge("batch-in-progress"), one.gauge("progress-age")
+    hangs = running > 30_000 and still > 30_000 and running > 5 * one.gauge("batch-duration")
+    return f"batch-in-progress {running}, progress-age {still}" if hangs else None
+
+
+def in_alert(one: Stuck) -> str | None:
+    alert = one.alert()
+    return alert["annotations"]["summary"] if alert and alert["state"] == "firing" else None
+
+
+LOOKS: dict[str, Look] = {
+    "tab": in_tab,
+    "check": in_check,
+    "slo": in_slo,
+    "REST": in_rest,
+    "JMX": in_jmx,
+    "alert": in_alert,
+}
+INSIDE = ["SQL", "notebook"]
+"""Where the application itself looks."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Of a limit that the batch in progress had passed, and no figure."""
+
+    asks: bool
+    """Whether the batch asked its source for offsets before and after that, and was not said to hang."""
+    slo: Result
+
+
+@dataclass(frozen=True)
+class Seen:
+    """How it came out."""
+
+    applications: dict[str, Stuck]
+    happened: dict[str, float]
+    """When something happened to each, in seconds since the epoch."""
+    said: dict[tuple[str, str], tuple[float, str]]
+    """When it was first seen, and what was said, by application and surface."""
+    verdicts: dict[str, list[Verdict]]
+    """What ``slo`` said from then on."""
+    goes_on: dict[str, Any]
+    """What is said while one of two executors is dead."""
+
 
 @pytest.fixture(scope="module", params=by_turns(LINES))
-def stuck(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[dict[str, Stuck]]:
-    """The applications, from the moment that something happens to all of them."""
+def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
     folder = tmp_path_factory.mktemp("stuck")
     folders = {name: folder / name for name in (*KINDS, "kafka", "cluster")}
     for each in folders.values():
@@ -89,30 +206,88 @@ def stuck(
         broker.create_topics(folders["kafka"], {TOPIC: "CreateTime"})
         children.enter_context(broker.program(folders["kafka"], "Producer", TOPIC, RECORDS, A_SECOND))
         cluster = children.enter_context(running_cluster(spark, folders["cluster"]))
-        jars = ",".join([str(spark.jar), *resolved("connector")])
         found = {}
         for kind in KINDS:
             master = cluster.url if kind == "executors" else "local[1]"
-            submit = ["--master", master, "--driver-memory", "1g", "--executor-memory", "1g", "--jars", jars]
-            arguments = [SCRIPT, kind, folders[kind], broker.address, TOPIC]
-            command = ["spark-submit", *submit, *settings(CONF), *map(str, arguments)]
-            driver = children.enter_context(spark.start(kind, folders[kind], *command))
-            ui = driver.until(partial(told, driver), "it has a UI", within=120)
-            prometheus = children.enter_context(scraping(ui, folders[kind], exported("prometheus-rules")))
-            found[kind] = Stuck(kind, driver, ui, prometheus)
+            found[kind] = children.enter_context(running(kind, spark, master, broker, folders[kind]))
         for kind, one in found.items():
             one.driver.until(partial(is_well, one), f"the query of {kind} runs well", within=120)
+        goes_on = without_one(cluster, found["executors"])
         happened = {}
         for kind in KINDS:
+            if kind == "broker":
+                found[kind].driver.until(found[kind].rests, "no batch runs", within=60, every=0.05)
             happened[kind] = time.time()
             if kind == "broker":
                 broker.process.kill()
             elif kind == "executors":
-                for worker in cluster.workers:
-                    worker.kill()
+                cluster.workers[1].kill()
             else:
                 (folders[kind] / "hang").touch()
-        yield {kind: replace(one, happened=happened[kind]) for kind, one in found.items()}
+        yield Seen(found, happened, *watched(found, happened), goes_on)
+
+
+@contextmanager
+def running(kind: str, spark: Spark, master: str, broker: Broker, folder: Path) -> Iterator[Stuck]:
+    """One of the applications, with what looks at it."""
+    jars, jmx = ",".join([str(spark.jar), *resolved("connector")]), f"127.0.0.1:{free_port()}"
+    submit = [
+        "--master", master, "--driver-memory", "1g", "--executor-memory", "1g", "--jars", jars,
+        "--driver-java-options", remote_jmx(jmx), *settings(CONF),
+    ]  # fmt: skip
+    with ExitStack() as children:
+        driver = children.enter_context(
+            spark.start(kind, folder, "spark-submit", *submit, SCRIPT, kind, folder, broker.address, TOPIC)
+        )
+        ui = driver.until(partial(told, driver), "it has a UI", within=120)
+        prometheus = children.enter_context(scraping(ui, folder, exported("prometheus-rules")))
+        # It looks into the driver alone: executors die here.
+        probe = Child("jmxprobe", java("io.sparklatency.e2e.JmxProbe", jmx, "none"), folder)
+        yield Stuck(kind, driver, ui, prometheus, children.enter_context(probe))
+
+
+def without_one(cluster: Cluster, one: Stuck) -> dict[str, Any]:
+    """Kills one of two executors, and looks at the query when it has gone on for as long as before."""
+    before = latency(one.kind, url=one.ui).query.batches
+    cluster.workers[0].kill()
+    [application] = json.loads(one.get("api/v1/applications"))
+
+    def has_gone_on() -> dict[str, Any] | None:
+        executors = json.loads(one.get(f"api/v1/applications/{application['id']}/allexecutors"))
+        live = sorted(each["isActive"] for each in executors if each["id"] != "driver")
+        query = latency(one.kind, url=one.ui).query
+        if live != [False, True] or query.batches < before + WELL:
+            return None
+        return {"query": query, "history": query.history(1000), "check": one.cli("check")}
+
+    return one.driver.until(has_gone_on, "it goes on with one executor", within=60)
+
+
+def watched(
+    found: dict[str, Stuck], happened: dict[str, float]
+) -> tuple[dict[tuple[str, str], tuple[float, str]], dict[str, list[Verdict]]]:
+    """Looks everywhere in turn, until it has been seen everywhere."""
+    said: dict[tuple[str, str], tuple[float, str]] = {}
+    verdicts: dict[str, list[Verdict]] = {kind: [] for kind in found}
+    limits = {kind: one.kept() for kind, one in found.items()}
+    until = max(happened.values()) + PATIENCE
+    surfaces = len(LOOKS) + len(INSIDE)
+    while time.time() < until and not (len(said) == len(found) * surfaces and all(verdicts.values())):
+        for kind, one in found.items():
+            for surface, look in LOOKS.items():
+                if (kind, surface) not in said and (text := look(one)) is not None:
+                    said[kind, surface] = time.time(), text
+            for surface in INSIDE:
+                for line in one.told(surface):
+                    at, text = line.split(" ", 1)
+                    if float(at) > happened[kind]:
+                        said.setdefault((kind, surface), (float(at), text))
+            asked, running = one.asks(), one.progress().running or 0
+            slo = one.slo(limits[kind])
+            if running > limits[kind] and one.asks() == asked:
+                verdicts[kind].append(Verdict(asked, slo))
+        time.sleep(0.5)
+    return said, verdicts
 
 
 def told(driver: Child) -> str | None:
@@ -130,28 +305,51 @@ def is_well(one: Stuck) -> bool:
     return query.batches >= WELL and usual is not None
 
 
+@pytest.mark.parametrize("surface", [*LOOKS, *INSIDE])
 @pytest.mark.parametrize("kind", KINDS)
-def test_it_raises_an_alert_within_a_minute(stuck: dict[str, Stuck], kind: str) -> None:
-    """By Prometheus' clock, which is ours. The alert fires as soon as it is active."""
-    alert = await_until(stuck[kind].alert, within=PATIENCE)
-    assert 0 < datetime.fromisoformat(alert["activeAt"]).timestamp() - stuck[kind].happened <= WITHIN
-    assert (alert["labels"]["query"], alert["state"]) == (kind, "firing")
-    assert alert["annotations"]["summary"].startswith(f"the batch in progress of query {kind} (")
+def test_it_is_seen_within_a_minute(seen: Seen, kind: str, surface: str) -> None:
+    """By our clock, which is that of the applications and of Prometheus, too."""
+    at, text = seen.said[kind, surface]
+    assert 0 < at - seen.happened[kind] <= WITHIN, text
+    if surface == "alert":
+        assert text.startswith(f"the batch in progress of query {kind} (")
+    elif surface == "slo":
+        assert re.search("waits? for its commit|wait for|the batch in progress hangs", text), text
+    elif surface != "JMX":
+        assert re.match(rf"Batch \d+ has run for .*{SAYS[kind]}", text), text
+
+
+def test_the_alert_names_the_query_and_fires_at_once(seen: Seen) -> None:
+    for kind, one in seen.applications.items():
+        alert = one.alert()
+        assert alert is not None
+        since = datetime.fromisoformat(alert["activeAt"]).timestamp()
+        assert 0 < since - seen.happened[kind] <= WITHIN
+        assert (alert["labels"]["query"], alert["state"]) == (kind, "firing")
+
+
+def test_a_query_that_loses_one_of_two_executors_goes_on_and_is_called_well(seen: Seen) -> None:
+    query, check = seen.goes_on["query"], seen.goes_on["check"]
+    assert check.exit_code == 0, check.stdout
+    assert not query.progress.stalled
+    assert query.headline.code not in {"stalled", "failed"}, query.headline
+    assert [note for note in query.notes if note.level == "wrong"] == []
+
+
+def test_figures_of_a_query_that_loses_an_executor_are_neither_lost_nor_doubled(seen: Seen) -> None:
+    """Each batch has its figures, and they are of as many records as Spark read for it."""
+    batches = seen.goes_on["history"]
+    assert [batch.batch for batch in batches] == list(range(len(batches)))
+    counted = [sum(node.records for node in batch.nodes) for batch in batches]
+    assert counted == [batch.input_rows for batch in batches]
+    assert sum(counted) > 0
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_it_is_seen_everywhere(stuck: dict[str, Stuck], kind: str) -> None:
-    one = stuck[kind]
-    await_until(one.alert, within=PATIENCE)
-    headline = latency(kind, url=one.ui).query.headline
-    assert headline.code == "stalled"
-    assert re.match(rf"Batch \d+ has run for .*{SAYS[kind]}", headline.text), headline.text
-    checked = one.cli("check")
-    assert checked.exit_code == MISSED
-    assert re.search(rf"wrong +stalled +{kind}: Batch \d+ has run for ", checked.stdout)
-    asked = one.cli("slo", "--query", kind, "--node", "source", "--p99", "30s")
-    said = "waits for its commit|the batch in progress hangs"
-    assert (asked.exit_code, bool(re.search(said, asked.stderr))) == (MISSED, True), asked.output
-    with urlopen(f"{one.ui}/latency/", timeout=30) as page:  # noqa: S310
-        text = re.sub(r"<[^>]+>", " ", page.read().decode())
-    assert re.search(r"Batch \d+ has run for ", text)
+def test_no_limit_is_kept_by_a_batch_that_has_run_for_longer(seen: Seen, kind: str) -> None:
+    """Also before it is said to hang. While a source does not answer, nobody knows whether records wait."""
+    assert seen.verdicts[kind]
+    for verdict in seen.verdicts[kind]:
+        unknown = "whether records wait is not known: the batch in progress has run for "
+        assert verdict.slo.exit_code == (UNKNOWN if verdict.asks else MISSED), verdict.slo.output
+        assert verdict.slo.stderr.startswith(unknown) == verdict.asks, verdict.slo.stderr
