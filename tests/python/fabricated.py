@@ -20,6 +20,7 @@ NO_PROGRESS: dict[str, Any] = {
             "sinceProgress",
             "oldestUncommitted",
             "recordsLag",
+            "droppedLate",
             "watermarkLag",
             "usually",
             "batchDuration",

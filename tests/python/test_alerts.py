@@ -204,6 +204,20 @@ def test_a_watermark_is_behind_by_more_than_two_batches_of_real_time_mode(
     assert raised(tmp_path, {HOLDS_BACK: "1x100", **series}, "20m", expected) == ""
 
 
+DROPPED = 'sparklatency_{}_total{{app="shop",query="orders"{}}}'
+
+
+@pytest.mark.parametrize("counted_at_a_node", [False, True])
+def test_rows_that_spark_drops_late_are_told_once(tmp_path: Path, *, counted_at_a_node: bool) -> None:
+    series = {DROPPED.format("rows_dropped_late", ""): "0+4x100"}
+    summary = "operators of query orders (shop) dropped 80 rows as late in the last five minutes"
+    expected = {"SparkRowsDroppedLate": [summary]}
+    if counted_at_a_node:
+        series[DROPPED.format("records_dropped_late", ',node="totals"')] = "7x100"
+        expected = {}
+    assert raised(tmp_path, series, "20m", expected) == ""
+
+
 def test_a_watermark_that_no_result_waits_for_may_be_behind(tmp_path: Path) -> None:
     series = {LAG: "901x100", HOLDS_BACK: "0x100"}
     assert raised(tmp_path, series, "20m", {}) == ""

@@ -28,6 +28,18 @@ class NotesSuite extends AnyFunSuite {
   private def of(measure: Measure, records: recording.LatencySummary): QuerySnapshot =
     query(source, sink.and(measure, records))
 
+  test("what Spark counts as dropped late is told where no node counts it") {
+    val late = clear.copy(droppedLate = 1200)
+    noted(
+      late,
+      "rows-dropped-late",
+      Note.Info,
+      "Operators of the query have dropped 1,200 rows as late. Automatic stateful nodes, at level TRACE, tell at which, and by how much."
+    )
+    assert(notes(of(Measure.Lateness, records(5)).copy(droppedLate = 1), "rows-dropped-late") === Nil)
+    assert(late.rowsDroppedLate === Some(1200) && late.copy(batches = 0).rowsDroppedLate === None)
+  }
+
   test("of a query that is as one wants it nothing is noted") {
     assert(answer(clear, Some(RunStatus.Running)).notes === Nil)
     assert(answer(clear, Some(RunStatus.Finished)).notes === Nil)

@@ -121,6 +121,12 @@ class PrometheusTextSuite extends AnyFunSuite {
     assert(lines.contains("sparklatency_records_lag{app=\"app\",query=\"q\"} 1500.0"))
   }
 
+  test("rows that were dropped late are a counter of the query") {
+    val lines = text(query("q").copy(droppedLate = 7).doing(None, 100000)).text.linesIterator.toSeq
+    assert(lines.contains("# TYPE sparklatency_rows_dropped_late_total counter"))
+    assert(lines.contains("sparklatency_rows_dropped_late_total{app=\"app\",query=\"q\"} 7.0"))
+  }
+
   test("one name is one series, that of the newest run") {
     def of(records: LatencySummary) = query("q", Measure.E2ELatency -> MeasureSnapshot.of(records))
     val lines = text(

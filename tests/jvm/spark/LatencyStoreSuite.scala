@@ -105,6 +105,7 @@ class LatencyStoreSuite extends StreamingTest with ArchivedBatches {
     assert(second.watermarks.map(w => (w.source, w.column, w.delayMs, w.watermarkMs, w.holdsBack)) ===
       Seq(("memory", "value", 10000, Some(Start - 50 - 10000), true)))
     assert(second.droppedLate === 1)
+    assert(live.query("joined").flatMap(_.rowsDroppedLate) === Some(1), "of all batches")
     assert(second.durationsMs.contains("addBatch"))
     // Each batch with records is followed by one without, which gives out what came in with it.
     val took = history.map(_.admission.map(_.tookMs.toDouble))

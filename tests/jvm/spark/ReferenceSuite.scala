@@ -42,7 +42,7 @@ class ReferenceSuite extends AnyFunSuite {
     val ofNodes = Metric.all.map(of => row(of.name, of.measure.name, of.kind.name, of.unit.name, of.help))
     val ofClocks = Metric.ofClocks.map(of => row(of.name, "clock", "gauge", "ms", of.help))
     val ofQueries =
-      (Metric.ofQueries ++ Parts.metrics).map(of => row(of.name, "query", "gauge", of.unit.name, of.help))
+      (Metric.ofQueries ++ Parts.metrics).map(of => row(of.name, "query", of.kind.name, of.unit.name, of.help))
     val ofWatermarks =
       Metric.ofWatermarks.map(of => row(of.name, "watermark", "gauge", of.unit.name, of.help))
     val ofOperators = Metric.ofOperators.map(of => row(of.name, "operator-latency", "gauge", "ms", of.help))
@@ -71,7 +71,7 @@ class ReferenceSuite extends AnyFunSuite {
     ) ++ Measure.all.flatMap(section) ++ Seq(
       "### Of a query as a whole",
       "",
-      "Gauges on the driver, in milliseconds, `records-lag` in records. In REST: the object `progress` of a query. In Prometheus, in " +
+      "On the driver. `rows-dropped-late` is a counter, all others are gauges: in milliseconds, `records-lag` in records. In REST: the object `progress` of a query. In Prometheus, in " +
         "seconds and records, with the labels `app` and `query`. Beside them `sparklatency_age_part_seconds`: the mean age at the commit of the last batch, by `part` and `node`; " +
         "in real-time and continuous mode the mean age over the window.",
       "",

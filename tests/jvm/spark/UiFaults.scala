@@ -40,6 +40,7 @@ object UiFaults {
       null,
       null,
       null,
+      0,
       null
     ))
     try body

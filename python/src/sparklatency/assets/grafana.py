@@ -51,6 +51,12 @@ def dashboard() -> Mapping[str, Any]:
         _series("Batch in progress", "s", f"{metric('batch-in-progress').prometheus}{_QUERY}", "{{query}}"),
         _series("Since the last commit", "s", f"{metric('commit-age').prometheus}{_QUERY}", "{{query}}"),
         _counter("Records", "records"),
+        _series(
+            "Rows dropped late",
+            "cps",
+            f"sum by (query) (rate({metric('rows-dropped-late').prometheus}{_QUERY}[{_WINDOW}]))",
+            "{{query}}",
+        ),
         _counter("Dropped late", "records-dropped-late"),
         _counter("Dropped late by system time", "records-dropped-late-by-system-time"),
         _counter("Without timestamp", "records-without-timestamp"),

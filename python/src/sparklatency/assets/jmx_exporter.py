@@ -84,8 +84,11 @@ def _gauge(place: str, metric: Metric) -> str:
 
 
 def _of_task(metric: Metric) -> str:
-    """Our own beans have all figures of a node in a task, or of a whole task. Odd names are quoted."""
-    bean = r'thread-id="?(.+?)"?, task-id=(\d+_\d+)(, processor-node-id="?(.+?)"?)?'
+    """Our own beans have all figures of a node in a task, of a whole task, or of all that are too many.
+
+    Odd names are quoted.
+    """
+    bean = r'thread-id="?(.+?)"?, task-id=(\d+_\d+|__other__)(, processor-node-id="?(.+?)"?)?'
     return rf"^sparklatency<type=stream-(?:processor-node|task)-metrics, {bean}><>{metric.name}:"
 
 

@@ -24,6 +24,15 @@ _OLDEST = metric("oldest-uncommitted").prometheus
 _LAG = metric("watermark-lag").prometheus
 _HOLDS_BACK = metric("source-watermark-holds-back").prometheus
 
+_LATE = " or ".join(
+    metric(name).prometheus for name in ("records-dropped-late", "records-dropped-late-by-system-time")
+)
+_DROPPED = (
+    f"increase({metric('rows-dropped-late').prometheus}[5m]) > 0"
+    f" unless on (app, query) ({_LATE})"
+)
+"""As Spark counts them: where a node does, its alert says more."""
+
 HIGHEST_SECONDS = 604_800
 """The last bound of the histograms, as ``PrometheusText`` has it: no percentile of Prometheus is more."""
 
@@ -88,6 +97,11 @@ def alerts(p99_seconds: float, watermark_lag_seconds: float) -> Mapping[str, Any
                         _behind(watermark_lag_seconds),
                         f"the watermark of query {_WHERE} is {_DURATION} behind the clock",
                         wait="5m",
+                    ),
+                    _alert(
+                        "SparkRowsDroppedLate",
+                        _DROPPED,
+                        f"operators of query {_WHERE} dropped {{{{ $value | humanize }}}} rows as late in the last five minutes",
                     ),
                     _counted("SparkRecordsDroppedLate", "records-dropped-late"),
                     _counted("SparkRecordsDroppedLateBySystemTime", "records-dropped-late-by-system-time"),

@@ -211,13 +211,22 @@ def _dropped(query: QueryLatency) -> list[RenderableType]:
         if late is not None
     ]
     if not rows:
-        return []
+        return _rows_dropped(query)
     return [
         Text(),
         layout.caption("dropped late since the start · by how much, in ms over the window"),
         layout.table_of_nodes(("node", "by", "records", "p50", "p99", "max"), rows),
         *map(Text, layout.legend(rows, _NONE_DROPPED)),
     ]
+
+
+def _rows_dropped(query: QueryLatency) -> list[RenderableType]:
+    """What Spark counts, where no node does."""
+    rows = query.progress.dropped_late
+    if rows is None:
+        return []
+    how = "; automatic stateful nodes, at level TRACE, tell at which operator, and by how much" if rows else ""
+    return [Text(f"Rows dropped late since the start: {rows:,}{how}.")]
 
 
 def _critical_path(query: QueryLatency) -> str:

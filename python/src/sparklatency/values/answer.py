@@ -90,6 +90,8 @@ class Progress:
     """Age of the oldest record that was there to be read and is not committed, at least."""
     records_lag: int | None
     """How many records the last trigger left at its sources; None where none of them tells it."""
+    dropped_late: int | None
+    """How many rows the query's operators have dropped as late since it began, as Spark counts them."""
     watermark_lag: int | None
     """How far the watermark is behind the clock: now where the run goes on, else at the last commit."""
     usually: int | None

@@ -25,7 +25,7 @@ private[answer] object Notes {
       found: Seq[Note]
   ): Seq[Note] =
     ofRecords(query, found).toSeq ++ quiet(query) ++ youngerDownstream(path) ++ datedAnew(path) ++
-      NodeNotes.of(query.nodes, query.markers.nonEmpty) ++ Watermarks.note(query) ++ folded(query) ++
+      NodeNotes.of(query.nodes, query.markers.nonEmpty) ++ droppedLate(query) ++ Watermarks.note(query) ++ folded(query) ++
       ofParts(query, split) ++ unnamed.filter(_ => query.id.contains(query.name))
 
   private def ofRecords(query: QuerySnapshot, found: Seq[Note]): Option[Note] =
@@ -67,6 +67,22 @@ private[answer] object Notes {
     else
       s", ${Seq(ages.min, ages.max).map(ms => Readable.duration(ms.toDouble)).distinct.mkString(" to ")} ago"
   }
+
+  /** As Spark counts them, where no node does. */
+  private def droppedLate(query: QuerySnapshot): Option[Note] = {
+    val isCounted = query.nodes.exists(node => Late.exists(node.measures.contains))
+    query.rowsDroppedLate.filter(_ > 0 && !isCounted).map { rows =>
+      Note(
+        "rows-dropped-late",
+        Note.Info,
+        s"Operators of the query have dropped ${Readable.counted(rows, "row", "rows")} as late. Automatic stateful nodes, at level TRACE, " +
+          "tell at which, and by how much.",
+        numbers = Seq("rows" -> Whole(rows))
+      )
+    }
+  }
+
+  private val Late = Seq(Measure.Lateness, Measure.SystemTimeLateness)
 
   /** How many names a note has. */
   private val Shown = 4

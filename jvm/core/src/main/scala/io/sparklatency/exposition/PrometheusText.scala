@@ -74,7 +74,10 @@ object PrometheusText {
     val ofQueries = Metric.ofQueries.map { metric =>
       val points = for (query <- goingOn; value <- metric.read(query))
         yield Labels.of("app", app, "query", query.name) -> value.toDouble
-      gauge(metric.series, metric.help, points, metric.unit)
+      metric.kind match {
+        case Metric.Counter => counter(metric.series, metric.help, points)
+        case Metric.Gauge => gauge(metric.series, metric.help, points, metric.unit)
+      }
     }
     val ofWatermarks = Metric.ofWatermarks.map { metric =>
       val points =

@@ -187,6 +187,13 @@ object Metric {
       Records
     )(_.recordsLag),
     QueryMetric(
+      "rows-dropped-late",
+      "droppedLate",
+      "rows that operators of the query dropped as late, as Spark counts them: of an aggregation what it had added up before",
+      Records,
+      Counter
+    )(_.rowsDroppedLate),
+    QueryMetric(
       "watermark-lag",
       "watermarkLag",
       "how far the watermark is behind the clock"

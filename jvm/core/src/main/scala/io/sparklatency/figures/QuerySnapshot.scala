@@ -24,6 +24,7 @@ import io.sparklatency.recording.LatencySummary
  * @param unmarkedMs when its last batch was committed, of a run of which no batch had a node with figures
  * @param workedMs  when the batch was committed of which `times` are
  * @param hasNodes  whether its driver has planned nodes, though no batch of it may be told yet
+ * @param droppedLate how many rows its operators have dropped as late, as Spark counts them
  * @param progressMs when a task was last known to get on: a record more had come to it, or it had ended well
  */
 final case class QuerySnapshot(
@@ -48,6 +49,7 @@ final case class QuerySnapshot(
     unmarkedMs: Option[Long] = None,
     workedMs: Option[Long] = None,
     hasNodes: Boolean = false,
+    droppedLate: Long = 0,
     progressMs: Option[Long] = None
 ) {
 
@@ -75,6 +77,9 @@ final case class QuerySnapshot(
   /** How many records its last trigger left; none where no source tells it. */
   def recordsLag: Option[Long] =
     activity.map(_.left).filter(_.nonEmpty).map(_.map(_.records).sum)
+
+  /** How many rows its operators have dropped as late, of all batches, as Spark counts them. An aggregation counts what it had added up. */
+  def rowsDroppedLate: Option[Long] = Option.when(batches > 0)(droppedLate)
 
   /** How far the watermark is behind the clock: now where the run goes on, else at the last commit. */
   def watermarkLagMs: Option[Long] = for (batch <- lastBatch; watermark <- batch.watermarkMs)

@@ -22,6 +22,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private var timestamps = Map.empty[String, NodeTimestamp]
   private var latest = Map.empty[String, (Map[Measure, LatencySummary], Long)]
   private var batches = 0L
+  private var droppedLate = 0L
   private var passedOn = Set.empty[String]
   private var planned = Seq.empty[String]
   private val unshown = new NewestIds(RunFigures.UnshownKept)
@@ -178,6 +179,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
 
   private def committed(batch: Batch): Unit = {
     batches += 1
+    droppedLate += batch.droppedLate
     latest ++= batch.nodes.filter(_.hasRecords).map(node => node.id -> (node.measures, batch.committedMs))
     lastBatch = Some(batch)
     for (key <- batch.watermarks.map(_.key) if watermarks.add(key)) make.watermark(key)
@@ -290,6 +292,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     outOfOrder = outOfOrder,
     workedMs = workedMs,
     hasNodes = true,
+    droppedLate = droppedLate,
     progressMs = tasks.atMs
   )
 

@@ -34,6 +34,7 @@ import org.apache.spark.status.KVUtils.KVIndexParam
  * @param worked the number of the last batch that had records, and `times` who was at work for it
  * @param workedMs when that was committed; null where no batch had records
  * @param outOfOrder how far records came behind the newest event time; null where nothing is known
+ * @param droppedLate how many rows its operators have dropped as late; 0 in a store of an earlier version
  * @param explained the event of the last batch that told its parts; null where it was the last of all, or none did
  */
 private[spark] final class StoredRun(
@@ -59,6 +60,7 @@ private[spark] final class StoredRun(
     val markers: StoredRunMarkers,
     val workedMs: java.lang.Long,
     val outOfOrder: Array[Byte],
+    val droppedLate: Long,
     val explained: SparkListenerLatencyBatch
 ) {
 
@@ -95,7 +97,8 @@ private[spark] final class StoredRun(
       takesMs = Option(takesMs).map(_.toDouble),
       markers = Option(markers).map(_.snapshot),
       outOfOrder = Option(outOfOrder).fold(LatencySummary.empty)(LatencySummary.fromBytes(_)),
-      workedMs = Option(workedMs).map(_.toLong)
+      workedMs = Option(workedMs).map(_.toLong),
+      droppedLate = droppedLate
     )
   }
 
@@ -139,6 +142,7 @@ private[spark] object StoredRun {
       run.markers.map(StoredRunMarkers(_)).orNull,
       run.workedMs.map(Long.box).orNull,
       Some(run.outOfOrder).filterNot(_.isEmpty).map(_.toBytes).orNull,
+      run.droppedLate,
       explained.orNull
     )
   }
