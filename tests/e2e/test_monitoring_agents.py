@@ -48,6 +48,9 @@ UNKNOWN_AT_REST = {
     for one in (*query_metrics(), *watermark_metrics())
     if one.name
     in (
+        "age-processing",
+        "age-source-queuing",
+        "age-source-queuing-and-processing",
         "batch-in-progress",
         "progress-age",
         "oldest-uncommitted",

@@ -91,11 +91,13 @@ class PartsOfBatchSuite extends AnyFunSuite with ExplainedBatches {
       "age-waited-for-the-batch-before" -> Some(41000),
       "age-waited-for-the-trigger" -> Some(10),
       "age-start-of-the-batch" -> Some(10),
+      "age-source-queuing" -> None,
+      "age-processing" -> None,
       "age-work" -> Some(2000),
       "age-waited-in-state" -> Some(-500),
-      "age-commit" -> Some(10)
+      "age-commit" -> Some(10),
+      "age-source-queuing-and-processing" -> None
     ))
-    assert(Parts.metrics.flatMap(_.read(query.copy(explained = None))) === Nil)
   }
 
   test("of many steps the longest are told, and what the others take together") {

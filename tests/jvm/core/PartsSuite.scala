@@ -2,6 +2,7 @@ package io.sparklatency
 
 import io.sparklatency.answer.Parts
 import io.sparklatency.figures.NodeLatencies
+import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.path.LatencyPath
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -37,6 +38,17 @@ class PartsSuite extends AnyFunSuite {
     assert(told(parts) === Seq(Seq("source queuing", "processing") -> 500.0, Seq("commit") -> 100.0))
     assert(parts.text ===
       Some("source queuing and processing 500 ms, commit 100 ms: 600 ms on average in the last batch"))
+  }
+
+  test("gauges tell of those parts alone that are told") {
+    def gauged(query: QuerySnapshot): Seq[(String, Long)] =
+      Parts.metrics.flatMap(metric => metric.read(query).map(metric.field -> _))
+    assert(gauged(query(node("source")(100, 300), node("sink", "source")(500, 700).committed(1000, 1200))) ===
+      Seq("source-queuing" -> 200, "processing" -> 400, "commit" -> 500))
+    assert(gauged(query(node("sink")(500).committed(600))) ===
+      Seq("commit" -> 100, "source-queuing+processing" -> 500))
+    val endless = withoutEnd(node("source")(95), node("scored", "source")(98), node("sink", "scored")(99))
+    assert(gauged(endless) === Seq("source-queuing" -> 95, "work" -> 4))
   }
 
   test("without a commit the parts make up the age at the end") {

@@ -10,6 +10,7 @@ import scala.concurrent.duration._
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.JsonNode
+import io.sparklatency.answer.Parts
 import io.sparklatency.spark.Lines.LowLatencyMemoryStream
 import io.sparklatency.spark.syntax._
 import io.sparklatency.time.WallClock
@@ -95,6 +96,7 @@ class LongTasksSuite extends StreamingTest with Patient {
       assert(query.lastProgress === null)
       assert(way.get("parts").get("text").asText ===
         "source queuing 7 ms, work at scored 60 ms: 67 ms on average within the last 1 min")
+      assert(ages("way") === Map("age-source-queuing" -> 7.0, "age-work" -> 60.0))
       assert(way.get("headline").get("text").asText === "Slowest step: scored, 60 ms of 67 ms (90 %)")
       assert(way.get("notes").elements.asScala.map(_.get("code").asText).toSeq === Seq("no-commit"))
       val nodes = way.get("nodes").elements.asScala.toSeq
@@ -102,6 +104,11 @@ class LongTasksSuite extends StreamingTest with Patient {
       assert(nodes.map(_.get("upstream").elements.asScala.map(_.asText).toSeq) === Seq(Nil, Seq("read")))
     } finally query.stop()
   }
+
+  /** The gauges of the parts that are known. */
+  private def ages(query: String): Map[String, Double] = Parts.metrics.map(_.name).flatMap(name =>
+    Some(gauges(s"query.$query.$name").asInstanceOf[Double]).filterNot(_.isNaN).map(name -> _)
+  ).toMap
 
   private def work(query: String, field: String): Option[JsonNode] =
     Option(answerOf(query).get(field)).filterNot(_.isNull)

@@ -82,7 +82,7 @@ class ReferenceSuite extends AnyFunSuite {
       "### Of the parts of a query's age",
       "",
       "Gauges on the driver, in milliseconds, for JMX and Dropwizard, which have no labels. Those of one batch add up to the mean age at the commit, and one " +
-        "may be negative. In real-time and continuous mode there are none. REST has the list `parts`, Prometheus " +
+        "may be negative. A gauge without a value is of a part that is not known. REST has the list `parts`, Prometheus " +
         "`sparklatency_age_part_seconds`: both tell them by node.",
       "",
       "| name | part | |",

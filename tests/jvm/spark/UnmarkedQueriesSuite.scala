@@ -80,6 +80,7 @@ class UnmarkedQueriesSuite extends StreamingTest with Patient {
         val commits = batches.zip(took).map { case (of, ms) => Instant.parse(of.timestamp).toEpochMilli + ms }
         assert(hangs.get("batchDuration").asLong === math.round(took.sum / 2.0))
         assert(hangs.get("usually").asLong === commits(1) - commits.head)
+        assert(gauges(s"query.$name.batch-in-progress").asInstanceOf[Double] >= hangs.get("running").asDouble)
       } finally {
         mayEnd.countDown()
         query.stop()

@@ -51,21 +51,27 @@ object Parts {
   val Kinds: Seq[Kind] =
     Seq(ArrivedOld, Backlog, BatchBefore, Trigger, Start, Queuing, Processing, Work, State, Commit)
 
-  /**
-   * For sinks that show one number by one name. None where no batch has told its parts, and in real-time and continuous mode, where no
-   * batch ends.
-   */
-  val metrics: Seq[QueryMetric] = Kinds.diff(Seq(Queuing, Processing)).map { kind =>
+  /** What is known where a batch does not tell more. */
+  private val Coarse = Seq(Seq(Queuing), Seq(Processing), Seq(Queuing, Processing))
+
+  /** For sinks that show one number by one name: all work, and all that waits in state, is one. */
+  val metrics: Seq[QueryMetric] = (Kinds.map(Seq(_)) :+ Coarse.last).map { kinds =>
+    val name = kinds.map(_.name).mkString(" and ")
     QueryMetric(
-      s"age-${kind.code}",
-      kind.code,
-      s"${kind.name}: a part of the mean age at the commit of the last batch"
-    ) {
-      query =>
-        // Without the way of the records they add up to the same.
-        val told = query.explained.filterNot(_ => query.hasNoEnd).flatMap(of(_, NoWay)).filter(_.of.nonEmpty)
-        told.map(parts => math.round(parts.of.filter(_.kinds == Seq(kind)).map(_.ms).sum))
-    }
+      s"age-${name.replace(' ', '-')}",
+      code(kinds),
+      s"$name: a part of the mean age at the commit of the last batch, or of the window where no batch ends"
+    )(allOf(_, kinds).map(math.round))
+  }
+
+  /** None of a kind that is not told. A batch that tells its parts tells of those that are nothing, too. */
+  private def allOf(query: QuerySnapshot, kinds: Seq[Kind]): Option[Double] = {
+    // Without the way of the records they add up to the same.
+    val explained = query.explained.filterNot(_ => query.hasNoEnd).flatMap(of(_, NoWay))
+    val parts = explained.getOrElse(of(query)).of
+    val same = parts.filter(_.kinds == kinds)
+    val isNothing = explained.nonEmpty && parts.nonEmpty && !Coarse.contains(kinds)
+    Option.when(same.nonEmpty || isNothing)(same.map(_.ms).sum)
   }
 
   /**
@@ -82,7 +88,7 @@ object Parts {
       at: Option[String] = None,
       nodes: Seq[String] = Nil
   ) {
-    def code: String = kinds.map(_.code).mkString("+")
+    def code: String = Parts.code(kinds)
     def names: Seq[String] = kinds.map(_.name)
     def name: String = (names.mkString(" and ") +: at.toSeq).mkString(" ")
     def text: String = s"$name ${Readable.duration(ms)}"
@@ -90,6 +96,8 @@ object Parts {
     /** Whether it is of one step, and not of those that are told together. */
     private[answer] def isOneStep: Boolean = !at.contains(Elsewhere)
   }
+
+  private def code(kinds: Seq[Kind]): String = kinds.map(_.code).mkString("+")
 
   private val NoWay = new LatencyPath(Nil)
 

@@ -17,6 +17,13 @@ trait FiguresListener {
    */
   def addedQuery(query: String, read: () => Option[QuerySnapshot]): Unit = ()
 
+  /**
+   * The parts of the age of a run's records.
+   *
+   * @param read how it is now
+   */
+  def addedAges(query: String, read: () => Option[QuerySnapshot]): Unit = ()
+
   /** How long the latency markers of a query take between two places. */
   def addedMarker(query: String, key: MarkerKey, figures: LiveFigures): Unit = ()
 

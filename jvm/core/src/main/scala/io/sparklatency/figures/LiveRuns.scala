@@ -14,6 +14,7 @@ import io.sparklatency.time.Clock
  * @param activity    what a run does now; asked outside the lock
  * @param briefActivity the same without its tasks, for gauges
  * @param work        what else is known of the batch in progress; asked outside the lock
+ * @param begunAs     what events tell of a run without figures; asked outside the lock
  * @param mayForget   what may be let go when more than [[LiveRuns.QueriesKept]] of its kind are known, oldest first,
  *                    if no task has told of it within the window
  */
@@ -24,7 +25,8 @@ final class LiveRuns(
     uncommitted: String => Option[Long] = _ => None,
     activity: String => Option[Activity] = _ => None,
     briefActivity: String => Option[Activity] = _ => None,
-    work: WorkSource = WorkSource.Nothing
+    work: WorkSource = WorkSource.Nothing,
+    begunAs: String => Option[QuerySnapshot] = _ => None
 )(mayForget: RunFigures => Boolean) {
   private val queries = mutable.LinkedHashMap.empty[String, RunFigures]
 
@@ -41,8 +43,31 @@ final class LiveRuns(
   private var isClosed = false
 
   /** A run begins, of which Spark alone tells as yet. */
-  def began(runId: String, queryId: String): Unit = synchronized {
-    if (!isClosed && !hasEnded(runId) && ofRun(runId)(_ => ()).isEmpty) begun(runId) = new BegunRun(queryId)
+  def began(name: String, runId: String, queryId: String): Unit = synchronized {
+    if (!isClosed && !hasEnded(runId) && ofRun(runId)(_ => ()).isEmpty) {
+      begun(runId) = new BegunRun(name, queryId)
+      showBegun(name)
+    }
+  }
+
+  /** Until a run of the name has nodes. Of two that go on in two sessions the first shows. */
+  private def showBegun(name: String): Unit =
+    if (!begun.values.exists(_.isShown(name)) && queries.get(name).forall(_.stopped))
+      begun.find { case (_, run) => run.name == name }.foreach { case (id, run) =>
+        run.shows = true
+        shown.addedQuery(name, () => briefly(id))
+        shown.addedAges(name, () => briefly(id))
+      }
+
+  private def hideBegun(name: String): Unit = begun.values.filter(_.isShown(name)).foreach { run =>
+    run.shows = false
+    shown.removed(name, Map.empty)
+  }
+
+  private def forgetBegun(id: String): Unit = begun.get(id).foreach { run =>
+    if (run.shows) hideBegun(run.name)
+    begun -= id
+    showBegun(run.name)
   }
 
   /** When a task of a run without nodes last got on. */
@@ -76,8 +101,12 @@ final class LiveRuns(
     val query = queries.getOrElseUpdate(
       name, {
         val run = new RunFigures(owner, settings.granularity, new Maker(owner))
-        begun --= owner.runId
-        if (owner.runId.nonEmpty) shown.addedQuery(name, () => briefly(run))
+        owner.runId.foreach(forgetBegun)
+        hideBegun(name)
+        if (owner.runId.nonEmpty) {
+          shown.addedQuery(name, () => briefly(run))
+          shown.addedAges(name, () => wholly(run))
+        }
         run
       }
     )
@@ -120,11 +149,12 @@ final class LiveRuns(
   def stopped(runId: String): Unit = synchronized {
     endedRuns.add(runId)
     replaced -= runId
-    begun -= runId
     ofRun(runId) { query =>
       query.stopped = true
       hide(query)
+      showBegun(query.name)
     }
+    forgetBegun(runId)
     forgetSome()
   }
 
@@ -214,6 +244,15 @@ final class LiveRuns(
     synchronized(run.brief(now)).doing(briefActivity(id), now, uncommitted(id))
   }
 
+  private def briefly(begun: String): Option[QuerySnapshot] =
+    begunAs(begun).map(_.copy(progressMs = progressMs(begun)).doing(briefActivity(begun), clock.millis()))
+
+  /** The same with its nodes. */
+  private def wholly(run: RunFigures): Option[QuerySnapshot] = run.runId.map { id =>
+    val now = clock.millis()
+    synchronized(run.snapshot(now)).doing(briefActivity(id), now, uncommitted(id))
+  }
+
   private def all: Iterator[RunFigures] = queries.valuesIterator ++ replaced.valuesIterator
 
   private def showing: Iterable[RunFigures] = queries.values.filterNot(_.stopped)
@@ -233,7 +272,11 @@ final class LiveRuns(
   private def mayGo(run: RunFigures): Boolean =
     mayForget(run) && (run.stopped || run.toldMs.forall(clock.millis() - _ >= settings.window.ms))
 
-  private def forget(name: String): Unit = queries.remove(name).foreach(hide)
+  private def forget(name: String): Unit = queries.remove(name).foreach { run =>
+    hideBegun(name) // all of a name go at once
+    hide(run)
+    showBegun(name)
+  }
 
   private def hide(query: RunFigures): Unit =
     shown.removed(query.name, query.figures.map { case (node, measures) => node -> measures.keySet }.toMap)
@@ -293,8 +336,10 @@ object LiveRuns {
 }
 
 /** What is known of a run without figures, beside what its events tell. */
-private final class BegunRun(val queryId: String) {
+private final class BegunRun(val name: String, val queryId: String) {
   val tasks = new TaskProgress
+  var shows = false
+  def isShown(name: String): Boolean = shows && this.name == name
 }
 
 /** The last so many values of a kind. */

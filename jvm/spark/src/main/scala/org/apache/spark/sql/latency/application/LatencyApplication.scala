@@ -71,7 +71,8 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
       uncommitted.oldest,
       activity.of,
       activity.known,
-      new ReadingsOnDriver(executor => clocks.recorded(executor))
+      new ReadingsOnDriver(executor => clocks.recorded(executor)),
+      store.begun(_)
     )(_.stopped)
   private val problems = new Problems
   private val told = new RunNotes

@@ -88,6 +88,9 @@ final class LatencyStore private[spark] (
     }
   }
 
+  /** What events tell of a run until its first batch with figures; none of a run whose beginning none has told. */
+  def begun(run: String): Option[QuerySnapshot] = Stored(store, classOf[StoredStart], run).map(_.snapshot)
+
   /** All that is to be said of a run. */
   def answer(query: QuerySnapshot): QueryAnswer = {
     val status = query.runId.flatMap(this.status)

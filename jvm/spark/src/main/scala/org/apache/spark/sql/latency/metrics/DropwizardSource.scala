@@ -16,6 +16,7 @@ import io.sparklatency.figures.Measure
 import io.sparklatency.figures.Metric
 import io.sparklatency.figures.NodeKey
 import io.sparklatency.figures.OperatorLatency
+import io.sparklatency.figures.QueryMetric
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.WatermarkKey
 import io.sparklatency.time.ClockOffset
@@ -28,14 +29,12 @@ import org.apache.spark.metrics.source.Source
  * the prefix of its name, and would take `q10` along with `q1`.
  *
  * A gauge costs nothing until a sink reads it. Then all gauges of one measure of a node share one computation, made at most
- * ten times a second while the figures stand. The threads of sinks and of JMX read; [[LiveRuns]] adds and removes under its
- * lock.
+ * ten times a second while the figures stand. Each part of a query's age costs a look at its nodes. The threads of sinks and of JMX
+ * read; [[LiveRuns]] adds and removes under its lock.
  */
 private[latency] sealed class DropwizardSource extends Source with FiguresListener {
   override val sourceName: String = "sparklatency"
   override val metricRegistry: MetricRegistry = new MetricRegistry
-
-  private val ofEachQuery = Metric.ofQueries ++ Parts.metrics
 
   /** Names of gauges that are known when they come, of markers and of watermarks, by query. */
   private val ofQueries = mutable.Map.empty[String, Seq[String]]
@@ -59,7 +58,13 @@ private[latency] sealed class DropwizardSource extends Source with FiguresListen
     }
 
   override def addedQuery(query: String, read: () => Option[QuerySnapshot]): Unit =
-    ofEachQuery.foreach { metric =>
+    register(query, Metric.ofQueries, read)
+
+  override def addedAges(query: String, read: () => Option[QuerySnapshot]): Unit =
+    register(query, Parts.metrics, read)
+
+  private def register(query: String, of: Seq[QueryMetric], read: () => Option[QuerySnapshot]): Unit =
+    of.foreach { metric =>
       val gauge: Gauge[AnyRef] = () => metric.value(read())
       metricRegistry.register(DropwizardName.ofQuery(query, metric), gauge)
     }
@@ -120,7 +125,9 @@ private[latency] sealed class DropwizardSource extends Source with FiguresListen
       metricRegistry.remove(DropwizardName(NodeKey(query, node), metric))
     for (node <- nodes.keys; metric <- Metric.ofOperators)
       metricRegistry.remove(DropwizardName(NodeKey(query, node), metric))
-    ofEachQuery.foreach(metric => metricRegistry.remove(DropwizardName.ofQuery(query, metric)))
+    (Metric.ofQueries ++ Parts.metrics).foreach(metric =>
+      metricRegistry.remove(DropwizardName.ofQuery(query, metric))
+    )
     synchronized(ofQueries.remove(query)).toSeq.flatten.foreach(metricRegistry.remove)
     synchronized(beans.remove(query)).toSeq.flatten.foreach(LatencyBean.unregister)
   }
@@ -131,5 +138,6 @@ private[latency] object DropwizardSource {
   /** That of an executor: only the driver knows how a query as a whole goes. */
   final class OfExecutor extends DropwizardSource {
     override def addedQuery(query: String, read: () => Option[QuerySnapshot]): Unit = ()
+    override def addedAges(query: String, read: () => Option[QuerySnapshot]): Unit = ()
   }
 }

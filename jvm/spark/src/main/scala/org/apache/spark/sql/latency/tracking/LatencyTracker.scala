@@ -74,7 +74,9 @@ private[latency] final class LatencyTracker(
       if (end.qe != null) executionEnded(end)
       startedMs -= end.executionId
       runs.batchQueryEnded(end.executionId)
-    case start: QueryStartedEvent => runs.began(start.runId.toString, start.id.toString)
+    case start: QueryStartedEvent =>
+      val id = start.id.toString
+      runs.began(Option(start.name).getOrElse(id), start.runId.toString, id)
     case idle: QueryIdleEvent =>
       admissions.foundNothing(idle.runId.toString, Instant.parse(idle.timestamp).toEpochMilli)
     case end: QueryProgressEvent => committed(end.progress)
