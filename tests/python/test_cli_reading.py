@@ -12,7 +12,18 @@ from click.testing import CliRunner
 from rich.console import Console
 from rich.live import Live
 
-from fabricated import TOOK_LONGEST, earlier, node, node_times, note, operators, query, stage, unknown
+from fabricated import (
+    NO_PROGRESS,
+    TOOK_LONGEST,
+    earlier,
+    node,
+    node_times,
+    note,
+    operators,
+    query,
+    stage,
+    unknown,
+)
 from orders import ORDERS, sparklatency
 from sparklatency.cli import main, reading
 from sparklatency.rendering import terminal
@@ -363,6 +374,24 @@ def test_watermarks_shows_who_holds_back_and_what_came_too_late(ui: UI) -> None:
     without = sparklatency(ui, "watermarks").stdout
     assert "The query has no watermark." in without
     assert "behind" not in without
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        (None, ""),
+        (0, "Rows dropped late since the start: 0."),
+        (
+            1200,
+            "Rows dropped late since the start: 1,200. Automatic stateful nodes, at level TRACE, tell at "
+            "which operator, and by how much.",
+        ),
+    ],
+)
+def test_watermarks_says_what_spark_counts_where_no_node_does(ui: UI, rows: int | None, told: str) -> None:
+    ui.queries = [query("orders", node("totals"), progress={**NO_PROGRESS, "droppedLate": rows})]
+    *_, last = " ".join(sparklatency(ui, "watermarks").stdout.split()).partition("no watermark.")
+    assert last.strip() == told
 
 
 def test_watermarks_says_since_when_a_source_is_idle(ui: UI) -> None:

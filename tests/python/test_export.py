@@ -208,7 +208,7 @@ def names(expressions: list[str]) -> set[str]:
 
 def test_what_the_endpoint_gives_is_called_as_the_table_says(series: set[str]) -> None:
     assert {name for name in series if name.endswith("_total")} == {
-        one.prometheus for one in metrics() if one.kind == "counter"
+        one.prometheus for one in (*metrics(), *query_metrics()) if one.kind == "counter"
     }
     assert {
         f"{histogram(measure)}_bucket" for measure in (E2E_LATENCY, COMMIT_LATENCY, MARKER_LATENCY)
@@ -250,7 +250,7 @@ def test_a_dashboard_asks_for_what_the_endpoint_gives(series: set[str]) -> None:
     variables = [one["query"] for one in board["templating"]["list"]]
     asked = names([target["expr"] for target in targets] + variables)
     assert asked <= series
-    assert len(asked) == 16
+    assert len(asked) == 17
     assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
     assert {target["datasource"]["uid"] for target in targets} == {"${datasource}"}
     places = {(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in board["panels"]}

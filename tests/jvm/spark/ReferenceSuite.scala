@@ -42,7 +42,9 @@ class ReferenceSuite extends AnyFunSuite {
     val ofNodes = Metric.all.map(of => row(of.name, of.measure.name, of.kind.name, of.unit.name, of.help))
     val ofClocks = Metric.ofClocks.map(of => row(of.name, "clock", "gauge", "ms", of.help))
     val ofQueries =
-      (Metric.ofQueries ++ Parts.metrics).map(of => row(of.name, "query", of.kind.name, of.unit.name, of.help))
+      (Metric.ofQueries ++ Parts.metrics).map(of =>
+        row(of.name, "query", of.kind.name, of.unit.name, of.help)
+      )
     val ofWatermarks =
       Metric.ofWatermarks.map(of => row(of.name, "watermark", "gauge", of.unit.name, of.help))
     val ofOperators = Metric.ofOperators.map(of => row(of.name, "operator-latency", "gauge", "ms", of.help))

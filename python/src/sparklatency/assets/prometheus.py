@@ -27,10 +27,7 @@ _HOLDS_BACK = metric("source-watermark-holds-back").prometheus
 _LATE = " or ".join(
     metric(name).prometheus for name in ("records-dropped-late", "records-dropped-late-by-system-time")
 )
-_DROPPED = (
-    f"increase({metric('rows-dropped-late').prometheus}[5m]) > 0"
-    f" unless on (app, query) ({_LATE})"
-)
+_DROPPED = f"increase({metric('rows-dropped-late').prometheus}[5m]) > 0 unless on (app, query) ({_LATE})"
 """As Spark counts them: where a node does, its alert says more."""
 
 HIGHEST_SECONDS = 604_800
@@ -101,7 +98,8 @@ def alerts(p99_seconds: float, watermark_lag_seconds: float) -> Mapping[str, Any
                     _alert(
                         "SparkRowsDroppedLate",
                         _DROPPED,
-                        f"operators of query {_WHERE} dropped {{{{ $value | humanize }}}} rows as late in the last five minutes",
+                        f"operators of query {_WHERE} dropped {{{{ $value | humanize }}}} rows as late "
+                        "in the last five minutes",
                     ),
                     _counted("SparkRecordsDroppedLate", "records-dropped-late"),
                     _counted("SparkRecordsDroppedLateBySystemTime", "records-dropped-late-by-system-time"),

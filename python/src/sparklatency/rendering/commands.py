@@ -225,8 +225,10 @@ def _rows_dropped(query: QueryLatency) -> list[RenderableType]:
     rows = query.progress.dropped_late
     if rows is None:
         return []
-    how = "; automatic stateful nodes, at level TRACE, tell at which operator, and by how much" if rows else ""
-    return [Text(f"Rows dropped late since the start: {rows:,}{how}.")]
+    told = f"Rows dropped late since the start: {rows:,}."
+    if rows:
+        told += " Automatic stateful nodes, at level TRACE, tell at which operator, and by how much."
+    return [Text(told)]
 
 
 def _critical_path(query: QueryLatency) -> str:

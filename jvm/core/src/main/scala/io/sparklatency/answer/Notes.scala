@@ -25,8 +25,8 @@ private[answer] object Notes {
       found: Seq[Note]
   ): Seq[Note] =
     ofRecords(query, found).toSeq ++ quiet(query) ++ youngerDownstream(path) ++ datedAnew(path) ++
-      NodeNotes.of(query.nodes, query.markers.nonEmpty) ++ droppedLate(query) ++ Watermarks.note(query) ++ folded(query) ++
-      ofParts(query, split) ++ unnamed.filter(_ => query.id.contains(query.name))
+      NodeNotes.of(query.nodes, query.markers.nonEmpty) ++ droppedLate(query) ++ Watermarks.note(query) ++
+      folded(query) ++ ofParts(query, split) ++ unnamed.filter(_ => query.id.contains(query.name))
 
   private def ofRecords(query: QuerySnapshot, found: Seq[Note]): Option[Note] =
     if (query.isUnmarked) Some(noNode(found.exists(LeftOut.is)))
