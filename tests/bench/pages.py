@@ -12,7 +12,7 @@ import sys
 from statistics import median
 
 from measuring import HERE
-from pipelines import MARKS, OBSERVE, ONE, TEN, MarkRun, over_plain
+from pipelines import MARKS, OBSERVE, ONE, TEN, MarkRun, over_plain, plain_ns
 
 RESULTS = HERE / "results"
 ROOT = HERE.parents[1]
@@ -25,12 +25,17 @@ BLOCK = re.compile(r"(<!-- bench (\S+) -->\n).*?(<!-- end of bench -->)", re.DOT
 
 
 def summary() -> str:
-    """A table of what a mark costs where ages are spread most widely, a column for each Spark line."""
+    """A table of what a mark costs where ages are spread most widely, a column for each Spark line.
+
+    In a query that does next to nothing, and in front of a window aggregate.
+    """
     runs = {line: _runs(line) for line in LINES}
     rows = {
         "one mark": [_more(runs[line], ONE) for line in LINES],
         f"each of {MARKS} marks": [_more(runs[line], TEN) / MARKS for line in LINES],
         OBSERVE: [_more(runs[line], OBSERVE) for line in LINES],
+        "one mark in front of a window aggregate": [_more(runs[line], ONE, "windows") for line in LINES],
+        "all of that query without a mark": [_plain(runs[line], "windows") for line in LINES],
     }
     head = f"| ns a record | {' | '.join(f'Spark {line}' for line in LINES)} |\n|---|{'---:|' * len(LINES)}\n"
     return head + "".join(
@@ -42,8 +47,12 @@ def _runs(line: str) -> list[MarkRun]:
     return [MarkRun(**json.loads(run)) for run in (RESULTS / f"marks-{line}.jsonl").read_text().splitlines()]
 
 
-def _more(runs: list[MarkRun], variant: str) -> float:
-    return median(over_plain(runs, "random", variant))
+def _more(runs: list[MarkRun], variant: str, workload: str = "random") -> float:
+    return median(over_plain(runs, workload, variant))
+
+
+def _plain(runs: list[MarkRun], workload: str) -> float:
+    return plain_ns([run for run in runs if run.workload == workload])
 
 
 def filled(page: str) -> str:

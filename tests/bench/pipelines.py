@@ -217,13 +217,17 @@ def over_plain(runs: Sequence[MarkRun], workload: str, variant: str) -> list[flo
     return [median(rounds) for rounds in more.values()]
 
 
+def plain_ns(runs: Sequence[MarkRun]) -> float:
+    """Returns what a record takes in the plain query of these runs, in ns: the median."""
+    return median(run.task_ns / run.rows for run in runs if run.variant == PLAIN and run.round > 0)
+
+
 def table(workload: Workload, runs: Sequence[MarkRun], processes: int) -> str:
     own = [run for run in runs if run.workload == workload.name]
-    plain = [run.task_ns / run.rows for run in own if run.variant == PLAIN and run.round > 0]
     observed = median(over_plain(runs, workload.name, OBSERVE))
     lines = [
         f"**{workload.title}**: {max(run.rows for run in own):,} records a run, {processes} processes, "
-        f"{median(plain):.1f} ns a record without a mark",
+        f"{plain_ns(own):.1f} ns a record without a mark",
         "",
         "| | CPU ns a record over plain: minimum | median, with 95 % interval | a mark | part of `observe` |",
         "|---|---:|---:|---:|---:|",
@@ -232,7 +236,7 @@ def table(workload: Workload, runs: Sequence[MarkRun], processes: int) -> str:
         more = over_plain(runs, workload.name, variant)
         each = median(more) / MARKED.get(variant, 1)
         cells = [variant, f"{min(more):.1f}", estimate(more).text(".1f")]
-        cells += [f"{each:.1f}", f"1/{observed / each:.0f}"] if variant in MARKED else ["", ""]
+        cells += [f"{each:.1f}", f"1/{observed / each:.1f}"] if variant in MARKED else ["", ""]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
