@@ -70,9 +70,7 @@ trait MarkedRuns extends AnyFunSuite {
       // Of two readings of a partition one stands in each planning of a node, as in its accumulator.
       val marks = plannings.map { case (node, planning) =>
         val readings = stops.filter(at => at.node == node && at.planning == planning)
-          .groupMapReduce(at => ReadingPlace(0, at.partition))(_.reading)((one, other) =>
-            if (Retries.supersedes(other, one)) other else one
-          )
+          .groupMapReduce(at => ReadingPlace(0, at.partition))(_.reading)(Retries.standing)
         MarkReadings(
           node,
           Measure.E2ELatency,

@@ -15,9 +15,9 @@ class RetriesSuite extends AnyFunSuite {
   }
 
   private def stands(one: Reading, other: Reading): Long = {
-    val second = Retries.supersedes(other, one)
-    assert(Retries.supersedes(one, other) !== second, "the order in which they come must not matter")
-    (if (second) other else one).attempt.id
+    val standing = Retries.standing(one, other)
+    assert(Retries.standing(other, one) === standing, "the order in which they come must not matter")
+    standing.attempt.id
   }
 
   test("of two attempts at one task the newer stands, also if it read less") {
@@ -30,6 +30,16 @@ class RetriesSuite extends AnyFunSuite {
 
   test("of two jobs that read as much the older stands, for its records were there first") {
     assert(stands(reading(1, 0, attempt = 7, records = 3), reading(2, 0, attempt = 8, records = 3)) === 7)
+  }
+
+  test("what has read the same last is the work, in whichever order they come") {
+    val jobs = (1 to 3).map(job => reading(job, 0, attempt = job.toLong, records = 3))
+    for (order <- jobs.permutations) {
+      val standing = order.reduce(Retries.standing)
+      assert((standing.attempt.id, standing.work.attempt.id) === ((1, 3)))
+    }
+    val more = Retries.standing(jobs(0), reading(4, 0, attempt = 4, records = 9))
+    assert((more.attempt.id, more.work.attempt.id) === ((4, 4)))
   }
 
   test("two tasks of one stage that read the same partition are no retries of one another") {

@@ -34,7 +34,7 @@ private final class BatchSlices(
     val executors = mutable.Set.empty[String]
     def seen(slice: TaskSlice): Unit = if (slice.isWatched) executors += slice.executor
     marks.foreach { mark =>
-      mark.readings.valuesIterator.foreach(reading => seen(reading.slice))
+      mark.readings.valuesIterator.foreach(reading => seen(reading.work.slice))
       mark.running.foreach(running => seen(running.slice))
       mark.earlier.foreach(seen)
     }
@@ -44,7 +44,7 @@ private final class BatchSlices(
   def times(batch: Long): Option[BatchTimes] = {
     val tasks = this.tasks
     Option.when(tasks.nonEmpty) {
-      // What several actions of a foreachBatch read stands once, as the one that read most. The batch began with the first.
+      // What several actions of a foreachBatch read is work once, as the last of them did it. The batch began with the first.
       val earlier = marks.flatMap(_.earlier).map(slice => slice.read(offsets(slice.executor)))
       val first = (tasks.map(_.began) ++ earlier).min
       val stages = tasks.groupBy(_.stage).values.map(new Stage(_, first)).toSeq
@@ -68,8 +68,11 @@ private final class BatchSlices(
       val (place, other) = (places(part.node), ofTask(places(part.node)))
       ofTask(place) = if (other == null) part else other + part
     }
-    for (mark <- marks; reading <- mark.readings.values if reading.slice.isWatched)
-      add(part(mark.node, reading.attempt, reading.partition, reading.slice, reading.summary.records))
+    for {
+      mark <- marks
+      reading <- mark.readings.values
+      work = reading.work if work.slice.isWatched
+    } add(part(mark.node, work.attempt, reading.partition, work.slice, reading.summary.records))
     val isOver = marks.forall(_.running.isEmpty)
     // A task that has ended since it told how far it was is told of twice.
     val over = if (isOver) Set.empty[(Long, String)]

@@ -32,7 +32,7 @@ final case class MarkReadings(
     dated: Set[String] = Set.empty
 ) {
   private def records: Long = readings.valuesIterator.map(_.summary.records).sum
-  private def newest: Long = readings.valuesIterator.map(_.attempt.id).maxOption.getOrElse(-1)
+  private def first: Long = readings.valuesIterator.map(_.attempt.id).minOption.getOrElse(Long.MaxValue)
   private def intake: Int = readings.keysIterator.map(_.intake).nextOption().getOrElse(0)
 
   private def isOfAnotherStream(other: MarkReadings): Boolean =
@@ -51,7 +51,7 @@ object MarkReadings {
     case _ =>
       marks.groupBy(_.intake).values.flatMap { plannings =>
         plannings.filterNot(_.isOfAnotherStream(plannings.head))
-          .maxBy(mark => (mark.records, mark.newest)).readings.values
+          .maxBy(mark => (mark.records, -mark.first)).readings.values
       }
   }
 }

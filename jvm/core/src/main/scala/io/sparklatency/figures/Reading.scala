@@ -15,6 +15,7 @@ import io.sparklatency.recording.LatencySummary
  * @param rest     what of it the task had not published while it ran
  * @param ages     of the same records, where the node is one at the end of a query
  * @param slice    when the node was at work
+ * @param again    when it last was, where a later job has read the same again: that is of its work on the batch. Known on the driver alone
  */
 final case class Reading(
     partition: Int,
@@ -24,8 +25,11 @@ final case class Reading(
     summary: LatencySummary,
     rest: LatencySummary,
     ages: Option[Ages] = None,
-    slice: TaskSlice = TaskSlice.Unwatched
+    slice: TaskSlice = TaskSlice.Unwatched,
+    again: Option[Reading.Work] = None
 ) {
+  def work: Reading.Work = again.getOrElse(Reading.Work(attempt, slice))
+
   def id: ReadingId = ReadingId(planning, attempt.id, number, partition)
 
   /**
@@ -51,6 +55,10 @@ final case class Reading(
 }
 
 object Reading {
+
+  /** What a task did at a node for one reading. */
+  final case class Work(attempt: TaskAttempt, slice: TaskSlice)
+
   def readFrom(in: ObjectInput): Reading = {
     val attempt = in.readObject().asInstanceOf[TaskAttempt]
     val partition = in.readInt()

@@ -64,6 +64,7 @@ final class LatencyAccumulator private (@transient private var settings: Latency
   @transient private var isAtSource = false
   @transient private var isByAnother = false
   @transient private var isAtEnd = false
+  @transient private var isAside = false
 
   def this(
       owner: MarkOwner,
@@ -81,7 +82,7 @@ final class LatencyAccumulator private (@transient private var settings: Latency
    * From here on the recorders also take the ages from which those at the commit are made. The planning thread calls it,
    * before there are tasks. Costs nothing measurable per record.
    */
-  def takeAges(): Unit = {
+  def takeAges(): Unit = if (!isAside) {
     isAtEnd = true
     refer()
   }
@@ -91,14 +92,18 @@ final class LatencyAccumulator private (@transient private var settings: Latency
    *
    * @param byAnother whether they go by another timestamp than the watermark does
    */
-  def takeAgesAtSource(byAnother: Boolean): Unit = {
+  def takeAgesAtSource(byAnother: Boolean): Unit = if (!isAside) {
     isAtSource = true
     isByAnother = byAnother
     refer()
   }
 
-  /** None of both: its records are read beside those that leave the query. */
+  /**
+   * None of both, from now on: its records are read beside those that leave the query. Spark passes the plan of a subquery by itself, when
+   * it is made and when it runs.
+   */
   def takeNoAges(): Unit = {
+    isAside = true
     isAtEnd = false
     isAtSource = false
     settings = settings.copy(reference = None)
@@ -210,16 +215,13 @@ final class LatencyAccumulator private (@transient private var settings: Latency
   private def clock: Clock = settings.watermark.fold[Clock](WallClock)(new ManualClock(_))
 
   override def add(reading: Reading): Unit = synchronized {
-    readings.get(reading.partition) match {
-      case Some(other) if Retries.supersedes(other, reading) => gone(reading)
-      case other =>
-        readings += reading.partition -> reading
-        other.foreach(gone)
-    }
+    val other = readings.get(reading.partition)
+    val standing = other.fold(reading)(Retries.standing(_, reading))
+    readings += reading.partition -> standing
+    (other ++ Some(reading)).map(_.work).filter(_ != standing.work).foreach(work => gone(work.slice))
   }
 
-  private def gone(reading: Reading): Unit = if (reading.slice.isWatched) {
-    val slice = reading.slice
+  private def gone(slice: TaskSlice): Unit = if (slice.isWatched) {
     if (earlier.get(slice.executor).forall(slice.read(None) < _.read(None)))
       earlier += slice.executor -> slice
   }
