@@ -8,6 +8,7 @@ import io.sparklatency.spark.Lines.MemoryStream
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
+import org.apache.spark.sql.latency.TemporaryFolder
 
 /** Which operators hold records, and which pass on in the same batch what they do not drop. By the clock on the wall. */
 class HeldRecordsSuite extends StreamingTest {
@@ -32,6 +33,10 @@ class HeldRecordsSuite extends StreamingTest {
   }
 
   private def queryOf(name: String) = latencyOf(name).get("queries").get(0)
+
+  private def upstreamOf(node: String, name: String): Seq[String] =
+    queryOf(name).get("nodes").elements.asScala.find(_.get("node").asText == node).get
+      .get("upstream").elements.asScala.map(_.asText).toSeq
 
   private def partsOf(name: String): Map[String, Double] =
     queryOf(name).at("/parts/of").elements.asScala.toSeq
@@ -81,6 +86,27 @@ class HeldRecordsSuite extends StreamingTest {
     }
   }
 
+  test("nor is one that an action of foreachBatch joins its batch with") {
+    byTheWall {
+      val folder = TemporaryFolder("joined-within").toString
+      spark.range(1).select(timestamp_seconds(lit(0)).as("made")).write.mode("overwrite").parquet(folder)
+      val (input, name) = (stream, "joined_within")
+      val query = marked(input).writeStream.queryName(name).foreachBatch { (batch: DataFrame, _: Long) =>
+        val table = spark.read.parquet(folder).withE2ELatency("table", "made")
+        batch.withE2ELatency("within", "value").crossJoin(broadcast(table)).collect(): Unit
+      }.start()
+      try {
+        for (_ <- 1 to 2) {
+          input.addData(new Timestamp(System.currentTimeMillis - 60000))
+          processAll(query)
+        }
+        assert(node("table", name).records === 2 && node("table", name).measure("commit") === None)
+        assert(node("within", name).measure("commit").flatMap(_.max).exists(_ < 600000))
+        assert(queryOf(name).at("/headline/text").asText.startsWith("Records arrive old: 1 min of 1 min ("))
+      } finally query.stop()
+    }
+  }
+
   test("a marked table that a stream is joined or compared with is no end of the query") {
     byTheWall {
       val table = spark.range(1).select(timestamp_seconds(lit(0)).as("made")).withE2ELatency("table", "made")
@@ -88,7 +114,8 @@ class HeldRecordsSuite extends StreamingTest {
       for (
         (name, plan) <- Seq[(String, DataFrame => DataFrame)](
           "joined_with_a_marked_table" -> (_.crossJoin(broadcast(table))),
-          "compared_with_a_marked_table" -> (_.filter("value > (SELECT max(made) FROM marked_table)"))
+          "compared_with_a_marked_table" -> (_.filter("value > (SELECT max(made) FROM marked_table)")),
+          "compared_with_its_row" -> (_.filter("value > (SELECT made FROM marked_table)"))
         );
         adaptive <- Seq(true, false)
       ) withSettings("spark.sql.adaptive.enabled" -> adaptive.toString) {
@@ -96,7 +123,7 @@ class HeldRecordsSuite extends StreamingTest {
         var oldest = Seq.empty[Long]
         val query = plan(marked(input)).writeStream.queryName(id).foreachBatch {
           (batch: DataFrame, _: Long) =>
-            batch.collect()
+            batch.withE2ELatency("written", "value").collect()
             oldest :+= queryOf(id).get("oldestUncommitted").asLong
         }.start()
         try {
@@ -108,6 +135,7 @@ class HeldRecordsSuite extends StreamingTest {
           assert(partsOf(id)("arrived-old") < 600000, (id, partsOf(id)))
           assert(node("table", id).records === 2 && node("table", id).measure("commit") === None, id)
           assert(node("source", id).measure("commit").flatMap(_.max).exists(_ < 600000), id)
+          assert(upstreamOf("written", id) === Seq("source"), id)
           val headline = queryOf(id).at("/headline/text").asText
           assert(headline.startsWith("Records arrive old: 1 min of 1 min ("), headline)
         } finally query.stop()

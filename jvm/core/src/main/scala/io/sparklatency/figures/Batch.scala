@@ -53,7 +53,7 @@ final case class Batch(
   def firstReadMs: Option[Double] = times.map(_.firstReadMicros / 1000.0)
 
   /** The nodes that records left last. */
-  def ends: Seq[NodeLatencies] = NodeLatencies.last(nodes.filter(_.hasMeasured), nodes)
+  def ends: Seq[NodeLatencies] = NodeLatencies.last(nodes).filter(_.hasMeasured)
 
   /** Of these, the one where they were oldest. */
   def slowestEnd: Option[NodeLatencies] = ends.maxByOption(_(Measure.E2ELatency).avg)

@@ -250,7 +250,7 @@ final class LiveRuns(
   /** The same with its nodes. */
   private def wholly(run: RunFigures): Option[QuerySnapshot] = run.runId.map { id =>
     val now = clock.millis()
-    synchronized(run.snapshot(now)).doing(briefActivity(id), now, uncommitted(id))
+    synchronized(run.snapshot(now)).doing(briefActivity(id), now)
   }
 
   private def all: Iterator[RunFigures] = queries.valuesIterator ++ replaced.valuesIterator

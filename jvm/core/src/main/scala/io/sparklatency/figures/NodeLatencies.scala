@@ -36,12 +36,12 @@ final case class NodeLatencies(
 object NodeLatencies {
 
   /**
-   * Those of `some` behind which no other of `all` stands. Where some of these have a commit latency, only they: what passes another, as
-   * that of a table which a stream is joined with, leaves the query nowhere.
+   * Those behind which no other stands. Where some of these have a commit latency, only they: what passes another, as that of a table
+   * which a stream is joined with, leaves the query nowhere.
    */
-  def last(some: Seq[NodeLatencies], all: Seq[NodeLatencies]): Seq[NodeLatencies] = {
-    val passedOn = all.flatMap(_.upstream).toSet
-    val last = some.filterNot(node => passedOn(node.id))
+  def last(nodes: Seq[NodeLatencies]): Seq[NodeLatencies] = {
+    val passedOn = nodes.flatMap(_.upstream).toSet
+    val last = nodes.filterNot(node => passedOn(node.id))
     val committed = last.filter(_.measures.contains(Measure.Commit))
     if (committed.isEmpty) last else committed
   }

@@ -165,8 +165,8 @@ final case class QuerySnapshot(
     }
 
   private def isLastAtEnds(batch: Batch): Boolean = {
-    val passedOn = nodes.flatMap(_.upstream).toSet
-    nodes.filterNot(node => passedOn(node.id)).forall(_.batchMs.forall(_ <= batch.committedMs))
+    val ends = NodeLatencies.last(lastBatches).map(_.id).toSet
+    nodes.filter(node => ends(node.id)).forall(_.batchMs.forall(_ <= batch.committedMs))
   }
 
   /** The window's figures of each node; of one that is quiet its last batch. A window that closes every three minutes has figures all the time. */

@@ -26,7 +26,7 @@ final class LatencyPath(val nodes: Seq[NodeLatencies]) {
     nodes.filter(node => !hasBefore(node) && passedOn.contains(node.id))
 
   /** Where they are last seen. */
-  val terminals: Seq[NodeLatencies] = NodeLatencies.last(nodes, nodes)
+  val terminals: Seq[NodeLatencies] = NodeLatencies.last(nodes)
 
   /**
    * A node's mean latency minus that of the slowest node before it. At a source it is the age that records arrive with. None if

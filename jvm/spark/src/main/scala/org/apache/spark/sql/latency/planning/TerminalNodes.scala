@@ -87,14 +87,18 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends C
   }
 
   /**
-   * Of these marks, with what is below each, those that stand on a stream; all of them where none is known to. A table is read again in
-   * each batch: its rows did not come in with it, and where they go into a join none of them comes out.
+   * Of these marks, with what is below each, those that stand on a stream; in an action of foreachBatch those that stand on more than
+   * tables; all of them where none is known to. A table is read again in each batch: its rows did not come in with it, and where they go
+   * into a join none of them comes out.
    */
   private def ofStreams(marks: Seq[(RecordE2ELatency, SparkPlan)]): Seq[(RecordE2ELatency, SparkPlan)] =
     if (marks.size < 2) marks
     else {
-      val sources = new StreamingQuerySources(CurrentQuery.running(session))
-      val found = marks.filter { case (_, below) => sources.areIn(below) }
+      val query = CurrentQuery.running(session)
+      val sources = new StreamingQuerySources(query)
+      val onStreams = marks.filter { case (_, below) => sources.areIn(below) }
+      def onMore = marks.filter { case (_, below) => !below.collectLeaves().forall(TableScan.is) }
+      val found = if (onStreams.isEmpty && query.nonEmpty) onMore else onStreams
       if (found.isEmpty) marks else found
     }
 

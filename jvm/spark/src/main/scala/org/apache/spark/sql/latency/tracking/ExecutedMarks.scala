@@ -4,15 +4,13 @@ import java.util.IdentityHashMap
 
 import scala.collection.mutable
 
-import org.apache.spark.sql.execution.DataSourceScanExec
-import org.apache.spark.sql.execution.RangeExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
 import org.apache.spark.sql.execution.adaptive.QueryStageExec
 import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
-import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanExecBase
 import org.apache.spark.sql.execution.exchange.Exchange
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
+import org.apache.spark.sql.latency.planning.TableScan
 import org.apache.spark.sql.latency.recording.MarkOperator
 import org.apache.spark.sql.latency.recording.RecordExpression
 
@@ -83,7 +81,7 @@ private[latency] object ExecutedMarks {
           val below = Below(
             ways.flatMap(_.nodes).toSet,
             ways.flatMap(_.aside).toSet ++ aside,
-            if (ways.isEmpty) !isTable(other) else ways.exists(_.begins)
+            if (ways.isEmpty) !TableScan.is(other) else ways.exists(_.begins)
           )
           origins.passed(other)
           other match {
@@ -138,11 +136,6 @@ private[latency] object ExecutedMarks {
     case stage: QueryStageExec => readsSource(stage.plan)
     case leaf if leaf.children.isEmpty => true
     case other => other.children.exists(readsSource)
-  }
-
-  private def isTable(leaf: SparkPlan): Boolean = leaf match {
-    case _: DataSourceScanExec | _: DataSourceV2ScanExecBase | _: RangeExec => true
-    case _ => false
   }
 
   /** Each stream of a query has columns of its own. They stay the same where a batch finds nothing in it. */

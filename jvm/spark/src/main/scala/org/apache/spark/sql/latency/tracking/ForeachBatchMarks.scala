@@ -18,11 +18,11 @@ private[latency] final class ForeachBatchMarks {
 
   /**
    * Gives out what was kept. Where the rows of foreachBatch's DataFrame come to an action's mark with no other on their way, the ends of
-   * the batch's own plan (`own`) stand before it: they have come through them. A table that the action reads has not.
+   * the batch's own plan (`own`) stand before it: they have come through them. A table that the action reads has not, nor has one that the
+   * stream is joined or compared with.
    */
   def release(own: Seq[ExecutedMark]): Seq[ExecutedMark] = {
-    val passedOn = own.flatMap(_.upstream).toSet
-    val ends = own.filter(_.measure == Measure.E2ELatency).map(_.node).toSet -- passedOn
+    val ends = own.filter(mark => mark.measure == Measure.E2ELatency && mark.figures.isLast).map(_.node).toSet
     held.release().map(mark =>
       if (mark.begins) mark.copy(upstream = mark.upstream ++ (ends - mark.node)) else mark
     )
