@@ -82,7 +82,7 @@ class OneAnswerSuite extends StreamingTest {
     val query = runShop("one_answer")
     val answer = answerOf(query)
     assert(answer.notes.map(_.code) ===
-      Seq("younger-downstream", "ahead-of-clock", "ahead-of-clock", "different-records"))
+      Seq("younger-downstream", "ahead-of-clock", "ahead-of-clock", "rows-dropped-late", "different-records"))
     assert(of(answer).headline.startsWith("Slowest step: ") && of(answer).parts.size === 3)
     saidEverywhere("one_answer", answer)
     saidByHistoryServer("one_answer", query, answer)

@@ -33,7 +33,11 @@ class QueryGaugesSuite extends StreamingTest with Patient {
         input.addData(ago(1))
         processAll(query)
         clock.advance(5000)
-        eventually(assert(known("gauges_unmarked").keySet === Set("commit-age", "batch-duration")))
+        eventually(assert(known("gauges_unmarked").keySet === Set(
+          "commit-age",
+          "batch-duration",
+          "rows-dropped-late"
+        )))
         assert(of("gauges_unmarked")("commit-age") === 5000.0)
       } finally query.stop()
       assert(of("gauges_unmarked") === Map.empty)

@@ -98,7 +98,7 @@ class ReferenceSuite extends AnyFunSuite {
       "",
       "In REST: the list `watermarks` of a batch, which says how it was at the commit. So its `idleSince` is a time, that of the " +
         "source's last record, and not how long ago that was. It is empty if the source is not idle. Python writes `idle_since` and " +
-        "`holds_back`.",
+        "`holds_back`. There `holdsBack` says which watermark is the query's, also where nothing in the query goes by it.",
       "",
       "| name | unit | field | SQL | series | |",
       "|---|---|---|---|---|---|"

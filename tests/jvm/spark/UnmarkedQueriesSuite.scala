@@ -43,6 +43,20 @@ class UnmarkedQueriesSuite extends StreamingTest with Patient {
     }
   }
 
+  test("what a query without marks drops late is known, for Spark counts it") {
+    latencyOf(null)
+    val input = stream
+    val query =
+      start(input.toDF().withWatermark("value", "10 seconds").dropDuplicates("value"), "unmarked_drops")
+    try {
+      input.addData(ago(0))
+      processAll(query)
+      input.addData(ago(60000, 90000))
+      processAll(query)
+      eventually(assert(progress("unmarked_drops").get("droppedLate").asText === "2"))
+    } finally query.stop()
+  }
+
   test(
     "a batch of a query without marks hangs if it takes much longer than others, and its tasks stand still"
   ) {

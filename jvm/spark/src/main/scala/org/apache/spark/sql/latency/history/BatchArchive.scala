@@ -198,7 +198,7 @@ private[spark] final class BatchArchive(
     val id = event.id.toString
     starts += 1
     val start =
-      new StoredStart(event.runId.toString, id, Option(event.name).getOrElse(id), starts, 0, 0, null, null)
+      new StoredStart(event.runId.toString, id, Option(event.name).getOrElse(id), starts, 0, 0, null, null, 0)
     withoutBatch.values.filter(earlier =>
       earlier.queryId == id || earlier.name == start.name && endedWithoutBatch(earlier.run)
     ).map(_.run).toList.foreach { earlier =>
@@ -228,7 +228,9 @@ private[spark] final class BatchArchive(
       val atMs = WallClock.at(Instant.parse(progress.timestamp).toEpochMilli + took.getOrElse(0L))
       val pace = paces.getOrElseUpdate(run, new Pace)
       pace.committed(atMs, took)
-      Stored(store, classOf[StoredStart], run).foreach(start => store.write(start.committed(atMs, pace)))
+      val dropped = progress.stateOperators.map(_.numRowsDroppedByWatermark).sum
+      Stored(store, classOf[StoredStart], run)
+        .foreach(start => store.write(start.committed(atMs, pace, dropped)))
     }
   }
 

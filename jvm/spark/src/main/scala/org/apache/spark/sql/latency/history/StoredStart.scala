@@ -13,6 +13,7 @@ import org.apache.spark.status.KVUtils.KVIndexParam
  * @param committedMs when the last of them was
  * @param usuallyMs from one commit to the next; null where it is unknown, and in a store of an earlier version
  * @param takesMs how long a batch takes; null likewise
+ * @param droppedLate how many rows its operators have dropped as late; 0 in a store of an earlier version
  */
 private[spark] final class StoredStart(
     @KVIndexParam val run: String,
@@ -22,9 +23,10 @@ private[spark] final class StoredStart(
     val batches: Long,
     val committedMs: Long,
     val usuallyMs: java.lang.Double,
-    val takesMs: java.lang.Double
+    val takesMs: java.lang.Double,
+    val droppedLate: Long
 ) {
-  def committed(atMs: Long, pace: Pace): StoredStart = new StoredStart(
+  def committed(atMs: Long, pace: Pace, dropped: Long): StoredStart = new StoredStart(
     run,
     queryId,
     name,
@@ -32,7 +34,8 @@ private[spark] final class StoredStart(
     batches + 1,
     atMs,
     pace.intervalMs.map(Double.box).orNull,
-    pace.takesMs.map(Double.box).orNull
+    pace.takesMs.map(Double.box).orNull,
+    droppedLate + dropped
   )
 
   def snapshot: QuerySnapshot = QuerySnapshot(
@@ -45,6 +48,7 @@ private[spark] final class StoredStart(
     None,
     usuallyMs = Option(usuallyMs).map(_.toDouble),
     takesMs = Option(takesMs).map(_.toDouble),
-    unmarkedMs = Option.when(batches > 0)(committedMs)
+    unmarkedMs = Option.when(batches > 0)(committedMs),
+    droppedLate = droppedLate
   )
 }
