@@ -171,3 +171,17 @@ def test_costs_are_those_of_the_results() -> None:
     check = [sys.executable, str(ROOT / "tests" / "bench" / "pages.py"), "--check"]
     done = subprocess.run(check, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_what_the_map_of_the_code_names_is_there() -> None:
+    page = text(ROOT / "python/docs/internals.md")
+    suites = {file.stem for file in (ROOT / "tests/jvm").rglob("*.scala")}
+    named = re.findall(r"`(\w+(?:Suite|Laws))`", page)
+    assert named
+    assert [suite for suite in named if suite not in suites] == []
+    assert [file for file in re.findall(r"`(tests/[\w/]+\.py)`", page) if not (ROOT / file).is_file()] == []
+    folders = (ROOT / "jvm", ROOT / "tests" / "jvm")
+    sources = {f"/{file.relative_to(ROOT).as_posix()}" for of in folders for file in of.rglob("*.scala")}
+    files = [file.lstrip("…/") for file in re.findall(r"`((?:…/)?[\w/]+\.scala)`", page)]
+    assert files
+    assert [file for file in files if not any(source.endswith(f"/{file}") for source in sources)] == []

@@ -11,6 +11,7 @@ import io.sparklatency.time.WallClock
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.ForeachWriter
 import org.apache.spark.sql.functions._
+import org.apache.spark.sql.streaming.Trigger
 
 /** The clock as it ships, one of whose readings serves for many rows. All other suites read theirs for every row. */
 class ShippedClockSuite extends StreamingTest with Patient {
@@ -24,7 +25,8 @@ class ShippedClockSuite extends StreamingTest with Patient {
     assert((node(id).records, node(id).min.exists(_ >= 1000)) === ((2000, true)), node(id))
   }
 
-  test("in real-time mode the clock is read for each record") {
+  /** Counts how often tasks read a clock that does not ask to be read for every row. */
+  private def countedReadings(): AtomicLong = {
     val readings = new AtomicLong
     WallClock.install(new Clock {
       override def readEveryRow: Boolean = false
@@ -33,6 +35,27 @@ class ShippedClockSuite extends StreamingTest with Patient {
         Start
       }
     })
+    readings
+  }
+
+  test("in continuous mode the clock is read for each record") {
+    val readings = countedReadings()
+    withSettings("spark.sql.streaming.unsupportedOperationCheck" -> "false") {
+      val rate = spark.readStream.format("rate").option("rowsPerSecond", "20").option("numPartitions", "1")
+      val many =
+        rate.load().select("timestamp").as[Timestamp].flatMap((one: Timestamp) => Seq.fill(Many)(one))
+      val query = many.withE2ELatency("node", "value").writeStream.queryName("each_of_continuous")
+        .format("noop").trigger(Trigger.Continuous("1 second")).start()
+      try {
+        eventually(assert(findNode("node", "each_of_continuous").exists(_.records >= 2 * Many)))
+        val records = node("node", "each_of_continuous").records
+        assert(readings.get >= records)
+      } finally query.stop()
+    }
+  }
+
+  test("in real-time mode the clock is read for each record") {
+    val readings = countedReadings()
     val input = LowLatencyMemoryStream[Timestamp](spark, 2)
     val many = input.toDS().flatMap((one: Timestamp) => Seq.fill(Many)(one)).withE2ELatency("node", "value")
     val query = many.writeStream.queryName("each_record").outputMode("update").foreach(new Drop)
