@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
 
 QUERY = "everything wrong"
 BY_CLOCK = "late by the clock"
-OTHERS = {"SparkRecordsDroppedLateBySystemTime": BY_CLOCK}
-"""Alerts of the other query."""
+UNMARKED = "late and without nodes"
+OTHERS = {"SparkRecordsDroppedLateBySystemTime": BY_CLOCK, "SparkRowsDroppedLate": UNMARKED}
+"""Alerts of the other queries."""
 NODES = {"source", "sink"}
 SETTINGS = {
     "spark.sparklatency.auto": "stateful",
@@ -40,7 +42,7 @@ def prometheus(
 ) -> Iterator[Prometheus]:
     """Of records one in five comes too late; of timestamps a third is missing, and a third in the future.
 
-    A second query goes by the clock, so that one in five is late for that.
+    A second query goes by the clock, so that one in five is late for that. A third has no nodes.
     """
     folder = tmp_path_factory.mktemp("prometheus")
     limits = ("--p99", "1ms", "--watermark-lag", "1ms")
@@ -51,6 +53,12 @@ def prometheus(
         F.col("value") % 3 == 1, F.col("timestamp")
     )
     events = rows.select(late.alias("at"), odd.alias("odd")).withWatermark("at", "1 second")
+
+    def started(name: str, counted: DataFrame) -> StreamingQuery:
+        writer = counted.writeStream.queryName(name).trigger(processingTime="2 seconds")
+        return writer.outputMode("update").format("noop").start()
+
+    queries = [started(UNMARKED, events.groupBy(F.window("at", "1 second")).count())]
     for setting, value in SETTINGS.items():
         spark.conf.set(setting, value)
     source = with_e2e_latency(events, "source", timestamp="odd")
@@ -58,14 +66,7 @@ def prometheus(
     sink = with_e2e_latency(counts, "sink", timestamp="newest")
     clocked = with_system_time_watermark(rows.select(late.alias("at")), "at", "1 second")
     by_clock = clocked.groupBy(F.window("at", "1 second")).count()
-    queries = [
-        counted.writeStream.queryName(name)
-        .trigger(processingTime="2 seconds")
-        .outputMode("update")
-        .format("noop")
-        .start()
-        for name, counted in {QUERY: sink, BY_CLOCK: by_clock}.items()
-    ]
+    queries += [started(name, counted) for name, counted in {QUERY: sink, BY_CLOCK: by_clock}.items()]
     try:
         with scraping(url, folder, exported("prometheus-rules", *limits)) as prometheus:
             yield prometheus
