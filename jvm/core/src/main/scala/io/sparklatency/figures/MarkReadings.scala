@@ -14,6 +14,7 @@ package io.sparklatency.figures
  * @param streams     ids of what it reads of streams in this batch. What has none in common reads different streams, each as far as it goes
  * @param aside       ids of the nodes of subqueries that its rows wait for, of which no record comes to it
  * @param dated       ids of the nodes before it whose timestamps it goes by
+ * @param intake      as [[ReadingPlace]] has it, also where it has read nothing
  */
 final case class MarkReadings(
     node: String,
@@ -29,11 +30,11 @@ final case class MarkReadings(
     earlier: Iterable[TaskSlice] = Nil,
     streams: Set[Long] = Set.empty,
     aside: Set[String] = Set.empty,
-    dated: Set[String] = Set.empty
+    dated: Set[String] = Set.empty,
+    intake: Int = 0
 ) {
   private def records: Long = readings.valuesIterator.map(_.summary.records).sum
   private def first: Long = readings.valuesIterator.map(_.attempt.id).minOption.getOrElse(Long.MaxValue)
-  private def intake: Int = readings.keysIterator.map(_.intake).nextOption().getOrElse(0)
 
   private def isOfAnotherStream(other: MarkReadings): Boolean =
     streams.nonEmpty && other.streams.nonEmpty && !streams.exists(other.streams)

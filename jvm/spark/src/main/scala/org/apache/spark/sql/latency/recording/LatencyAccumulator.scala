@@ -78,6 +78,9 @@ final class LatencyAccumulator private (@transient private var settings: Latency
   /** Not of one that has come back with a task's result. */
   def owner: MarkOwner = settings.owner
 
+  /** Likewise. Which input of the node's operator the mark stands on. */
+  def intake: Int = settings.intake
+
   /**
    * From here on the recorders also take the ages from which those at the commit are made. The planning thread calls it,
    * before there are tasks. Costs nothing measurable per record.

@@ -59,7 +59,8 @@ private[latency] final case class ExecutedMark(
       earlier = figures.takeEarlier(),
       streams = streams,
       aside = aside,
-      dated = dated
+      dated = dated,
+      intake = figures.intake
     )
 }
 
