@@ -21,7 +21,8 @@ import org.apache.spark.sql.latency.recording.RecordExpression
  * @param readsSource whether no shuffle lies between it and a source
  * @param isAutomatic whether nobody wrote it
  * @param dated       ids of the nodes before it whose timestamps it goes by
- * @param streams     ids of the columns that its plan reads of streams
+ * @param streams     ids of the columns that its plan reads of streams, where somebody wrote it. Nobody else puts one node on two of them,
+ *                    and on the scans of one stream, which have columns of their own, an automatic node stands several times
  */
 private[latency] final case class ExecutedMark(
     figures: LatencyAccumulator,

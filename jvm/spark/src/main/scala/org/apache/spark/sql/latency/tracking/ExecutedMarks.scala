@@ -89,6 +89,7 @@ private[latency] object ExecutedMarks {
               val here = originsOf(mark)
               val dated = datedBy(here)
               val another = goesByAnother(mark, here, below.nodes)
+              val byHand = MarkOperator.idByHand(other).nonEmpty
               marks += (ExecutedMark.of(
                 mark,
                 _,
@@ -97,8 +98,8 @@ private[latency] object ExecutedMarks {
                 below.begins,
                 another,
                 readsSource(child),
-                isAutomatic = MarkOperator.idByHand(other).isEmpty,
-                streams(child),
+                isAutomatic = !byHand,
+                if (byHand) streams(child) else Set.empty,
                 dated
               ))
               if (mark.isOfLatency) Below(Set(mark.node), Set.empty, begins = false) else below
