@@ -206,6 +206,15 @@ def names(expressions: list[str]) -> set[str]:
     return set(re.findall(r"\bsparklatency_\w+", " ".join(expressions)))
 
 
+@pytest.mark.parametrize("task", ["3_1", "__other__"])
+def test_a_rule_of_jmx_exporter_matches_each_bean_of_tasks(task: str) -> None:
+    """Also the one of those that are too many. jmx_exporter matches from the begin."""
+    rules = yaml.safe_load(exported("jmx-exporter"))["rules"]
+    bean = f"sparklatency<type=stream-task-metrics, thread-id=main, task-id={task}><>records: 7"
+    [rule] = [rule for rule in rules if re.match(rule["pattern"], bean)]
+    assert (rule["name"], rule["labels"]["task"]) == ("sparklatency_task_records_total", "$2")
+
+
 def test_what_the_endpoint_gives_is_called_as_the_table_says(series: set[str]) -> None:
     assert {name for name in series if name.endswith("_total")} == {
         one.prometheus for one in (*metrics(), *query_metrics()) if one.kind == "counter"

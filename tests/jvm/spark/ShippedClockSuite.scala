@@ -43,7 +43,8 @@ class ShippedClockSuite extends StreamingTest with Patient {
     withSettings("spark.sql.streaming.unsupportedOperationCheck" -> "false") {
       val rate = spark.readStream.format("rate").option("rowsPerSecond", "20").option("numPartitions", "1")
       val many =
-        rate.load().select("timestamp").as[Timestamp].flatMap((one: Timestamp) => Seq.fill(Many)(one))
+        rate.load().select(timestamp_millis(lit(Start - 7)).as("at")).as[Timestamp]
+          .flatMap((one: Timestamp) => Seq.fill(Many)(one))
       val query = many.withE2ELatency("node", "value").writeStream.queryName("each_of_continuous")
         .format("noop").trigger(Trigger.Continuous("1 second")).start()
       try {
