@@ -105,7 +105,7 @@ final class LiveRuns(
         hideBegun(name)
         if (owner.runId.nonEmpty) {
           shown.addedQuery(name, () => briefly(run))
-          shown.addedAges(name, () => wholly(run))
+          shown.addedAges(name, () => withAges(run))
         }
         run
       }
@@ -247,10 +247,13 @@ final class LiveRuns(
   private def briefly(begun: String): Option[QuerySnapshot] =
     begunAs(begun).map(_.copy(progressMs = progressMs(begun)).doing(briefActivity(begun), clock.millis()))
 
-  /** The same with its nodes. */
-  private def wholly(run: RunFigures): Option[QuerySnapshot] = run.runId.map { id =>
-    val now = clock.millis()
-    synchronized(run.snapshot(now)).doing(briefActivity(id), now)
+  /** The same with its nodes, where the parts of an age are made of what these show: each part has a gauge, which asks by itself. */
+  private def withAges(run: RunFigures): Option[QuerySnapshot] = run.runId.map { id =>
+    val (now, activity) = (clock.millis(), briefActivity(id))
+    val known = synchronized {
+      if (run.tellsParts && !activity.exists(_.hasNoEnd)) run.brief(now) else run.snapshot(now)
+    }
+    known.doing(activity, now)
   }
 
   private def all: Iterator[RunFigures] = queries.valuesIterator ++ replaced.valuesIterator

@@ -274,6 +274,9 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
       markers = markers.snapshot(if (planned.isEmpty) nodes.byId.keys.toSeq else planned)
     )
 
+  /** Whether a batch has told what made its records old. */
+  def tellsParts: Boolean = explained.nonEmpty
+
   /** The same without nodes: for figures of the query itself. */
   def brief(nowMs: Long): QuerySnapshot = QuerySnapshot(
     name,

@@ -29,8 +29,8 @@ import org.apache.spark.metrics.source.Source
  * the prefix of its name, and would take `q10` along with `q1`.
  *
  * A gauge costs nothing until a sink reads it. Then all gauges of one measure of a node share one computation, made at most
- * ten times a second while the figures stand. Each part of a query's age costs a look at its nodes. The threads of sinks and of JMX
- * read; [[LiveRuns]] adds and removes under its lock.
+ * ten times a second while the figures stand. Where no batch tells its parts, each part of a query's age costs a look at its
+ * nodes. The threads of sinks and of JMX read; [[LiveRuns]] adds and removes under its lock.
  */
 private[latency] sealed class DropwizardSource extends Source with FiguresListener {
   override val sourceName: String = "sparklatency"

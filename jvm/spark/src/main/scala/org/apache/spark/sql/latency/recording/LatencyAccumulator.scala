@@ -6,7 +6,6 @@ import java.io.ObjectOutputStream
 import io.sparklatency.figures.MarkOwner
 import io.sparklatency.figures.MarkPlace
 import io.sparklatency.figures.Measure
-import io.sparklatency.figures.NodeKey
 import io.sparklatency.figures.PublishedPart
 import io.sparklatency.figures.Reading
 import io.sparklatency.figures.ReadingId
@@ -52,7 +51,7 @@ import org.apache.spark.util.AccumulatorV2
  * @param figures      shows in this process what its tasks record
  * @param readEveryRow whether rows wait inside a task. Then a reading of the clock says nothing about the next row's time
  */
-final class LatencyAccumulator private (@transient private var settings: LatencyAccumulator.Settings)
+final class LatencyAccumulator private (@transient private var settings: MarkSettings)
     extends AccumulatorV2[Reading, Map[Int, Reading]] with OutOfHeartbeats[Reading, Map[Int, Reading]]
     with Logging {
   import LatencyAccumulator._
@@ -73,7 +72,7 @@ final class LatencyAccumulator private (@transient private var settings: Latency
       watermark: Option[Long] = None,
       figures: TaskFigures = TaskFigures.Nowhere,
       readEveryRow: Boolean = false
-  ) = this(LatencyAccumulator.Settings(owner, intake, publishMs, watermark, figures, readEveryRow))
+  ) = this(MarkSettings(owner, intake, publishMs, watermark, figures, readEveryRow))
 
   /** Not of one that has come back with a task's result. */
   def owner: MarkOwner = settings.owner
@@ -221,7 +220,7 @@ final class LatencyAccumulator private (@transient private var settings: Latency
     val other = readings.get(reading.partition)
     val standing = other.fold(reading)(Retries.standing(_, reading))
     readings += reading.partition -> standing
-    (other ++ Some(reading)).map(_.work).filter(_ != standing.work).foreach(work => gone(work.slice))
+    for (one <- other; work <- Seq(one, reading).map(_.work) if work != standing.work) gone(work.slice)
   }
 
   private def gone(slice: TaskSlice): Unit = if (slice.isWatched) {
@@ -292,7 +291,7 @@ final class LatencyAccumulator private (@transient private var settings: Latency
     recorders = Vector.empty
     earlier = Map.empty
     if (in.readBoolean()) {
-      settings = Settings.readFrom(in)
+      settings = MarkSettings.readFrom(in)
       readings = Map.empty
     } else
       readings = Iterator.fill(in.readInt())(Reading.readFrom(in)).map(read => read.partition -> read).toMap
@@ -318,67 +317,6 @@ final class LatencyAccumulator private (@transient private var settings: Latency
 
 private object LatencyAccumulator {
   private val ReportMs = 1000L
-
-  /**
-   * What the tasks of a mark are told.
-   *
-   * @param reference when the ages were begun to be taken from which those at the commit are made
-   * @param place     where in the plan the mark stands, if tasks are shown one by one
-   */
-  private final case class Settings(
-      owner: MarkOwner,
-      intake: Int,
-      publishMs: Long,
-      watermark: Option[Long],
-      figures: TaskFigures,
-      readEveryRow: Boolean,
-      reference: Option[Long] = None,
-      place: Option[MarkPlace] = None
-  ) {
-
-    /** What the marks of a plan share stands once in a stream. */
-    def writeTo(out: ObjectOutputStream): Unit = {
-      out.writeObject(owner.key.query)
-      out.writeObject(owner.key.node)
-      out.writeObject(owner.queryId.orNull)
-      out.writeObject(owner.runId.orNull)
-      out.writeByte(Measure.all.indexOf(owner.measure))
-      out.writeInt(intake)
-      out.writeLong(publishMs)
-      write(watermark, out)(out.writeLong)
-      out.writeObject(figures)
-      out.writeBoolean(readEveryRow)
-      write(reference, out)(out.writeLong)
-      write(place, out) { at =>
-        out.writeInt(at.subtopology)
-        out.writeBoolean(at.isLast)
-      }
-    }
-
-    private def write[A](known: Option[A], out: ObjectOutputStream)(write: A => Unit): Unit = {
-      out.writeBoolean(known.nonEmpty)
-      known.foreach(write)
-    }
-  }
-
-  private object Settings {
-    def readFrom(in: ObjectInputStream): Settings = {
-      def text() = in.readObject().asInstanceOf[String]
-      def known[A](read: => A) = Option.when(in.readBoolean())(read)
-      val key = NodeKey(text(), text())
-      val owner = MarkOwner(key, Option(text()), Option(text()), Measure.all(in.readByte().toInt))
-      Settings(
-        owner,
-        in.readInt(),
-        in.readLong(),
-        known(in.readLong()),
-        in.readObject().asInstanceOf[TaskFigures],
-        in.readBoolean(),
-        known(in.readLong()),
-        known(MarkPlace(in.readInt(), in.readBoolean()))
-      )
-    }
-  }
 
   /**
    * @param attempt all nodes of a task share it, and so they do on the driver

@@ -2,6 +2,7 @@ package org.apache.spark.sql.latency.tracking
 
 import java.util.Collections
 import java.util.UUID
+import java.util.WeakHashMap
 
 import scala.jdk.CollectionConverters._
 
@@ -16,17 +17,22 @@ import org.apache.spark.sql.latency.compat.RealTimeTrigger
 import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.compat.StreamExecution
 import org.apache.spark.sql.latency.compat.TriggerStart
+import org.apache.spark.sql.streaming.StreamingQueryProgress
 import org.apache.spark.sql.streaming.Trigger
 
 /**
  * What queries do right now: Spark's own status of each, since when its trigger runs, and how far its tasks are.
  *
- * Keeps nothing. A call costs a look at the running queries, and one at the jobs. Thread-safe: whoever reads figures calls it.
+ * Keeps nothing but what the last progress of each query told. A call costs a look at the running queries, and one at the jobs. Thread-safe: whoever reads figures calls it.
  *
  * @param marked queries that Spark's own list may lack: each session that shares no state with others has a list of its own
  */
 private[latency] final class QueryActivity(context: SparkContext, marked: () => Seq[StreamExecution]) {
   import QueryActivity._
+
+  /** Some twenty gauges of a query ask at each look of a sink, and the offsets of many partitions are long. */
+  private val left =
+    Collections.synchronizedMap(new WeakHashMap[StreamingQueryProgress, Seq[Activity.Left]])
 
   /** None of a run that is not active, and where Spark does not tell. */
   def of(run: String): Option[Activity] =
@@ -60,7 +66,7 @@ private[latency] final class QueryActivity(context: SparkContext, marked: () => 
       status.isDataAvailable,
       last.exists(_.durationMs.containsKey("addBatch")),
       hasNoEnd = lasts.nonEmpty,
-      left = last.fold(Seq.empty[Activity.Left])(RecordsLeft.by)
+      left = last.fold(Seq.empty[Activity.Left])(left.computeIfAbsent(_, RecordsLeft.by(_)))
     )
   }
 
