@@ -88,6 +88,10 @@ class Child:
         """The lines of standard output that are complete."""
         return self.out.read_text().split("\n")[:-1]
 
+    def told(self, prefix: str) -> list[list[str]]:
+        """What it printed behind that word, among the lines of Spark's log: the words of each line."""
+        return [line.split()[1:] for line in self.lines() if line.startswith(f"{prefix}: ")]
+
     def finish(self, within: float) -> list[str]:
         """Waits until the process ends well and returns what it printed."""
         self.until(lambda: self.ended() == 0, "it ends well", within, every=0.02)

@@ -151,6 +151,21 @@ def settings(conf: Mapping[str, str]) -> list[str]:
     return [part for key, value in conf.items() for part in ("--conf", f"{key}={value}")]
 
 
+def watched(events: Path) -> dict[str, str]:
+    """Settings of an application with our plugin whose pages are looked at, live and in a History Server.
+
+    Its window is longer than all tests of it take.
+    """
+    return {
+        "spark.ui.port": "0",
+        "spark.driver.host": "127.0.0.1",
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.dir": events.as_uri(),
+        "spark.plugins": "io.sparklatency.LatencyPlugin",
+        "spark.sparklatency.sample.window": "1h",
+    }
+
+
 @dataclass(frozen=True)
 class Application:
     """A running PySpark application whose executors have registered."""

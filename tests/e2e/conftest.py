@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 from broker import Broker, running_broker
+from browser import require_browser, running_browser
 from cluster import LINES, Cluster, Spark, running_cluster
+from selenium.webdriver import Chrome
 from slowest import slowest
 
 _FIGURES = pytest.StashKey[list[str]]()
@@ -26,6 +28,13 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
 def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     with running_cluster(Spark(request.param), tmp_path_factory.mktemp("cluster")) as cluster:
         yield cluster
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    require_browser()
+    with running_browser(tmp_path_factory.mktemp("browser")) as browser:
+        yield browser
 
 
 @pytest.fixture(scope="session")

@@ -14,9 +14,9 @@ from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
-from browser import WIDE, require_browser, running_browser, show
+from browser import WIDE, show
 from children import Child
-from cluster import LINES, Spark, settings
+from cluster import LINES, Spark, settings, watched
 from crowded import FAILED, FORTY, HANGS
 from history import running_history_server
 from selenium.webdriver import ActionChains, Chrome, Keys
@@ -86,36 +86,18 @@ class Crowded:
         self.driver.finish(within=60)
 
 
-def said(driver: Child) -> list[list[str]]:
-    return [line.split()[1:] for line in driver.lines() if line.startswith("crowded: ")]
-
-
 @pytest.fixture(scope="module", params=by_turns(LINES))
 def crowded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crowded]:
     """The test that ends it comes last."""
     folder = tmp_path_factory.mktemp("crowded")
     (folder / "events").mkdir()
     spark = Spark(request.param)
-    conf = {
-        "spark.ui.port": "0",
-        "spark.driver.host": "127.0.0.1",
-        "spark.eventLog.enabled": "true",
-        "spark.eventLog.dir": (folder / "events").as_uri(),
-        "spark.plugins": "io.sparklatency.LatencyPlugin",
-        "spark.sparklatency.sample.window": "1h",  # longer than all of these tests
-    }
-    submit = ["--master", "local[2]", "--driver-memory", "1g", "--jars", str(spark.jar), *settings(conf)]
+    conf = settings(watched(folder / "events"))
+    submit = ["--master", "local[2]", "--driver-memory", "1g", "--jars", str(spark.jar), *conf]
     with spark.start("crowded", folder, "spark-submit", *submit, SCRIPT, folder) as driver:
-        driver.until(lambda: ["ready"] in said(driver), "all has come about", within=240)
-        [[id_, ui], _] = said(driver)
+        driver.until(lambda: ["ready"] in driver.told("crowded"), "all has come about", within=240)
+        [[id_, ui], _] = driver.told("crowded")
         yield Crowded(spark, driver, id_, ui, folder)
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    require_browser()
-    with running_browser(tmp_path_factory.mktemp("browser")) as browser:
-        yield browser
 
 
 def opened(browser: Chrome, tab: str, page: str, size: tuple[int, int] = WIDE, theme: str = "light") -> None:

@@ -17,10 +17,10 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
-from browser import WIDE, require_browser, resize, running_browser, show
+from browser import WIDE, resize, show
 from children import Child
 from click.testing import CliRunner
-from cluster import LINES, Spark, settings
+from cluster import LINES, Spark, settings, watched
 from history import running_history_server
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
@@ -69,7 +69,7 @@ class Shop:
     def stop_query(self) -> None:
         """The UI stays as long as the application does."""
         (self.folder / "stop").touch()
-        self.driver.until(lambda: ["stopped"] in said(self.driver), "the query stops", within=60)
+        self.driver.until(lambda: ["stopped"] in self.driver.told("shop"), "the query stops", within=60)
         known = partial(latency, self.run, url=self.ui)
         self.driver.until(lambda: known().queries[0].status == "FINISHED", "that is known", within=60)
 
@@ -80,11 +80,6 @@ class Shop:
         self.driver.finish(within=60)
 
 
-def said(driver: Child) -> list[list[str]]:
-    """What the script printed, among the lines of Spark's log."""
-    return [line.split()[1:] for line in driver.lines() if line.startswith("shop: ")]
-
-
 @pytest.fixture(scope="module", params=by_turns(LINES))
 def shop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     """The tests that end it come last."""
@@ -92,29 +87,18 @@ def shop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     (folder / "events").mkdir()
     spark = Spark(request.param)
     conf = {
-        "spark.ui.port": "0",
-        "spark.driver.host": "127.0.0.1",
-        "spark.eventLog.enabled": "true",
-        "spark.eventLog.dir": (folder / "events").as_uri(),
+        **watched(folder / "events"),
         "spark.sql.shuffle.partitions": "2",
-        "spark.plugins": "io.sparklatency.LatencyPlugin",
         "spark.ui.view.acls": "alice",  # for a History Server that looks at it
-        "spark.sparklatency.sample.window": "1h",  # longer than all of these tests
     }
     submit = ["--master", "local[2]", "--driver-memory", "1g", "--jars", str(spark.jar), *settings(conf)]
     with spark.start("shop", folder, "spark-submit", *submit, SHOP, str(BATCHES), folder) as driver:
-        [[id_, ui]] = driver.until(lambda: said(driver), "it has a UI", within=90)
+        said = partial(driver.told, "shop")
+        [[id_, ui]] = driver.until(said, "it has a UI", within=90)
         before = text(f"{ui}/latency/")
         (folder / "start").touch()
-        [_, [run]] = driver.until(lambda: said(driver)[1:] and said(driver), "it has measured", within=240)
+        [_, [run]] = driver.until(lambda: said()[1:] and said(), "it has measured", within=240)
         yield Shop(spark, driver, id_, ui, run, folder, before)
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    require_browser()
-    with running_browser(tmp_path_factory.mktemp("browser")) as browser:
-        yield browser
 
 
 def rows(browser: Chrome, table: str) -> list[Row]:

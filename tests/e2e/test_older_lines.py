@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from subprocess import run
 from urllib.request import urlopen
@@ -18,7 +19,7 @@ from urllib.request import urlopen
 import pytest
 from broker import free_port
 from children import Child
-from cluster import LINES, OF_SCALA_213, OLDER_LINES, Spark, installed, settings
+from cluster import LINES, OF_SCALA_213, OLDER_LINES, Spark, installed, settings, watched
 from history import running_history_server
 from jdk import java_home
 from waits import EVENTS_WITHIN, await_until
@@ -77,20 +78,15 @@ def submitted(
         (folder / part).mkdir()
     write_records(folder / "records")
     conf = {
-        "spark.ui.port": "0",
-        "spark.driver.host": "127.0.0.1",
-        "spark.eventLog.enabled": "true",
-        "spark.eventLog.dir": (folder / "events").as_uri(),
-        "spark.plugins": "io.sparklatency.LatencyPlugin",
+        **watched(folder / "events"),
         "spark.sparklatency.recording.level": "TRACE",  # for what stateful operators give out
-        "spark.sparklatency.sample.window": "1h",  # longer than all of these tests
         "spark.sql.shuffle.partitions": "2",
     }
     jar = str(spark.jar) if line in OF_SCALA_213 else command(spark, "jar").strip()
     submit = ["--master", "local[2]", "--driver-memory", "1g", "--jars", jar, *settings(conf)]
     arguments = (str(folder / "records"), str(folder))
     with spark.start("older-line", folder, "spark-submit", *submit, SCRIPT, *arguments) as driver:
-        [id_, ui] = driver.until(lambda: said(driver), "its queries end", within=120)
+        [[id_, ui]] = driver.until(partial(driver.told, "older_line"), "its queries end", within=120)
         yield Submitted(spark, jdk, driver, id_, ui, folder)
 
 
@@ -103,10 +99,6 @@ def write_records(folder: Path) -> None:
 
 def at(ms: int) -> str:
     return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds")
-
-
-def said(driver: Child) -> list[str]:
-    return [word for line in driver.lines() if line.startswith("older_line: ") for word in line.split()[1:]]
 
 
 def text(url: str) -> str:
