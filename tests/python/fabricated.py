@@ -21,6 +21,7 @@ NO_PROGRESS: dict[str, Any] = {
             "oldestUncommitted",
             "recordsLag",
             "droppedLate",
+            "tasksFailed",
             "watermarkLag",
             "usually",
             "batchDuration",
@@ -32,7 +33,7 @@ NO_PROGRESS: dict[str, Any] = {
     "stalled": False,
 }
 BATCH: dict[str, Any] = {
-    **dict.fromkeys(("batch", "start", "committed", "inputRows", "droppedLate"), 0),
+    **dict.fromkeys(("batch", "start", "committed", "inputRows", "droppedLate", "tasksFailed"), 0),
     **dict.fromkeys(("watermark", "watermarkLag", "slowestStep")),
     "watermarks": [],
     "durations": {},

@@ -43,6 +43,7 @@ BATCH = {
     "committed": 1_700_000_005_000,
     "inputRows": 500,
     "droppedLate": 7,
+    "tasksFailed": 0,
     "watermark": 1_700_000_003_000,
     "watermarkLag": 2_000,
     "watermarks": [

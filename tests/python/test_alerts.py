@@ -218,6 +218,17 @@ def test_rows_that_spark_drops_late_are_told_once(tmp_path: Path, *, counted_at_
     assert raised(tmp_path, series, "20m", expected) == ""
 
 
+@pytest.mark.parametrize("failed", [0, 1])
+def test_tasks_that_fail_raise_an_alert(tmp_path: Path, failed: int) -> None:
+    series = {'sparklatency_tasks_failed_total{app="shop",query="orders"}': f"0x9 {failed}x90"}
+    summary = (
+        "attempts of tasks of query orders (shop) have failed in the last five minutes: "
+        "Spark runs such a task again, and its records wait"
+    )
+    assert raised(tmp_path, series, "11m", {"SparkTasksFail": [summary]} if failed else {}) == ""
+    assert raised(tmp_path, series, "20m", {}) == "", "it is over"
+
+
 def test_a_watermark_that_no_result_waits_for_may_be_behind(tmp_path: Path) -> None:
     series = {LAG: "901x100", HOLDS_BACK: "0x100"}
     assert raised(tmp_path, series, "20m", {}) == ""

@@ -6,10 +6,12 @@ import json
 import math
 import re
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 
 from scraping import Prometheus, scraping
@@ -25,7 +27,12 @@ if TYPE_CHECKING:
 QUERY = "everything wrong"
 BY_CLOCK = "late by the clock"
 UNMARKED = "late and without nodes"
-OTHERS = {"SparkRecordsDroppedLateBySystemTime": BY_CLOCK, "SparkRowsDroppedLate": UNMARKED}
+FAILING = "tasks that fail"
+OTHERS = {
+    "SparkRecordsDroppedLateBySystemTime": BY_CLOCK,
+    "SparkRowsDroppedLate": UNMARKED,
+    "SparkTasksFail": FAILING,
+}
 """Alerts of the other queries."""
 NODES = {"source", "sink"}
 SETTINGS = {
@@ -42,7 +49,8 @@ def prometheus(
 ) -> Iterator[Prometheus]:
     """Of records one in five comes too late; of timestamps a third is missing, and a third in the future.
 
-    A second query goes by the clock, so that one in five is late for that. A third has no nodes.
+    A second query goes by the clock, so that one in five is late for that. A third has no nodes. The function
+    of a fourth goes on where a job of it has failed.
     """
     folder = tmp_path_factory.mktemp("prometheus")
     limits = ("--p99", "1ms", "--watermark-lag", "1ms")
@@ -58,7 +66,12 @@ def prometheus(
         writer = counted.writeStream.queryName(name).trigger(processingTime="2 seconds")
         return writer.outputMode("update").format("noop").start()
 
-    queries = [started(UNMARKED, events.groupBy(F.window("at", "1 second")).count())]
+    def fails(batch: DataFrame, _: int) -> None:
+        with suppress(PySparkException):
+            batch.select(F.raise_error(F.lit("the disk is full"))).collect()
+
+    failing = rows.writeStream.queryName(FAILING).trigger(processingTime="2 seconds").foreachBatch(fails)
+    queries = [failing.start(), started(UNMARKED, events.groupBy(F.window("at", "1 second")).count())]
     for setting, value in SETTINGS.items():
         spark.conf.set(setting, value)
     source = with_e2e_latency(events, "source", timestamp="odd")

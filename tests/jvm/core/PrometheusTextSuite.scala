@@ -3,6 +3,7 @@ package io.sparklatency
 import io.sparklatency.exposition.PrometheusText
 import io.sparklatency.figures.Activity
 import io.sparklatency.figures.Batch
+import io.sparklatency.figures.FailedTasks
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.MeasureSnapshot
 import io.sparklatency.figures.NodeSnapshot
@@ -125,6 +126,12 @@ class PrometheusTextSuite extends AnyFunSuite {
     val lines = text(query("q").copy(droppedLate = 7).doing(None, 100000)).text.linesIterator.toSeq
     assert(lines.contains("# TYPE sparklatency_rows_dropped_late_total counter"))
     assert(lines.contains("sparklatency_rows_dropped_late_total{app=\"app\",query=\"q\"} 7.0"))
+  }
+
+  test("attempts of tasks that failed are a counter of the query") {
+    val lines = text(query("q").copy(failedTasks = Some(FailedTasks(3))).doing(None, 100000)).text.linesIterator.toSeq
+    assert(lines.contains("# TYPE sparklatency_tasks_failed_total counter"))
+    assert(lines.contains("sparklatency_tasks_failed_total{app=\"app\",query=\"q\"} 3.0"))
   }
 
   test("one name is one series, that of the newest run") {

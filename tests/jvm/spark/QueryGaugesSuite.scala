@@ -36,7 +36,8 @@ class QueryGaugesSuite extends StreamingTest with Patient {
         eventually(assert(known("gauges_unmarked").keySet === Set(
           "commit-age",
           "batch-duration",
-          "rows-dropped-late"
+          "rows-dropped-late",
+          "tasks-failed"
         )))
         assert(of("gauges_unmarked")("commit-age") === 5000.0)
       } finally query.stop()

@@ -73,8 +73,8 @@ class ReferenceSuite extends AnyFunSuite {
     ) ++ Measure.all.flatMap(section) ++ Seq(
       "### Of a query as a whole",
       "",
-      "On the driver. `rows-dropped-late` is a counter, all others are gauges: in milliseconds, `records-lag` in records. In REST: the object `progress` of a query. In Prometheus, in " +
-        "seconds and records, with the labels `app` and `query`. Beside them `sparklatency_age_part_seconds`: the mean age at the commit of the last batch, by `part` and `node`; " +
+      "On the driver. `rows-dropped-late` and `tasks-failed` are counters, all others are gauges: in milliseconds, `records-lag` in records. In REST: the object `progress` of a query. In Prometheus, in " +
+        "seconds, records and tasks, with the labels `app` and `query`. Beside them `sparklatency_age_part_seconds`: the mean age at the commit of the last batch, by `part` and `node`; " +
         "in real-time and continuous mode the mean age over the window.",
       "",
       "| name | field | series | |",

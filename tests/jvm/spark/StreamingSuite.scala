@@ -1,14 +1,9 @@
 package io.sparklatency.spark
 
 import java.sql.Timestamp
-import java.util.concurrent.CountDownLatch
 import java.util.concurrent.LinkedBlockingQueue
 
-import scala.concurrent.Await
-import scala.concurrent.Promise
-import scala.concurrent.duration._
 import scala.jdk.CollectionConverters._
-import scala.util.Try
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import io.sparklatency.spark.Lines.ClassicSession
@@ -71,27 +66,6 @@ class StreamingSuite extends StreamingTest {
         }))
       } finally query.stop()
     }
-
-  test("each batch counts once, also when foreachBatch runs several actions on it") {
-    val input = stream
-    val seen = new java.util.concurrent.atomic.AtomicLong
-    val query =
-      marked(input).writeStream.queryName("several_actions").foreachBatch { (batch: DataFrame, _: Long) =>
-        seen.addAndGet(batch.count() + batch.filter(col("value").isNotNull).count() + batch.collect().length)
-        ()
-      }.start()
-    try {
-      input.addData(ago(1, 2, 3))
-      processAll(query)
-      input.addData(ago(4))
-      processAll(query)
-      assert(seen.get === 12)
-      assert((
-        node("source", "several_actions").records,
-        node("source", "several_actions").max
-      ) === ((4, Some(4))))
-    } finally query.stop()
-  }
 
   test("what is written while Spark asks two streams of one topic counts once, with the first of them") {
     WrittenTopic.anew()
@@ -181,7 +155,6 @@ class StreamingSuite extends StreamingTest {
     } finally query.stop()
   }
 
-  /** Each reads the batch in a way of its own, some of them only a part of it, in an order in which the last one reads least. */
   private val readings = Map[String, DataFrame => Any](
     "a whole reading and one that stops at the first row" -> { batch => batch.count(); batch.head(1) },
     "through coalesce" -> { batch => batch.count(); batch.coalesce(1).count() },
@@ -189,114 +162,6 @@ class StreamingSuite extends StreamingTest {
     "twice in a union in one task" -> { batch => batch.union(batch.limit(1)).coalesce(1).count() },
     "each side many times in a cartesian product" -> { batch => batch.crossJoin(batch).count() }
   )
-
-  for ((how, read) <- readings)
-    test(s"a batch of foreachBatch counts once when it is read: $how") {
-      val input = stream
-      val query =
-        marked(input).repartition(3).withE2ELatency("spread", "value").writeStream.queryName("readings")
-          .foreachBatch { (batch: DataFrame, _: Long) => read(batch); () }.start()
-      try {
-        input.addData(ago(1L to 10L: _*))
-        processAll(query)
-        for (id <- Seq("source", "spread")) {
-          val figures = node(id, "readings")
-          assert((
-            figures.records,
-            figures.min,
-            figures.avg,
-            figures.max
-          ) === ((10, Some(1), Some(5.5), Some(10))))
-        }
-      } finally query.stop()
-    }
-
-  test("marks within foreachBatch are the query's, and make no batches of their own") {
-    val input = stream
-    val query = marked(input).writeStream.queryName("inside")
-      .foreachBatch { (batch: DataFrame, _: Long) =>
-        val inside = batch.withE2ELatency("inside", "value")
-        inside.count()
-        ()
-      }.start()
-    try {
-      for (ms <- 1L to 2L) {
-        input.addData(ago(ms))
-        processAll(query)
-      }
-      assert(Seq("source", "inside").map(node(_, "inside").records) === Seq(2, 2))
-      assert(latencyOf("inside").at("/queries/0/batches").asInt === 2)
-    } finally query.stop()
-  }
-
-  test("of several actions of foreachBatch the first tells how old records were at the source") {
-    val input = stream
-    val query = marked(input).writeStream.queryName("two_sinks")
-      .foreachBatch { (batch: DataFrame, _: Long) =>
-        for (sink <- Seq("lake", "jdbc")) {
-          batch.withE2ELatency(sink, "value").count()
-          clock.advance(1000)
-        }
-      }.start()
-    try {
-      input.addData(ago(5))
-      processAll(query)
-      assert(
-        Seq("source", "lake", "jdbc").map(node(_, "two_sinks").figures) ===
-          Seq((1, Some(5), Some(5)), (1, Some(5), Some(5)), (1, Some(1005), Some(1005)))
-      )
-    } finally query.stop()
-  }
-
-  test(
-    "a marked table that foreachBatch reads does not stand on the stream's way, and what is joined with it does"
-  ) {
-    val folder = TemporaryFolder("customers").toString
-    spark.range(2).select(timestamp_millis(lit(Start) - col("id") - 100).as("updated"))
-      .write.mode("overwrite").parquet(folder)
-    val input = stream
-    val query = marked(input).writeStream.queryName("enriched_within").foreachBatch {
-      (batch: DataFrame, _: Long) =>
-        val table = spark.read.parquet(folder).withE2ELatency("customers", "updated")
-        val joined = batch.crossJoin(table).withE2ELatency("joined", "value")
-        joined.repartition(2).withE2ELatency("written", "value").write.format("noop").mode("overwrite").save()
-    }.start()
-    try {
-      input.addData(ago(1, 2, 3))
-      processAll(query)
-      val upstream = Seq("source", "customers", "joined", "written").map { id =>
-        id -> latencyOf("enriched_within").at("/queries/0/nodes").elements.asScala
-          .find(_.get("node").asText == id).get.get("upstream").elements.asScala.map(_.asText).toSeq
-      }
-      assert(upstream === Seq(
-        "source" -> Nil,
-        "customers" -> Nil,
-        "joined" -> Seq("customers", "source"),
-        "written" -> Seq("joined")
-      ))
-    } finally query.stop()
-  }
-
-  test("what a thread of foreachBatch runs when the query has stopped is a batch query") {
-    val (input, late, mayRun) = (stream, freshNode(), new CountDownLatch(1))
-    val ran = Promise[Unit]()
-    val query = marked(input).writeStream.queryName("outlived").foreachBatch { (_: DataFrame, _: Long) =>
-      new Thread(() =>
-        ran.complete(Try {
-          mayRun.await()
-          run(spark.range(2).select(timestamp_millis(lit(Start - 1)).as("ts")).withE2ELatency(late, "ts"))
-        }): Unit
-      ).start()
-    }.start()
-    try {
-      input.addData(ago(1))
-      processAll(query)
-    } finally query.stop()
-    mayRun.countDown()
-    Await.result(ran.future, 60.seconds)
-    assert(node(late).figures === ((2, Some(1), Some(1))))
-    assert(findNode(late, query.id.toString) === None)
-  }
 
   test("a query that has the name of all batch queries goes by its id, and leaves those alone") {
     val (input, id) = (stream, freshNode())

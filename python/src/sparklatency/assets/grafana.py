@@ -57,6 +57,12 @@ def dashboard() -> Mapping[str, Any]:
             f"sum by (query) (rate({metric('rows-dropped-late').prometheus}{_QUERY}[{_WINDOW}]))",
             "{{query}}",
         ),
+        _series(
+            "Tasks that failed",
+            "cps",
+            f"sum by (query) (rate({metric('tasks-failed').prometheus}{_QUERY}[{_WINDOW}]))",
+            "{{query}}",
+        ),
         _counter("Dropped late", "records-dropped-late"),
         _counter("Dropped late by system time", "records-dropped-late-by-system-time"),
         _counter("Without timestamp", "records-without-timestamp"),

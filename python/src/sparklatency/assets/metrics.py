@@ -31,7 +31,7 @@ class Metric:
     kind: str
     """``gauge`` or ``counter``."""
     unit: str
-    """``ms``, ``records``, ``markers``, or ``0 or 1``."""
+    """``ms``, ``records``, ``markers``, ``tasks``, or ``0 or 1``."""
     help: str
 
     @property

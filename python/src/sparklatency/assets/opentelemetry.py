@@ -58,6 +58,7 @@ _UNITS = {
     "ms": {"sourceUnit": "ms", "unit": "s"},
     "records": {"unit": "{record}"},
     "markers": {"unit": "{marker}"},
+    "tasks": {"unit": "{task}"},
     "0 or 1": {"unit": "1"},
 }
 

@@ -96,6 +96,12 @@ def alerts(p99_seconds: float, watermark_lag_seconds: float) -> Mapping[str, Any
                         wait="5m",
                     ),
                     _alert(
+                        "SparkTasksFail",
+                        f"increase({metric('tasks-failed').prometheus}[5m]) > 0",
+                        f"attempts of tasks of query {_WHERE} have failed in the last five minutes: Spark "
+                        "runs such a task again, and its records wait",
+                    ),
+                    _alert(
                         "SparkRowsDroppedLate",
                         _DROPPED,
                         f"operators of query {_WHERE} dropped {{{{ $value | humanize }}}} rows as late "

@@ -92,6 +92,8 @@ class Progress:
     """How many records the last trigger left at its sources; None where none of them tells it."""
     dropped_late: int | None
     """How many rows the query's operators have dropped as late since it began, as Spark counts them."""
+    tasks_failed: int | None
+    """How many attempts of tasks have failed since it began: Spark runs such a task again."""
     watermark_lag: int | None
     """How far the watermark is behind the clock: now where the run goes on, else at the last commit."""
     usually: int | None

@@ -48,6 +48,8 @@ class Batch:
     input_rows: int
     dropped_late: int
     """Records that stateful operators dropped for the watermark, where Spark counts them."""
+    tasks_failed: int
+    """Attempts of tasks that have failed since the batch before was committed, where anybody has told."""
     watermark: datetime | None
     """The event-time watermark by which they did."""
     watermark_lag: int | None

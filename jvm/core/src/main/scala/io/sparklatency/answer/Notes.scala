@@ -24,7 +24,7 @@ private[answer] object Notes {
       split: LatencySplit,
       found: Seq[Note]
   ): Seq[Note] =
-    ofRecords(query, found).toSeq ++ quiet(query) ++ youngerDownstream(path) ++ datedAnew(path) ++
+    ofRecords(query, found).toSeq ++ failedTasks(query) ++ quiet(query) ++ youngerDownstream(path) ++ datedAnew(path) ++
       NodeNotes.of(query.nodes, query.markers.nonEmpty) ++ droppedLate(query) ++ Watermarks.note(query) ++
       folded(query) ++ ofParts(query, split) ++ unnamed.filter(_ => query.id.contains(query.name))
 
@@ -47,6 +47,21 @@ private[answer] object Notes {
       else "Mark one by hand, or set spark.sparklatency.auto to have nodes marked when it starts."
     Note("no-node", Note.Info, s"${Status.noNode} $remedy")
   }
+
+  /** A warning as long as the window shows what it did to records. */
+  private def failedTasks(query: QuerySnapshot): Option[Note] =
+    query.failedTasks.filter(_.count > 0).map { failed =>
+      val ms = for (at <- query.atMs; last <- failed.last) yield (at - last.atMs).max(0)
+      val last = for (task <- failed.last; ms <- ms)
+        yield s", the last ${Readable.duration(ms.toDouble)} ago: ${task.why.stripSuffix(".")}"
+      Note(
+        "tasks-failed",
+        if (ms.exists(_ <= query.covers.ms)) Note.Warn else Note.Info,
+        s"${Readable.counted(failed.count, "attempt of a task has", "attempts of tasks have")} failed${last.getOrElse("")}. " +
+          "Spark runs such a task again, and its records wait.",
+        numbers = ("tasks" -> Whole(failed.count)) +: ms.map(ms => "ms" -> Whole(ms)).toSeq
+      )
+    }
 
   private def quiet(query: QuerySnapshot): Option[Note] = Some(query.quiet).filter(_.nonEmpty).map { nodes =>
     val ids = nodes.map(_.id)

@@ -23,6 +23,7 @@ import io.sparklatency.recording.LatencySummary
  * @param before      what filled the batch before the one with which its records came in, where that had nodes
  * @param cameIn      what filled that one, where it is an earlier one, as where a window gives out its records later
  * @param usesWatermark whether an operator of it goes by the watermark, as far as is known: else no result waits for that
+ * @param tasksFailed how many attempts of tasks have failed since the batch before was committed; 0 where nobody has told
  */
 final case class Batch(
     query: String,
@@ -46,7 +47,8 @@ final case class Batch(
     markers: Option[BatchMarkers] = None,
     before: Option[Filling] = None,
     usesWatermark: Boolean = true,
-    cameIn: Option[Filling] = None
+    cameIn: Option[Filling] = None,
+    tasksFailed: Long = 0
 ) {
 
   /** When its first task began to read. */

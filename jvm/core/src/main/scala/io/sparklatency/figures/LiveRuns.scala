@@ -70,8 +70,11 @@ final class LiveRuns(
     showBegun(run.name)
   }
 
-  /** When a task of a run without nodes last got on. */
-  def progressMs(runId: String): Option[Long] = synchronized(begun.get(runId).flatMap(_.tasks.atMs))
+  /** What events tell of a run without nodes, with how its tasks get on. */
+  def withTasks(run: QuerySnapshot): QuerySnapshot =
+    synchronized(run.runId.flatMap(begun.get).map(_.tasks)).fold(run)(tasks =>
+      run.copy(progressMs = tasks.atMs, failedTasks = Some(tasks.failed))
+    )
 
   /** Hands over the figures of a run of a query, which begin anew with each run. */
   def update[A](owner: MarkOwner)(change: RunFigures => A): A = synchronized {
@@ -192,12 +195,17 @@ final class LiveRuns(
     begun.values.filter(_.queryId == queryId).foreach(_.tasks.jobStarted(stages))
   }
 
-  /** What a failed task published stands no more. What a task published that was to run for ever stands however it ended. */
-  def taskEnded(task: Long, stage: Int, hasFailed: Boolean): Unit = synchronized {
+  /**
+   * What a failed task published stands no more. What a task published that was to run for ever stands however it ended.
+   *
+   * @param why it failed, in a line; none of one that was killed
+   */
+  def taskEnded(task: Long, stage: Int, hasFailed: Boolean, why: Option[String] = None): Unit = synchronized {
     endedTasks.add(task)
     batchQueries.taskEnded(task)
     all.foreach(_.taskEnded(task))
     if (!hasFailed) succeeded(stage, clock.millis())
+    why.foreach(why => failed(stage, FailedTask(clock.millis(), why)))
     if (endlessTasks.remove(task)) all.foreach(_.keep(task))
     else if (hasFailed) all.foreach(_.forget(task))
   }
@@ -205,6 +213,11 @@ final class LiveRuns(
   private def succeeded(stage: Int, nowMs: Long): Unit = {
     all.foreach(_.succeeded(stage, nowMs))
     begun.values.foreach(_.tasks.succeeded(stage, nowMs))
+  }
+
+  private def failed(stage: Int, task: FailedTask): Unit = {
+    all.foreach(_.failed(stage, task))
+    begun.values.foreach(_.tasks.failed(stage, task))
   }
 
   /** An execution has ended: what its tasks published and was not added does not stand. */
@@ -245,7 +258,7 @@ final class LiveRuns(
   }
 
   private def briefly(begun: String): Option[QuerySnapshot] =
-    begunAs(begun).map(_.copy(progressMs = progressMs(begun)).doing(briefActivity(begun), clock.millis()))
+    begunAs(begun).map(withTasks(_).doing(briefActivity(begun), clock.millis()))
 
   /** The same with its nodes, where the parts of an age are made of what these show: each part has a gauge, which asks by itself. */
   private def withAges(run: RunFigures): Option[QuerySnapshot] = run.runId.map { id =>

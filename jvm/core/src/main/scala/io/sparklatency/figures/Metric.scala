@@ -45,6 +45,7 @@ object Metric {
   case object Milliseconds extends Unit("ms")
   case object Records extends Unit("records")
   case object Markers extends Unit("markers")
+  case object Tasks extends Unit("tasks")
   case object Flag extends Unit("0 or 1")
 
   /** A gauge covers the window, a counter everything since the start. */
@@ -193,6 +194,13 @@ object Metric {
       Records,
       Counter
     )(_.rowsDroppedLate),
+    QueryMetric(
+      "tasks-failed",
+      "tasksFailed",
+      "attempts of tasks that have failed since the query began: Spark runs such a task again, and its records wait",
+      Tasks,
+      Counter
+    )(_.failedTasks.map(_.count)),
     QueryMetric(
       "watermark-lag",
       "watermarkLag",

@@ -26,6 +26,7 @@ import io.sparklatency.recording.LatencySummary
  * @param hasNodes  whether its driver has planned nodes, though no batch of it may be told yet
  * @param droppedLate how many rows its operators have dropped as late, as Spark counts them
  * @param progressMs when a task was last known to get on: a record more had come to it, or it had ended well
+ * @param failedTasks which attempts of its tasks have failed; none where nobody has told
  */
 final case class QuerySnapshot(
     name: String,
@@ -50,7 +51,8 @@ final case class QuerySnapshot(
     workedMs: Option[Long] = None,
     hasNodes: Boolean = false,
     droppedLate: Long = 0,
-    progressMs: Option[Long] = None
+    progressMs: Option[Long] = None,
+    failedTasks: Option[FailedTasks] = None
 ) {
 
   /** How long ago the last batch was committed; 0 where the clock has been set back behind that. */

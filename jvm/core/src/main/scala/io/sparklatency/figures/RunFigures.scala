@@ -23,6 +23,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private var latest = Map.empty[String, (Map[Measure, LatencySummary], Long)]
   private var batches = 0L
   private var droppedLate = 0L
+  private var toldFailed = 0L // of the tasks that have failed, how many batches have told
   private var passedOn = Set.empty[String]
   private var planned = Seq.empty[String]
   private val unshown = new NewestIds(RunFigures.UnshownKept)
@@ -155,7 +156,8 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
           batch.times,
           execution = batch.execution,
           markers = marked,
-          usesWatermark = batch.usesWatermark
+          usesWatermark = batch.usesWatermark,
+          tasksFailed = tasks.failed.count - toldFailed
         )
       )
       val earlier = lastBatch.toSeq.flatMap(_.watermarks)
@@ -180,6 +182,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private def committed(batch: Batch): Unit = {
     batches += 1
     droppedLate += batch.droppedLate
+    toldFailed += batch.tasksFailed
     latest ++= batch.nodes.filter(_.hasRecords).map(node => node.id -> (node.measures, batch.committedMs))
     lastBatch = Some(batch)
     for (key <- batch.watermarks.map(_.key) if watermarks.add(key)) make.watermark(key)
@@ -240,6 +243,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
 
   def jobStarted(stages: Iterable[Int]): Unit = tasks.jobStarted(stages)
   def succeeded(stage: Int, nowMs: Long): Unit = tasks.succeeded(stage, nowMs)
+  def failed(stage: Int, task: FailedTask): Unit = tasks.failed(stage, task)
 
   def taskEnded(task: Long): Unit = {
     progress.taskEnded(task)
@@ -296,7 +300,8 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     workedMs = workedMs,
     hasNodes = true,
     droppedLate = droppedLate,
-    progressMs = tasks.atMs
+    progressMs = tasks.atMs,
+    failedTasks = Some(tasks.failed.copy(count = math.max(tasks.failed.count, toldFailed)))
   )
 
   /** Until the first plan is known, no node is known to have others downstream. */

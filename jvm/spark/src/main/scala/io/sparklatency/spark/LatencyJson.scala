@@ -121,6 +121,7 @@ object LatencyJson {
   private def put(json: ObjectNode, batch: Batch): Unit = {
     json.put("batch", batch.batch).put("start", batch.startMs).put("committed", batch.committedMs)
       .put("inputRows", batch.inputRows).put("droppedLate", batch.droppedLate)
+      .put("tasksFailed", batch.tasksFailed)
     putLong(json, "watermark", batch.watermarkMs)
     putLong(json, "watermarkLag", batch.watermarkLagMs)
     val watermarks = json.putArray("watermarks")

@@ -25,6 +25,7 @@ import org.apache.spark.scheduler.SparkListenerEvent
  *
  * @param version what the rest means: see [[EventVersion]]
  * @param noWatermark true where nothing in the batch goes by the watermark, else null
+ * @param tasksFailed null where none has
  */
 final case class SparkListenerLatencyBatch(
     version: Int,
@@ -49,7 +50,8 @@ final case class SparkListenerLatencyBatch(
     @JsonInclude(JsonInclude.Include.NON_NULL) markers: StoredMarkers = null,
     @JsonInclude(JsonInclude.Include.NON_NULL) before: StoredFilling = null,
     @JsonInclude(JsonInclude.Include.NON_NULL) noWatermark: java.lang.Boolean = null,
-    @JsonInclude(JsonInclude.Include.NON_NULL) cameIn: StoredFilling = null
+    @JsonInclude(JsonInclude.Include.NON_NULL) cameIn: StoredFilling = null,
+    @JsonInclude(JsonInclude.Include.NON_NULL) tasksFailed: java.lang.Long = null
 ) extends SparkListenerEvent {
 
   /** The batch. A version that this sparklatency does not know is a `NewerFormatException`. Decodes each node's summaries. */
@@ -77,7 +79,8 @@ final case class SparkListenerLatencyBatch(
       Option(markers).map(_.markers),
       Option(before).flatMap(_.filling),
       usesWatermark = noWatermark == null,
-      Option(cameIn).flatMap(_.filling)
+      Option(cameIn).flatMap(_.filling),
+      Option(tasksFailed).fold(0L)(_.toLong)
     )
   }
 
@@ -123,7 +126,8 @@ object SparkListenerLatencyBatch {
     record.markers.map(StoredMarkers(_)).orNull,
     record.before.map(StoredFilling(_)).orNull,
     if (record.usesWatermark) null else Boolean.box(true),
-    record.cameIn.map(StoredFilling(_)).orNull
+    record.cameIn.map(StoredFilling(_)).orNull,
+    Option.when(record.tasksFailed > 0)(Long.box(record.tasksFailed)).orNull
   )
 }
 

@@ -19,6 +19,7 @@ import org.apache.spark.scheduler.SparkListenerEnvironmentUpdate
 import org.apache.spark.scheduler.SparkListenerEvent
 import org.apache.spark.sql.latency.SparkListenerLatencyBatch
 import org.apache.spark.sql.latency.SparkListenerLatencyNote
+import org.apache.spark.sql.latency.tracking.FailureText
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryProgressEvent
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryStartedEvent
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent

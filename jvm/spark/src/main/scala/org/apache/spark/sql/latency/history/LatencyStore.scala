@@ -82,7 +82,7 @@ final class LatencyStore private[spark] (
       .filterNot(start => told(start.run)).sortBy(-_.told)
     val newest = newestFirst.distinctBy(_.name).map(_.run).toSet
     newestFirst.filter(start => newest(start.run) || !hasEnded(start.run)).reverse.map { start =>
-      val begun = start.snapshot.copy(progressMs = live.flatMap(_.progressMs(start.run)))
+      val begun = live.foldLeft(start.snapshot)((run, live) => live.withTasks(run))
       if (hasEnded(start.run)) begun
       else activity(start.run).fold(begun)(now => begun.doing(Some(now), WallClock.millis()))
     }

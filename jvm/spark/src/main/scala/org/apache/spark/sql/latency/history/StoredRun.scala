@@ -2,6 +2,7 @@ package org.apache.spark.sql.latency.history
 
 import scala.jdk.CollectionConverters._
 
+import io.sparklatency.figures.FailedTasks
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.MeasureSnapshot
 import io.sparklatency.figures.NodeLatencies
@@ -35,6 +36,7 @@ import org.apache.spark.status.KVUtils.KVIndexParam
  * @param workedMs when that was committed; null where no batch had records
  * @param outOfOrder how far records came behind the newest event time; null where nothing is known
  * @param droppedLate how many rows its operators have dropped as late; 0 in a store of an earlier version
+ * @param tasksFailed how many attempts of its tasks have failed; null in a store of an earlier version
  * @param explained the event of the last batch that told its parts; null where it was the last of all, or none did
  */
 private[spark] final class StoredRun(
@@ -61,6 +63,7 @@ private[spark] final class StoredRun(
     val workedMs: java.lang.Long,
     val outOfOrder: Array[Byte],
     val droppedLate: Long,
+    val tasksFailed: java.lang.Long,
     val explained: SparkListenerLatencyBatch
 ) {
 
@@ -98,7 +101,8 @@ private[spark] final class StoredRun(
       markers = Option(markers).map(_.snapshot),
       outOfOrder = Option(outOfOrder).fold(LatencySummary.empty)(LatencySummary.fromBytes(_)),
       workedMs = Option(workedMs).map(_.toLong),
-      droppedLate = droppedLate
+      droppedLate = droppedLate,
+      failedTasks = Option(tasksFailed).map(FailedTasks(_))
     )
   }
 
@@ -143,6 +147,7 @@ private[spark] object StoredRun {
       run.workedMs.map(Long.box).orNull,
       Some(run.outOfOrder).filterNot(_.isEmpty).map(_.toBytes).orNull,
       run.droppedLate,
+      run.failedTasks.map(failed => Long.box(failed.count)).orNull,
       explained.orNull
     )
   }

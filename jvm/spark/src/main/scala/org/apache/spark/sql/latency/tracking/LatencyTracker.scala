@@ -109,7 +109,7 @@ private[latency] final class LatencyTracker(
 
   private def taskEnded(end: SparkListenerTaskEnd): Unit = {
     val task = end.taskInfo
-    runs.taskEnded(task.taskId, end.stageId, hasFailed = end.reason != Success)
+    runs.taskEnded(task.taskId, end.stageId, hasFailed = end.reason != Success, TaskFailure.of(end.reason))
     clocks.ended(task.taskId, task.executorId, task.launchTime, task.finishTime)
   }
 

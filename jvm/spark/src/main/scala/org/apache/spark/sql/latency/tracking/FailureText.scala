@@ -1,9 +1,9 @@
-package org.apache.spark.sql.latency.history
+package org.apache.spark.sql.latency.tracking
 
 import io.sparklatency.answer.Readable
 
 /** What an error says, in one line of at most two hundred characters. Without state, for any thread. */
-private object FailureText {
+private[latency] object FailureText {
   private val Traceback = "Traceback (most recent call last):"
 
   private val Length = 200

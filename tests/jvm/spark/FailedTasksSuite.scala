@@ -1,0 +1,86 @@
+package org.apache.spark.sql.latency
+
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.CyclicBarrier
+
+import scala.jdk.CollectionConverters._
+import scala.util.Try
+
+import com.fasterxml.jackson.databind.JsonNode
+import io.sparklatency.figures.FailedTasks
+import io.sparklatency.spark.StreamingTest
+import io.sparklatency.spark.syntax._
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.streaming.StreamingQuery
+import org.apache.spark.util.JsonProtocol
+
+/** What it costs that a task fails is told at the query, and at its batch. */
+class FailedTasksSuite extends StreamingTest with ArchivedBatches {
+  import FailedTasksSuite._
+
+  private def answered(query: String): JsonNode = latencyOf(query).get("queries").get(0)
+  private def failed(query: String): String = answered(query).get("progress").get("tasksFailed").asText
+  private def notes(query: String): Seq[String] = answered(query).get("notes").elements.asScala
+    .filter(_.get("code").asText == "tasks-failed").map(_.get("text").asText).toSeq
+
+  /** The first batch does what fails once again, as functions do that write to other systems. */
+  private def start(df: DataFrame, name: String): StreamingQuery =
+    df.writeStream.queryName(name).foreachBatch { (batch: DataFrame, number: Long) =>
+      if (number == 0) Try(spark.sparkContext.parallelize(Seq(0, 1), 2).map(oneFails).count())
+      batch.count()
+      ()
+    }.start()
+
+  test("an attempt that fails is told with what it failed of, and one that Spark kills is not") {
+    val input = stream
+    val query = start(input.toDF().withE2ELatency("read", "value"), "fails")
+    try {
+      for (batch <- 0 to 1) {
+        input.addData(ago(1))
+        processAll(query)
+        assert(failed("fails") === "1")
+        assert(answered("fails").get("lastBatch").get("tasksFailed").asLong === 1 - batch)
+      }
+      clock.advance(5000)
+      assert(notes("fails") === Seq(
+        s"1 attempt of a task has failed, the last 5 s ago: $Why. Spark runs such a task again, and its records wait."
+      ))
+    } finally query.stop()
+    val ofEvents = shown(spark.sparkContext.statusStore.store)
+    val read = ofEvents.query("fails").get
+    assert(read.failedTasks === Some(FailedTasks(1)))
+    val written = ofEvents.history(read).map { batch =>
+      JsonProtocol.sparkEventToJsonString(SparkListenerLatencyBatch(batch))
+    }
+    assert(written.map(JsonProtocol.sparkEventFromJson(_).asInstanceOf[SparkListenerLatencyBatch].record.tasksFailed) ===
+      Seq(1, 0))
+    assert(written.map(_.contains("tasksFailed")) === Seq(true, false), "nobody pays for what did not happen")
+  }
+
+  test("so it is of a query without marks") {
+    latencyOf(null)
+    val input = stream
+    input.addData(ago(1))
+    val query = start(input.toDF(), "unmarked_fails")
+    try {
+      processAll(query)
+      assert(failed("unmarked_fails") === "1")
+      assert(gauges("query.unmarked_fails.tasks-failed") === 1.0)
+      assert(notes("unmarked_fails").map(_.contains(Why)) === Seq(true))
+    } finally query.stop()
+  }
+}
+
+object FailedTasksSuite {
+  private val Why = "java.lang.IllegalStateException: the disk is full"
+  private val bothRun = new CyclicBarrier(2)
+  private val never = new CountDownLatch(1)
+
+  /** The other waits until Spark kills it. */
+  private def oneFails(task: Int): Int = {
+    bothRun.await()
+    if (task == 1) throw new IllegalStateException("the disk is full")
+    never.await()
+    task
+  }
+}
