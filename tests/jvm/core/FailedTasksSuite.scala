@@ -31,7 +31,7 @@ class FailedTasksSuite extends AnyFunSuite {
     }
     def known = runs.snapshot().head.failedTasks
     runs.update(owner)(_ => ())
-    assert(known === Some(FailedTasks.None))
+    assert(known === Some(FailedTasks.Empty))
     runs.jobStarted("id", Seq(3))
     runs.jobStarted("another", Seq(4))
     fail(3, Some("lost"))
@@ -58,7 +58,7 @@ class FailedTasksSuite extends AnyFunSuite {
     val again = "Spark runs such a task again, and its records wait."
     def told(failed: FailedTasks, atMs: Option[Long]) =
       notes(clear.copy(failedTasks = Some(failed), atMs = atMs), "tasks-failed")
-    val two = FailedTasks.None.add(FailedTask(1000, "FetchFailed")).add(FailedTask(5000, "Lost executor 1."))
+    val two = FailedTasks.Empty.add(FailedTask(1000, "FetchFailed")).add(FailedTask(5000, "Lost executor 1."))
     assert(told(two, Some(25000)) === Seq(Note(
       "tasks-failed",
       Note.Warn,
@@ -74,6 +74,6 @@ class FailedTasksSuite extends AnyFunSuite {
       s"1 attempt of a task has failed. $again",
       numbers = Seq("tasks" -> Whole(1))
     )))
-    assert(told(FailedTasks.None, Some(25000)) === Nil)
+    assert(told(FailedTasks.Empty, Some(25000)) === Nil)
   }
 }

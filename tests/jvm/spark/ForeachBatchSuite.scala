@@ -38,6 +38,14 @@ class ForeachBatchSuite extends StreamingTest {
   }
 
   /** Each reads the batch in a way of its own, some of them only a part of it, in an order in which the last one reads least. */
+  private val readings = Map[String, DataFrame => Any](
+    "a whole reading and one that stops at the first row" -> { batch => batch.count(); batch.head(1) },
+    "through coalesce" -> { batch => batch.count(); batch.coalesce(1).count() },
+    "twice in a union" -> { batch => batch.union(batch).count() },
+    "twice in a union in one task" -> { batch => batch.union(batch.limit(1)).coalesce(1).count() },
+    "each side many times in a cartesian product" -> { batch => batch.crossJoin(batch).count() }
+  )
+
   for ((how, read) <- readings)
     test(s"a batch of foreachBatch counts once when it is read: $how") {
       val input = stream

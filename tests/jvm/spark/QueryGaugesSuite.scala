@@ -61,7 +61,7 @@ class QueryGaugesSuite extends StreamingTest with Patient {
       try {
         asked.await()
         assert(of("gauges_hang").keySet === all)
-        assert(known("gauges_hang").keySet === Set("batch-in-progress", "progress-age"))
+        assert(known("gauges_hang").keySet === Set("batch-in-progress", "progress-age", "tasks-failed"))
         mayAnswer.countDown()
         (1 to 2).foreach(_ => HesitantSource.add())
         processAll(query)

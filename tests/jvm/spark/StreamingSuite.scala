@@ -9,7 +9,6 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import io.sparklatency.spark.Lines.ClassicSession
 import io.sparklatency.spark.Lines.MemoryStream
 import io.sparklatency.spark.syntax._
-import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.ListenerBus
 import org.apache.spark.sql.latency.Sessions
@@ -154,14 +153,6 @@ class StreamingSuite extends StreamingTest {
       assert(latencyOf("batches").at("/queries/0/batches").asInt === 3)
     } finally query.stop()
   }
-
-  private val readings = Map[String, DataFrame => Any](
-    "a whole reading and one that stops at the first row" -> { batch => batch.count(); batch.head(1) },
-    "through coalesce" -> { batch => batch.count(); batch.coalesce(1).count() },
-    "twice in a union" -> { batch => batch.union(batch).count() },
-    "twice in a union in one task" -> { batch => batch.union(batch.limit(1)).coalesce(1).count() },
-    "each side many times in a cartesian product" -> { batch => batch.crossJoin(batch).count() }
-  )
 
   test("a query that has the name of all batch queries goes by its id, and leaves those alone") {
     val (input, id) = (stream, freshNode())

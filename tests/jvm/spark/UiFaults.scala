@@ -41,6 +41,7 @@ object UiFaults {
       null,
       null,
       0,
+      null,
       null
     ))
     try body

@@ -11,7 +11,7 @@ final case class FailedTasks(count: Long, last: Option[FailedTask] = None) {
 }
 
 object FailedTasks {
-  val None: FailedTasks = FailedTasks(0)
+  val Empty: FailedTasks = FailedTasks(0)
 }
 
 /** @param why in one line */

@@ -8,7 +8,7 @@ private final class TaskProgress {
   private val stages = new Newest[Int](TaskProgress.StagesKept)
   private var lastMs = Option.empty[Long]
 
-  private var lost = FailedTasks.None
+  private var lost = FailedTasks.Empty
 
   def atMs: Option[Long] = lastMs
   def failed: FailedTasks = lost
