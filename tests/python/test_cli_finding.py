@@ -231,6 +231,16 @@ def test_a_ui_that_lists_what_it_cannot_show_says_so(ui: UI) -> None:
         f"Error: {ui.url} lists the application and cannot show it: {said}. "
         "A History Server whose log it cannot read says why in its own.\n"
     )
+    ui.instead = {f"applications/{APP}/environment": (404, said)}
+    checked = sparklatency(ui, "check")
+    assert checked.exit_code == 3
+    assert f"{ui.url} lists the application and cannot show it: {said}. " in checked.stdout
+
+
+def test_an_application_without_an_attempt_hides_no_other(ui: UI) -> None:
+    ui.queries = [ORDERS]
+    ui.applications.insert(0, {"id": "app-1", "name": "clicks", "attempts": []})
+    assert sparklatency(ui, "info").exit_code == 0
 
 
 def test_a_ui_without_sparklatency_says_what_may_be_missing(ui: UI) -> None:
@@ -284,7 +294,7 @@ def test_a_ui_that_refuses_is_told_from_something_else_and_says_why(
 
 @pytest.mark.parametrize(
     "body",
-    ["{}", "null", '"Spark"', '["app-1"]', "[{}]", '[{"id": "app-1", "name": "orders", "attempts": []}]'],
+    ["{}", "null", '"Spark"', '["app-1"]', "[{}]", '[{"id": "app-1", "name": "orders", "attempts": [{}]}]'],
 )
 def test_json_of_something_else_is_told_from_that_of_spark(ui: UI, body: str) -> None:
     for path, command in (

@@ -118,10 +118,7 @@ class RestReader:
             said = _body(refused)
             if said.startswith(_NO_APPLICATION):
                 if not is_known:
-                    raise SparkLatencyError(
-                        f"{self._ui} lists the application and cannot show it: {cut(said)}. "
-                        "A History Server whose log it cannot read says why in its own."
-                    ) from refused
+                    raise self._not_shown(said) from refused
                 self._found = None  # another application has its address by now
                 return self._latency(path, *lists)
             raise self._explained(refused, said) from refused
@@ -148,6 +145,8 @@ class RestReader:
                 said = _body(refused)
             if _STARTING in said:
                 raise SparkLatencyError(f"{self._ui} is still starting up. Try again.") from other
+            if refused and said.startswith(_NO_APPLICATION):
+                raise self._not_shown(said) from other
             if refused and refused.code != HTTPStatus.NOT_FOUND:
                 raise self._refusal(refused, said) from other
             raise SparkLatencyError(
@@ -220,6 +219,12 @@ class RestReader:
             "A History Server takes the jar in SPARK_DAEMON_CLASSPATH."
         )
 
+    def _not_shown(self, said: str) -> SparkLatencyError:
+        return SparkLatencyError(
+            f"{self._ui} lists the application and cannot show it: {cut(said)}. "
+            "A History Server whose log it cannot read says why in its own."
+        )
+
     def _refusal(self, refused: HTTPError, said: str) -> SparkLatencyError:
         why = f": {cut(said, 300)}" if said else "."
         return SparkLatencyError(f"{self._ui} answers {refused.code} {refused.reason}{why}")
@@ -262,7 +267,7 @@ def _list(applications: list[_Shown]) -> str:
 def _shown(applications: Any) -> list[_Shown]:
     if not isinstance(applications, list):
         raise TypeError
-    return [_of_newest_attempt(app, app["attempts"][0]) for app in applications]
+    return [_of_newest_attempt(app, attempts[0]) for app in applications if (attempts := app["attempts"])]
 
 
 def _of_newest_attempt(app: Mapping[str, Any], attempt: Mapping[str, Any]) -> _Shown:
