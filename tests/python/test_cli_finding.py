@@ -92,6 +92,23 @@ def test_a_url_with_a_password_is_refused_and_the_password_is_not_shown(ui: UI, 
     assert RestReader(f"{ui.url}/@proxy")  # which is no user
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://driver:4040/latency/query?id=secret",
+        "http://driver:4040#secret",
+        "driver:4040/?token=secret",
+        "http://dri ver/?secret",
+    ],
+)
+def test_the_address_of_a_page_is_refused_and_what_it_asks_for_is_not_shown(ui: UI, url: str) -> None:
+    for command in ("top", "check"):
+        failed = sparklatency(ui, command, "--url", url)
+        assert failed.exit_code == 2
+        assert "Write the URL without what begins with ? or #, like http://driver:4040." in failed.stderr
+        assert "secret" not in failed.output
+
+
 def test_check_of_the_last_port_looks_at_no_port_after_it(ui: UI) -> None:
     checked = sparklatency(ui, "check", "--url", "http://localhost:65535")
     assert (checked.exit_code, checked.stderr) == (3, "")
@@ -132,7 +149,9 @@ def test_something_else_than_spark_is_told_from_nothing(ui: UI) -> None:
     ui.applications = []
     assert "It shows:\n  none" in sparklatency(ui, "top").stderr
     other = sparklatency(ui, "top", "--url", f"{ui.url}/elsewhere")
-    assert "is not a Spark UI. Give the address of a driver's UI" in other.stderr
+    assert f"{ui.url}/elsewhere is not a Spark UI. Is it {ui.url}? Give the address of a " in other.stderr
+    ui.instead = {"applications": (404, "")}
+    assert "is not a Spark UI. Give the address of a driver's UI" in sparklatency(ui, "top").stderr
     nothing = sparklatency(ui, "top", "--url", "http://127.0.0.1:1")
     assert nothing.exit_code == 1
     assert "Nothing answers at http://127.0.0.1:1: [Errno 111] Connection refused." in nothing.stderr

@@ -176,8 +176,8 @@ def latency(
 
     Raises:
         TypeError: the query is of another type.
-        ValueError: the URL is none or has a password, there is an ``app`` and no URL, or a name cannot be
-            written as UTF-8 (it has a lone surrogate).
+        ValueError: the URL is none, has a password or is that of a page; there is an ``app`` and no URL; or a
+            name cannot be written as UTF-8 (it has a lone surrogate).
         NoFiguresError: the query, or none of the name or id that was given, has been measured, and it is not
             running (of a name or id, in this session).
         SparkLatencyError: no session is running or the application has ended, it has no jar of sparklatency

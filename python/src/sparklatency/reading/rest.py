@@ -45,7 +45,7 @@ class RestReader:
         app: id or name of the application, where the UI shows several.
 
     Raises:
-        ValueError: the URL is none of HTTP, or has a user or a password.
+        ValueError: the URL is none of HTTP, or has a user, a password, a query or a fragment.
     """
 
     def __init__(self, url: str, app: str | None = None) -> None:
@@ -54,6 +54,8 @@ class RestReader:
         # A URL that cannot be read may have a password anywhere, which no message shows.
         if "@" in (urlsplit(url).netloc if fits else url):
             raise ValueError("No user or password is sent. Write the URL without, like http://driver:4040.")
+        if "?" in url or "#" in url:  # which may be a token, and is not shown either
+            raise ValueError("Write the URL without what begins with ? or #, like http://driver:4040.")
         if not fits:
             raise ValueError(f"{value(url)} is not the URL of a Spark UI. Write it like http://driver:4040.")
         self._ui = url.rstrip("/")
@@ -150,9 +152,14 @@ class RestReader:
             if refused and refused.code != HTTPStatus.NOT_FOUND:
                 raise self._refusal(refused, said) from other
             raise SparkLatencyError(
-                f"What answers at {self._ui} is not a Spark UI. Give the address of a driver's UI "
-                "(spark.ui.port, 4040 by default) or of a History Server (18080)."
+                f"What answers at {self._ui} is not a Spark UI. {self._without_path()}Give the address of a "
+                "driver's UI (spark.ui.port, 4040 by default) or of a History Server (18080)."
             ) from other
+
+    def _without_path(self) -> str:
+        """What may be meant by the address of a page of the UI."""
+        parts = urlsplit(self._ui)
+        return f"Is it {parts.scheme}://{parts.netloc}? " if parts.path else ""
 
     def _matching(self, applications: list[_Shown]) -> _Shown:
         matching = [app for app in applications if self._app in (None, app.id, app.name)]
