@@ -281,6 +281,36 @@ def test_a_handshake_that_the_ui_ends_is_no_question_of_http(ui: UI) -> None:
     assert "Is it http://?" not in refused.stderr
 
 
+def test_who_refuses_and_breaks_off_has_refused(ui: UI) -> None:
+    """As a proxy does whose driver has gone meanwhile."""
+    with answering(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 100\r\n\r\n<ht") as port:
+        url = f"http://127.0.0.1:{port}"
+        refused = sparklatency(ui, "top", "--url", url)
+    assert refused.stderr == f"Error: {url} answers 502 Bad Gateway.\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "field"),
+    [
+        (["operators", "--json"], "nodes"),
+        (["path", "--json"], "operatorsSoFar"),
+        (["watermarks", "--json"], "lastBatch"),
+        (["slo", "--query", "orders", "--node", "sink", "--p99", "5s"], "nodes"),
+        (["slo", "--query", "orders", "--node", "sink", "--p99", "5s", "--json"], "progress"),
+        (["info", "--query", "a/b"], "id"),
+        (["info"], "split"),
+    ],
+)
+def test_figures_of_another_version_are_told_by_each_command(ui: UI, command: list[str], field: str) -> None:
+    ui.queries = [{name: value for name, value in ORDERS.items() if name != field}]
+    failed = sparklatency(ui, *command)
+    assert isinstance(failed.exception, SystemExit)
+    assert (failed.exit_code, failed.stdout) == (1, "")
+    assert failed.stderr.startswith(
+        f"Error: The figures have no field '{field}'. Another version of sparklatency wrote them. This is "
+    )
+
+
 def test_a_driver_that_is_starting_is_told_from_something_else(ui: UI) -> None:
     ui.is_starting = True
     assert "is still starting up. Try again." in sparklatency(ui, "top", "--once").stderr

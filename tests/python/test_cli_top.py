@@ -125,10 +125,14 @@ def test_top_outlives_a_question_that_fails(ui: UI, monkeypatch: pytest.MonkeyPa
     def mend() -> None:
         ui.instead = {}
 
-    figures, failed, again, left = watched(ui, monkeypatch, 24, fail, mend)
+    def differ() -> None:
+        ui.queries = [{**ORDERS, "headline": None}]
+
+    figures, failed, again, other, left = watched(ui, monkeypatch, 24, fail, mend, differ)
     assert figures == again == left
     assert "Slowest step: sink, 4.2 s of 5.2 s (80 %)" in figures
     assert " ".join(failed) == f"{ui.url} answers 500 Internal Server Error: out of memory"
+    assert " ".join(other).startswith("The figures hold what is never in them. Another version of")
 
 
 @pytest.mark.parametrize("environment", [{"FORCE_COLOR": "1"}, {"TTY_COMPATIBLE": "1"}])

@@ -6,7 +6,7 @@ import copy
 import pickle
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -246,6 +246,26 @@ def test_figures_of_another_version_are_told_from_broken_ones() -> None:
         SparkLatencyError, match=r"no field 'headline'\. Another version of sparklatency wrote"
     ):
         figures(old)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"headline": None},
+        {"notes": [note("ahead-of-clock", "warn", "sink: 3 …") | {"numbers": None}]},
+        {"notes": 7},
+        {"nodes": ["sink"]},
+        {"batches": float("nan")},
+        {"batches": float("inf")},
+        {"batches": "many"},
+    ],
+)
+def test_figures_that_are_not_of_this_version_are_said_to_be_of_another(changed: dict[str, Any]) -> None:
+    with pytest.raises(
+        SparkLatencyError,
+        match=r"^The figures hold what is never in them\. Another version of sparklatency wrote them\. ",
+    ):
+        figures({**query("orders", node("sink")), **changed})
 
 
 def test_a_node_tells_its_way_and_what_it_took() -> None:

@@ -11,6 +11,7 @@ import click
 
 from sparklatency.arguments import is_text
 from sparklatency.errors import SparkLatencyError
+from sparklatency.reading import documents
 from sparklatency.reading.rest import RestReader
 from sparklatency.words import NOTHING, cut, names
 
@@ -76,13 +77,14 @@ def one_query(source: RestReader, name: str | None) -> Mapping[str, Any]:
     """Returns the document of one query: the one that is named, or the only one.
 
     Raises:
-        SparkLatencyError: there is none, or several.
+        SparkLatencyError: there is none, or several; or another version of sparklatency tells of them.
     """
     if name is not None and not is_text(name):
         raise click.BadParameter(f"{cut(repr(name))} cannot be written as UTF-8", param_hint="--query")
     found: list[Mapping[str, Any]] = source.queries(name)["queries"]
     if len(found) != 1:
-        known = names(one["query"] for one in found)
+        with documents.of_this_version():
+            known = names(one["query"] for one in found)
         several = f"There are figures of several queries. Name one by --query: {known}"
         raise SparkLatencyError(several if found else NOTHING)
     return found[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import wraps
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -42,71 +43,62 @@ def top(url: str, app: str | None, every: int, once: bool, as_json: bool) -> Non
         _watch(source, every / 1000, out)
 
 
-@click.command()
-@_options.application
-@_options.query
-@_options.as_json
-def operators(url: str, app: str | None, query: str | None, as_json: bool) -> None:
+def _of_one_query(
+    table: Callable[[QueryLatency], RenderableType],
+) -> Callable[[Callable[[Mapping[str, Any]], Any]], click.Command]:
+    """Makes a command that prints a table of one query, of the function that returns its answer as JSON."""
+
+    def made(answer: Callable[[Mapping[str, Any]], Any]) -> click.Command:
+        @click.command()
+        @_options.application
+        @_options.query
+        @_options.as_json
+        @wraps(answer)
+        def command(url: str, app: str | None, query: str | None, as_json: bool) -> None:
+            document = _options.one_query(_options.reader(url, app), query)
+            if as_json:
+                with documents.of_this_version():
+                    answered = answer(document)
+                _options.print_json(answered)
+            else:
+                [read] = documents.queries({"queries": [document]})
+                terminal.console().print(table(read))
+
+        return command
+
+    return made
+
+
+@_of_one_query(commands.operators)
+def operators(document: Mapping[str, Any]) -> Any:
     """Show the nodes of a query: own time, share, operator latency, percentiles, critical path, staleness."""
-    document = _options.one_query(_options.reader(url, app), query)
-    if as_json:
-        _options.print_json(document["nodes"])
-    else:
-        _print(commands.operators, document)
+    return document["nodes"]
 
 
-@click.command()
-@_options.application
-@_options.query
-@_options.as_json
-def path(url: str, app: str | None, query: str | None, as_json: bool) -> None:
+@_of_one_query(commands.path)
+def path(document: Mapping[str, Any]) -> Any:
     """Show which operators were at work for the last batch: steps on its critical path, and each node."""
-    document = _options.one_query(_options.reader(url, app), query)
-    if as_json:
-        told = ("query", "operators", "operatorsSoFar")
-        _options.print_json({field: document.get(field) for field in told})
-    else:
-        _print(commands.path, document)
+    return {field: document[field] for field in ("query", "operators", "operatorsSoFar")}
 
 
-@click.command()
-@_options.application
-@_options.query
-@_options.as_json
-def info(url: str, app: str | None, query: str | None, as_json: bool) -> None:
+@_of_one_query(commands.info)
+def info(document: Mapping[str, Any]) -> Any:
     """Show where the time of a query's records goes: parts, slowest step, critical path, last batch."""
-    document = _options.one_query(_options.reader(url, app), query)
-    if as_json:
-        _options.print_json(document)
-    else:
-        _print(commands.info, document)
+    return document
 
 
-@click.command()
-@_options.application
-@_options.query
-@_options.as_json
-def watermarks(url: str, app: str | None, query: str | None, as_json: bool) -> None:
+@_of_one_query(commands.watermarks)
+def watermarks(document: Mapping[str, Any]) -> Any:
     """Show the watermark of each source, which one holds the query back, and what was dropped late."""
-    document = _options.one_query(_options.reader(url, app), query)
-    if as_json:
-        late = [
-            {"node": one["node"], "kind": kind, **one[field]}
-            for one in document["nodes"]
-            for kind, field in (("event-time", "lateness"), ("system-time", "systemTimeLateness"))
-            if one[field]
-        ]
-        batch = document["lastBatch"] or {}
-        known = {field: batch.get(field) for field in ("committed", "watermark", "watermarkLag")}
-        sources = batch.get("watermarks", [])
-        _options.print_json({"query": document["query"], **known, "watermarks": sources, "late": late})
-    else:
-        _print(commands.watermarks, document)
-
-
-def _print(command: Callable[[QueryLatency], RenderableType], document: Mapping[str, Any]) -> None:
-    [query] = documents.queries({"queries": [document]})
-    terminal.console().print(command(query))
+    late = [
+        {"node": one["node"], "kind": kind, **one[field]}
+        for one in document["nodes"]
+        for kind, field in (("event-time", "lateness"), ("system-time", "systemTimeLateness"))
+        if one[field]
+    ]
+    batch = document["lastBatch"] or {}
+    known = {field: batch.get(field) for field in ("committed", "watermark", "watermarkLag")}
+    return {"query": document["query"], **known, "watermarks": batch.get("watermarks", []), "late": late}
 
 
 def _all(source: RestReader) -> RenderableType:

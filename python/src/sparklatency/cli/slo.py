@@ -8,6 +8,7 @@ import click
 
 from sparklatency.cli import _options
 from sparklatency.errors import NoFiguresError
+from sparklatency.reading import documents
 from sparklatency.rendering import terminal
 from sparklatency.rendering.layout import table
 from sparklatency.words import milliseconds, names, value
@@ -50,29 +51,14 @@ def slo(url: str, app: str | None, query: str, node: str, as_json: bool, **limit
     if not asked:
         raise click.UsageError("name at least one limit, such as --p99 5s")
     source = _options.reader(url, app)
-    run: Mapping[str, Any] = {}
+    problem: str | None
     try:
         run = _options.one_query(source, query)
-        figures, problem = _figures(run, node, asked)
     except NoFiguresError as none:
-        figures, problem = {}, str(none)
-    judged = [_judge(figure, limit, figures) for figure, limit in asked.items()]
-    nothing = _finding_nothing(run)
-    undecided = [one for one in judged if one["status"] == "met" and nothing > one["limit"]]
-    if undecided:
-        problem = (
-            "whether records wait is not known: the batch in progress has run for "
-            f"{milliseconds(nothing)} ms and has found none yet"
-        )
-        judged = [{**one, "status": "unknown"} if one in undecided else one for one in judged]
-    for waits, why, of in _waiting(run, node):
-        late = [one for one in judged if waits > one["limit"] and one["figure"].removeprefix("commit-") in of]
-        if late:
-            problem = why
-            judged = [{**one, "status": "missed"} if one in late else one for one in judged]
-    if run.get("status") == "FAILED":
-        problem = f"an error ended the query's run {run['run']}"
-        judged = [{**one, "status": "missed"} for one in judged]
+        judged, problem = [_judge(figure, limit, {}) for figure, limit in asked.items()], str(none)
+    else:
+        with documents.of_this_version():
+            judged, problem = _judged(run, node, asked)
     status = max((one["status"] for one in judged), key=["met", "unknown", "missed"].index)
     if as_json:
         _options.print_json(
@@ -87,6 +73,31 @@ def slo(url: str, app: str | None, query: str, node: str, as_json: bool, **limit
     if problem:
         click.echo(problem, err=True)
     raise SystemExit(_EXIT[status])
+
+
+def _judged(
+    run: Mapping[str, Any], node: str, asked: Mapping[str, int]
+) -> tuple[list[dict[str, Any]], str | None]:
+    """Returns what is found of each limit; and why it is, where the figure alone does not tell."""
+    figures, problem = _figures(run, node, asked)
+    judged = [_judge(figure, limit, figures) for figure, limit in asked.items()]
+    nothing = _finding_nothing(run)
+    undecided = [one for one in judged if one["status"] == "met" and nothing > one["limit"]]
+    if undecided:
+        problem = (
+            "whether records wait is not known: the batch in progress has run for "
+            f"{milliseconds(nothing)} ms and has found none yet"
+        )
+        judged = [{**one, "status": "unknown"} if one in undecided else one for one in judged]
+    for waits, why, of in _waiting(run, node):
+        late = [one for one in judged if waits > one["limit"] and one["figure"].removeprefix("commit-") in of]
+        if late:
+            problem = why
+            judged = [{**one, "status": "missed"} if one in late else one for one in judged]
+    if run["status"] == "FAILED":
+        problem = f"an error ended the query's run {run['run']}"
+        judged = [{**one, "status": "missed"} for one in judged]
+    return judged, problem
 
 
 def _figures(
@@ -105,13 +116,13 @@ def _figures(
 
 def _waiting(query: Mapping[str, Any], node: str) -> Iterator[tuple[int, str, Iterable[str]]]:
     """For how long records have waited for their commit, why it is known, and whose figures tell of them."""
-    progress = query.get("progress", {})
-    running, oldest = progress.get("running"), progress.get("oldestUncommitted")
-    is_last = any(one["node"] == node and one["commit"] is not None for one in query.get("nodes", ()))
-    if progress.get("stalled"):
+    progress = query["progress"]
+    running, oldest = progress["running"], progress["oldestUncommitted"]
+    is_last = any(one["node"] == node and one["commit"] is not None for one in query["nodes"])
+    if progress["stalled"]:
         # Whether there is a record is not known where the batch waits for its source's offsets.
         yield running, f"the batch in progress hangs: it has run for {milliseconds(running)} ms", _FIGURES
-    elif is_last and running is not None and (progress["activity"] or {}).get("hasData"):
+    elif is_last and running is not None and (progress["activity"] or {"hasData": False})["hasData"]:
         yield running, f"the records of the batch in progress wait for {milliseconds(running)} ms", _FIGURES
     if is_last and oldest is not None:
         why = f"the oldest record that waits for its commit is at least {milliseconds(oldest)} ms old"
@@ -120,9 +131,9 @@ def _waiting(query: Mapping[str, Any], node: str) -> Iterator[tuple[int, str, It
 
 def _finding_nothing(query: Mapping[str, Any]) -> int:
     """For how long a batch runs that has found no record yet. Meanwhile nobody knows whether any waits."""
-    progress = query.get("progress", {})
-    has_data = (progress.get("activity") or {}).get("hasData", True)
-    return 0 if has_data else progress.get("running") or 0
+    progress = query["progress"]
+    has_data = (progress["activity"] or {"hasData": True})["hasData"]
+    return 0 if has_data else progress["running"] or 0
 
 
 def _judge(figure: str, limit: int, figures: Mapping[str, Any]) -> dict[str, Any]:

@@ -55,9 +55,9 @@ def queries(document: Json, reader: BatchReader | None = None) -> tuple[QueryLat
     """Makes values of the figures of queries; their history comes from the reader.
 
     Raises:
-        SparkLatencyError: another version of sparklatency wrote the document, with other fields.
+        SparkLatencyError: another version of sparklatency wrote the document, with other fields or values.
     """
-    with _of_this_version():
+    with of_this_version():
         return tuple(
             _value(
                 QueryLatency,
@@ -85,25 +85,27 @@ def queries(document: Json, reader: BatchReader | None = None) -> tuple[QueryLat
 
 def earlier_runs(document: Json) -> tuple[EarlierRun, ...]:
     """Makes values of the runs that newer ones have followed; raises the same."""
-    with _of_this_version():
+    with of_this_version():
         return tuple(_value(EarlierRun, run) for run in document["earlierRuns"])
 
 
 def batches(document: Json) -> tuple[Batch, ...]:
     """Makes values of the batches of a query; raises the same."""
-    with _of_this_version():
+    with of_this_version():
         return tuple(_batch(batch) for batch in document["batches"])
 
 
 @contextmanager
-def _of_this_version() -> Iterator[None]:
+def of_this_version() -> Iterator[None]:
+    """Tells within it that a document that is read is not as this version writes it; raises the same."""
     try:
         yield
-    except KeyError as missing:
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as unread:
+        is_missing = isinstance(unread, KeyError)
+        what = f"have no field {unread}" if is_missing else "hold what is never in them"
         raise SparkLatencyError(
-            f"The figures have no field {missing}. Another version of sparklatency wrote them. "
-            f"This is {__version__}."
-        ) from missing
+            f"The figures {what}. Another version of sparklatency wrote them. This is {__version__}."
+        ) from unread
 
 
 def _parts(parts: Json) -> Parts:

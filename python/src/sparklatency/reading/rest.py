@@ -16,6 +16,7 @@ from urllib.request import ProxyHandler, build_opener
 
 from sparklatency.binding.gateway import PLUGIN
 from sparklatency.errors import NoFiguresError, SparkLatencyError
+from sparklatency.reading import documents
 from sparklatency.words import NO_FIGURES, cut, name, names, value
 
 if TYPE_CHECKING:
@@ -96,13 +97,14 @@ class RestReader:
     def _listed(self, query: str) -> Mapping[str, Any]:
         """Returns a query whose name cannot be in a path, from the list; an earlier run by its run id."""
         everything = self._queries("")
-        for one in everything["queries"]:
-            if query in (one["query"], one["id"], one["run"]):
-                return {"queries": [one], "earlierRuns": []}
-        for run in everything["earlierRuns"]:
-            if query in (run["query"], run["id"]):
-                return self._queries(f"/queries/{quote(run['run'], safe='')}")
-        known = names(repr(one["query"]) for one in everything["queries"])
+        with documents.of_this_version():
+            for one in everything["queries"]:
+                if query in (one["query"], one["id"], one["run"]):
+                    return {"queries": [one], "earlierRuns": []}
+            for run in everything["earlierRuns"]:
+                if query in (run["query"], run["id"]):
+                    return self._queries(f"/queries/{quote(run['run'], safe='')}")
+            known = names(repr(one["query"]) for one in everything["queries"])
         raise NoFiguresError(f"{NO_FIGURES} {value(query)}; there are figures of {known}")
 
     def _queries(self, path: str) -> Mapping[str, Any]:
@@ -284,4 +286,7 @@ def _of_newest_attempt(app: Mapping[str, Any], attempt: Mapping[str, Any]) -> _S
 
 
 def _body(refused: HTTPError) -> str:
-    return refused.read().decode(errors="replace").strip()
+    try:
+        return refused.read().decode(errors="replace").strip()
+    except (OSError, HTTPException):  # who refuses need not end the sentence
+        return ""
