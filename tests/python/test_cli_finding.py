@@ -45,8 +45,14 @@ def test_no_figures_yet_is_said(ui: UI) -> None:
     ("arguments", "problem"),
     [
         (["slo", "--query", "q", "--node", "n"], "name at least one limit, such as --p99 5s"),
-        (["slo", "--query", "q", "--node", "n", "--p99", "5"], "'5' is not a duration. Write it like 500ms"),
+        (
+            ["slo", "--query", "q", "--node", "n", "--p99", "5"],
+            "'5' is not a duration. Write it like 500ms, 5s",
+        ),
         (["slo", "--query", "q", "--node", "n", "--p99", "9" * 400 + "s"], "is not a duration. Write"),
+        (["top", "--every", "0s"], "'0s' is not between 100ms and 1d."),
+        (["top", "--every", "99.4ms"], "'99.4ms' is not between 100ms and 1d."),
+        (["top", "--every", "999999999999h"], "'999999999999h' is not between 100ms and 1d."),
         (["top", "--url", "localhost:4040"], "'localhost:4040' is not the URL of a Spark UI"),
     ],
 )

@@ -50,19 +50,32 @@ def application(command: F) -> F:
 
 
 class Duration(_Milliseconds):
-    """A duration such as 500ms, 5s or 2m, in milliseconds."""
+    """A duration such as 500ms, 5s or 2m, in milliseconds.
+
+    Args:
+        within: the shortest and the longest that will do, if not all do.
+    """
 
     name = "duration"
-    _UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}  # noqa: RUF012  read only
+    _UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}  # noqa: RUF012  read only
+
+    def __init__(self, within: tuple[str, str] | None = None) -> None:
+        self._within = within
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Returns milliseconds; a duration without a unit is refused."""
         if isinstance(value, int):
             return value
-        found = re.fullmatch(r"(\d{1,12}(?:\.\d+)?)(ms|s|m|h)", value)  # of 400 digits a float is infinite
+        found = re.fullmatch(r"(\d{1,12}(?:\.\d+)?)(ms|s|m|h|d)", value)  # of 400 digits a float is infinite
         if found is None:
-            self.fail(f"{cut(repr(value))} is not a duration. Write it like 500ms, 5s, 2m or 1h.", param, ctx)
-        return round(float(found[1]) * self._UNITS[found[2]])
+            wanted = "Write it like 500ms, 5s, 2m, 1h or 1d"
+            self.fail(f"{cut(repr(value))} is not a duration. {wanted}.", param, ctx)
+        took = round(float(found[1]) * self._UNITS[found[2]])
+        if self._within is not None:
+            least, most = (Duration().convert(bound, param, ctx) for bound in self._within)
+            if not least <= took <= most:
+                self.fail(f"{cut(repr(value))} is not between {' and '.join(self._within)}.", param, ctx)
+        return took
 
 
 def reader(url: str, app: str | None) -> RestReader:

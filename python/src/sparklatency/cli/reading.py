@@ -29,7 +29,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @_options.application
-@click.option("--every", default="2s", show_default=True, type=_options.Duration(), help="How often to look.")
+@click.option(
+    "--every",
+    default="2s",
+    show_default=True,
+    type=_options.Duration(within=("100ms", "1d")),
+    help="How often to look: 100ms to 1d.",
+)
 @click.option("--once", is_flag=True, help="Look once. Where the output is no terminal that is done anyway.")
 @_options.as_json
 def top(url: str, app: str | None, every: int, once: bool, as_json: bool) -> None:
