@@ -80,6 +80,25 @@ def test_a_query_that_an_error_ended_keeps_no_limit(ui: UI) -> None:
     assert document["problem"] == f"an error ended the query's run {ORDERS['run']}" == judged.stderr.strip()
 
 
+def test_slo_tells_of_records_that_its_figures_are_not_to_be_trusted_for(ui: UI) -> None:
+    """A producer whose clock is an hour ahead meets every limit."""
+    future = "sink: 500 records are ahead of the clock, by up to 1 h."
+    without = "sink: 3 of 12,000 records have no timestamp and are not measured."
+    notes = [
+        note("without-timestamp", "warn", without, node="sink"),
+        note("ahead-of-clock", "warn", "source: 500 records are ahead of the clock.", node="source"),
+        note("ahead-of-clock", "warn", future, node="sink"),
+        note("dropped-late", "info", "sink dropped 7 late records.", node="sink"),
+        note("unnamed", "warn", "The query is shown by its id …"),
+    ]
+    ui.queries = [query("orders", node("sink", p99=-3_600_000.0), notes=notes)]
+    judged = sparklatency(ui, "slo", "--query", "orders", "--node", "sink", "--p99", "5s")
+    assert (judged.exit_code, judged.stderr) == (0, f"{without}\n{future}\n")
+    assert judged.stdout.splitlines()[-1].split() == ["p99", "met", "-3,600,000", "5,000"]
+    as_json = sparklatency(ui, "slo", "--query", "orders", "--node", "sink", "--p99", "5s", "--json")
+    assert (as_json.stderr, json.loads(as_json.stdout)["problem"]) == (f"{without}\n{future}\n", None)
+
+
 @pytest.mark.parametrize(
     ("node", "progress", "missed", "problem"),
     [

@@ -46,12 +46,14 @@ def slo(url: str, app: str | None, query: str, node: str, as_json: bool, **limit
     longer than a limit misses it, for so have all its records waited; and a record that has waited for its
     commit for longer than a limit of max misses that. A batch that hangs misses them at every node. Before it
     is known to hang, one that has found no record for longer than a limit makes that unknown at every node.
+    Records of the node that come from the future or have no timestamp are told of on stderr.
     """
     asked = {figure: limit for figure, limit in limits.items() if limit is not None}
     if not asked:
         raise click.UsageError("name at least one limit, such as --p99 5s")
     source = _options.reader(url, app)
     problem: str | None
+    doubts: list[str] = []
     try:
         run = _options.one_query(source, query)
     except NoFiguresError as none:
@@ -59,6 +61,7 @@ def slo(url: str, app: str | None, query: str, node: str, as_json: bool, **limit
     else:
         with documents.of_this_version():
             judged, problem = _judged(run, node, asked)
+            doubts = _doubts(run, node)
     status = max((one["status"] for one in judged), key=["met", "unknown", "missed"].index)
     if as_json:
         _options.print_json(
@@ -70,8 +73,8 @@ def slo(url: str, app: str | None, query: str, node: str, as_json: bool, **limit
             for one in judged
         ]
         terminal.console().print(table(("figure", "", "ms", "limit"), rows, left=2))
-    if problem:
-        click.echo(problem, err=True)
+    for line in filter(None, (problem, *doubts)):
+        click.echo(line, err=True)
     raise SystemExit(_EXIT[status])
 
 
@@ -98,6 +101,11 @@ def _judged(
         problem = f"an error ended the query's run {run['run']}"
         judged = [{**one, "status": "missed"} for one in judged]
     return judged, problem
+
+
+def _doubts(run: Mapping[str, Any], node: str) -> list[str]:
+    """What is wrong with the records that a node's figures are of: that they come from the future, say."""
+    return [one["text"] for one in run["notes"] if one["node"] == node and one["level"] != "info"]
 
 
 def _figures(
