@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
-from sparklatency import SparkLatencyError, configure, jar_path
-from sparklatency.binding.jars import fits, is_ours
+from sparklatency import SparkLatencyError, __version__, configure, jar_path
+from sparklatency.binding.jars import fits, is_ours, jar_of
 from support import empty_jar, python
 
 PLUGIN = "io.sparklatency.LatencyPlugin"
@@ -76,6 +76,30 @@ def test_a_jar_of_ours_is_known_wherever_it_is(folder: str) -> None:
 
 OTHER_SCALA = JAR.replace("_2.13-", "_2.12-") if "_2.13-" in JAR else JAR.replace("_2.12-", "_2.13-")
 """The jar for a Spark of the installed line that pip does not bring, as Spark 3.5 of Scala 2.13 is none."""
+
+
+def test_a_jar_of_ours_is_known_that_packages_have_brought() -> None:
+    assert is_ours("file:///home/eve/.ivy2.5.2/jars/io.sparklatency_sparklatency-spark_4.2_2.13-0.1.0.jar")
+    assert is_ours(jar_of("com.example.mirror:sparklatency-spark_4.2_2.13:0.1.0"))
+    assert not is_ours(jar_of("io.sparklatency:sparklatency:0.1.0"))
+    assert not is_ours(jar_of("a:b:1"))
+
+
+PACKAGE = f"io.sparklatency:{Path(JAR).stem[: -len(__version__) - 1]}:{__version__}"
+
+
+def test_where_packages_bring_ours_none_is_added(tmp_path: Path) -> None:
+    """Nor are the jars set: Spark makes that list of what it fetches."""
+    builder = f"SparkSession.builder.config('spark.jars.packages', 'a:b:1, {PACKAGE}')"
+    assert configured(builder) == (None, PLUGIN)
+    assert configured(PYSPARK_SUBMIT_ARGS=f"--packages {PACKAGE},a:b:1 pyspark-shell") == (None, PLUGIN)
+    submitted = f"--jars /a.jar --conf spark.jars.packages={PACKAGE} pyspark-shell"
+    assert configured(PYSPARK_SUBMIT_ARGS=submitted) == (None, PLUGIN)
+    Path(tmp_path, "spark-defaults.conf").write_text(f"spark.jars.packages {PACKAGE}\n")
+    assert configured(SPARK_CONF_DIR=str(tmp_path)) == (None, PLUGIN)
+    other = "io.sparklatency:sparklatency-spark_4.0_2.13:0.0.1"
+    said = refused(PYSPARK_SUBMIT_ARGS=f"--packages {other} pyspark-shell")
+    assert said == f"spark.jars.packages has {other}. It does not fit: take it out. {JAR} does.\n"
 
 
 def test_of_two_jars_of_ours_those_of_one_version_for_one_line_fit() -> None:

@@ -8,7 +8,8 @@ from sparklatency.errors import SparkLatencyError
 from sparklatency.words import cut, value
 
 _FOLDER = Path(__file__).parents[1] / "jars"
-_NAME = re.compile(r"sparklatency-spark_(?P<line>\d+\.\d+)_2\.1[23]-(?P<version>.+)\.jar")
+_NAME = re.compile(r"(?:[\w.-]+_)?sparklatency-spark_(?P<line>\d+\.\d+)_2\.1[23]-(?P<version>.+)\.jar")
+"""Before it stands the organisation where ``--packages`` has brought the jar."""
 _SCALA = {"3.5": "2.12"}
 """Of pyspark; that of all other lines is of Scala 2.13."""
 
@@ -47,6 +48,12 @@ def jar_lines() -> list[str]:
 def is_ours(jar: str) -> bool:
     """Tells whether a path or URL names a jar of this project, of any version."""
     return _named(jar) is not None
+
+
+def jar_of(package: str) -> str:
+    """Returns the name of the jar that ``--packages`` brings for ``organisation:name:version``."""
+    organisation, _, rest = package.strip().partition(":")
+    return f"{organisation}_{rest.replace(':', '-')}.jar"
 
 
 def fits(jar: str, other: str) -> bool:

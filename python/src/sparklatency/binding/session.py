@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sparklatency import words
 from sparklatency.arguments import check_text, check_type
 from sparklatency.binding.gateway import PLUGIN, jvm_api
-from sparklatency.binding.jars import fits, is_ours, jar_path
+from sparklatency.binding.jars import fits, is_ours, jar_of, jar_path
 from sparklatency.binding.properties import setting
 from sparklatency.errors import SparkLatencyError
 
@@ -26,6 +26,7 @@ _NO_PLUGIN = (
     "plugin sparklatency lists only queries with a node, and checks its settings when the first is made. "
     "For the plugin start a server yourself, and connect to it by sc://."
 )
+_JARS, _PACKAGES = "spark.jars", "spark.jars.packages"
 _LEVELS = ("NONE", "INFO", "DEBUG", "TRACE")
 
 
@@ -76,7 +77,9 @@ def configure(
     plugins = _split(_in_force("spark.plugins", options))
     if PLUGIN not in plugins:
         plugins.append(PLUGIN)
-    return builder.config("spark.jars", ",".join(jars)).config("spark.plugins", ",".join(plugins))
+    if jars is not None:
+        builder.config(_JARS, ",".join(jars))
+    return builder.config("spark.plugins", ",".join(plugins))
 
 
 def _checked(levels: Mapping[str, str]) -> Mapping[str, str]:
@@ -94,22 +97,40 @@ def _checked(levels: Mapping[str, str]) -> Mapping[str, str]:
     return levels
 
 
-def _jars(ours: str, builder_options: Mapping[str, str]) -> list[str]:
-    """Returns the jars that are there, and behind them ours if there is none of sparklatency yet."""
+def _jars(ours: str, builder_options: Mapping[str, str]) -> list[str] | None:
+    """Returns the jars that are there, and behind them ours if there is none of sparklatency yet.
+
+    None where Spark fetches ours: it then makes a list of all that it has fetched, and a builder's replaces that.
+    """
     # From these a JVM makes its class path as it starts, and leaves the builder's out.
-    submitted = None if _has_jvm() else _submit_args().get("spark.jars")
-    jars = _split(_in_force("spark.jars", builder_options) if submitted is None else submitted)
-    strangers = [entry for entry in jars if is_ours(entry) and not fits(entry, ours)]
-    if strangers:
-        raise SparkLatencyError(f"spark.jars has {strangers[0]}. It does not fit: take it out. {ours} does.")
-    if any(is_ours(entry) for entry in jars):
+    submitted = {} if _has_jvm() else _submit_args()
+
+    def of(key: str) -> list[str]:
+        return _split(submitted[key] if key in submitted else _in_force(key, builder_options))
+
+    jars = of(_JARS)
+    # What a JVM that runs has fetched is among its jars.
+    packages = [] if _has_jvm() else of(_PACKAGES)
+    is_fetched = _has(_PACKAGES, {package: jar_of(package) for package in packages}, ours)
+    if _has(_JARS, {jar: jar for jar in jars}, ours):
         return jars
-    if submitted is not None:
+    if is_fetched:
+        return None
+    if _JARS in submitted:
         raise SparkLatencyError(
-            f"PYSPARK_SUBMIT_ARGS sets spark.jars to {submitted}, and Spark prefers that to the builder's. "
-            f"Append {ours} to it there, after a comma. Or move the setting to the builder."
+            f"PYSPARK_SUBMIT_ARGS sets spark.jars to {submitted[_JARS]}, and Spark prefers that to the "
+            f"builder's. Append {ours} to it there, after a comma. Or move the setting to the builder."
         )
     return [*jars, ours]
+
+
+def _has(key: str, jars: Mapping[str, str], ours: str) -> bool:
+    """Tells whether a setting has a jar of ours, by the jar that each of its entries is; one has to fit."""
+    found = [entry for entry, jar in jars.items() if is_ours(jar)]
+    for entry in found:
+        if not fits(jars[entry], ours):
+            raise SparkLatencyError(f"{key} has {entry}. It does not fit: take it out. {ours} does.")
+    return bool(found)
 
 
 def _in_force(key: str, builder_options: Mapping[str, str]) -> str:
@@ -147,12 +168,15 @@ def _submit_args() -> dict[str, str]:
     """Returns what PYSPARK_SUBMIT_ARGS sets: the keys of Spark, and ``properties_file``."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--jars")
+    parser.add_argument("--packages")
     parser.add_argument("--properties-file")
     parser.add_argument("--conf", "-c", action="append", default=[])
     given, _ = parser.parse_known_args(shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "")))
     settings = dict(pair.split("=", 1) for pair in given.conf if "=" in pair)
     if given.jars is not None:
-        settings["spark.jars"] = given.jars
+        settings[_JARS] = given.jars
+    if given.packages is not None:
+        settings[_PACKAGES] = given.packages
     if given.properties_file is not None:
         settings["properties_file"] = given.properties_file
     return settings
