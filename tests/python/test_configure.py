@@ -16,7 +16,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from sparklatency import SparkLatencyError, __version__, configure, jar_path
-from sparklatency.binding.jars import fits, is_ours, jar_of
+from sparklatency.binding.jars import fits, is_ours, jar_of, pyspark_version, spark_line
 from support import empty_jar, python
 
 PLUGIN = "io.sparklatency.LatencyPlugin"
@@ -222,6 +222,9 @@ def test_the_builder_for_a_connect_server_elsewhere_is_left_alone() -> None:
     assert configure(builder)._options == {"spark.remote": "sc://elsewhere"}
 
 
+SINCE_SPARK_4 = pytest.mark.skipif(spark_line(pyspark_version()) == "3.5", reason="has no such mode")
+
+
 @pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize(
     ("option", "environment"),
@@ -230,6 +233,8 @@ def test_the_builder_for_a_connect_server_elsewhere_is_left_alone() -> None:
         ({}, {"SPARK_REMOTE": "local"}),
         ({"spark.api.mode": "Connect"}, {}),
         ({}, {"SPARK_API_MODE": "connect"}),
+        pytest.param({}, {"SPARK_CONNECT_MODE": "1"}, marks=SINCE_SPARK_4),
+        pytest.param({"spark.api.mode": "any"}, {"SPARK_CONNECT_MODE": "1"}, marks=SINCE_SPARK_4),
     ],
 )
 def test_a_connect_server_of_this_process_gets_a_warning_that_it_has_no_plugin(
@@ -249,6 +254,8 @@ def test_a_connect_server_of_this_process_gets_a_warning_that_it_has_no_plugin(
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         configure(elsewhere)
+        monkeypatch.delenv("SPARK_REMOTE", raising=False)
+        configure(SparkSession.Builder().config("spark.api.mode", "classic"))
 
 
 def test_the_session_has_the_jars_of_both(spark: SparkSession, user_jar: str) -> None:

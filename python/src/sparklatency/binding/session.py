@@ -58,7 +58,7 @@ def configure(
         raise TypeError(f"configure: builder takes SparkSession.builder, not {given}.")
     options: Mapping[str, str] = builder._options
     remote = options.get("spark.remote", os.environ.get("SPARK_REMOTE", ""))
-    mode = options.get("spark.api.mode", os.environ.get("SPARK_API_MODE", ""))
+    mode = options.get("spark.api.mode", os.environ.get("SPARK_API_MODE", "")).lower()
     is_elsewhere = remote.startswith("sc://")
     for query, level in _checked({} if levels is None else levels).items():
         if "=" in query and not is_elsewhere and not _has_jvm():
@@ -70,7 +70,7 @@ def configure(
         builder.config(f"{_LEVEL}.{query}", level)
     if is_elsewhere:
         return builder
-    if remote or mode.lower() == "connect":
+    if remote or (mode if mode in ("classic", "connect") else _default_mode()) == "connect":
         warnings.warn(_NO_PLUGIN, stacklevel=2)
     jar = jar_path()
     jars = _jars(jar, options)
@@ -80,6 +80,13 @@ def configure(
     if jars is not None:
         builder.config(_JARS, ",".join(jars))
     return builder.config("spark.plugins", ",".join(plugins))
+
+
+def _default_mode() -> str:
+    import pyspark.util
+
+    # Spark 3.5 has one mode alone.
+    return str(getattr(pyspark.util, "default_api_mode", lambda: "classic")())
 
 
 def _checked(levels: Mapping[str, str]) -> Mapping[str, str]:
