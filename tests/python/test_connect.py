@@ -93,6 +93,34 @@ def test_a_server_without_sparklatency_is_told_from_one_that_drops_a_hint() -> N
     assert reading.startswith("SparkLatencyError A Spark Connect client does not reach the driver's JVM.")
 
 
+def test_a_client_without_py4j_is_told_where_to_read() -> None:
+    """As pip's pyspark-client is. Nothing is asked of the server, so there need be none."""
+    script = """
+    import sys
+    sys.modules["py4j"] = None
+    from pyspark.sql import SparkSession
+    from sparklatency import SparkLatencyError, latency
+
+    def say(call):
+        try:
+            print(call())
+        except SparkLatencyError as error:
+            print(error)
+        print("--")
+
+    say(latency)
+    spark = SparkSession.builder.remote("sc://localhost:1").getOrCreate()
+    say(latency)
+    say(lambda: latency("orders"))
+    import os
+    os._exit(0)  # to release a session asks the server
+    """
+    none, everything, one = parts(python(script, SPARK_SKIP_CONNECT_COMPAT_TESTS="1"))
+    assert none.startswith("No Spark session is running in this process.")
+    assert everything == one
+    assert one.startswith("A Spark Connect client does not reach the driver's JVM. Read the figures from")
+
+
 @asks(
     """
     df = spark.range(3).select("id", F.current_timestamp().alias("ts"))

@@ -6,7 +6,8 @@ from the cause. So nothing else in this project touches ``_jvm`` but to hand it 
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from sparklatency._version import __version__
@@ -72,13 +73,19 @@ def jvm_api(jvm: Any) -> Any | None:
     return None if loader.getClass().getName() == _ADD_JAR else api
 
 
-@contextmanager
-def reaching_jvm() -> Iterator[None]:
+def reaching_jvm() -> AbstractContextManager[None]:
     """Tells within it what is ours from an application that has ended, of which only py4j's error tells.
+
+    Without py4j, as beside a client of Spark Connect alone, nothing reaches a JVM.
 
     Raises:
         SparkLatencyError: the JVM has gone, or it has stopped the application by itself.
     """
+    return _telling_of_the_end() if find_spec("py4j") else nullcontext()
+
+
+@contextmanager
+def _telling_of_the_end() -> Iterator[None]:
     from py4j.protocol import Py4JJavaError, Py4JNetworkError
 
     try:

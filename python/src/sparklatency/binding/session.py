@@ -107,7 +107,7 @@ def _checked(levels: Mapping[str, str]) -> Mapping[str, str]:
 def _jars(ours: str, builder_options: Mapping[str, str]) -> list[str] | None:
     """Returns the jars that are there, and behind them ours if there is none of sparklatency yet.
 
-    None where Spark fetches ours: it then makes a list of all that it has fetched, and a builder's replaces that.
+    None where Spark fetches ours: it makes a list of all that it has fetched, which a builder's replaces.
     """
     # From these a JVM makes its class path as it starts, and leaves the builder's out.
     submitted = {} if _has_jvm() else _submit_args()
