@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from fabricated import (
+    NEVER,
     NO_PROGRESS,
     TOOK_LONGEST,
     node,
@@ -20,7 +21,7 @@ from fabricated import (
     stage,
     unknown,
 )
-from orders import ORDERS, sparklatency
+from orders import ORDERS, sparklatency, statistics
 from sparklatency.cli import main
 
 if TYPE_CHECKING:
@@ -199,6 +200,55 @@ def test_info_splits_the_latency_and_tells_of_the_last_batch(ui: UI) -> None:
     )
 
 
+def test_info_says_of_each_dash_what_it_means(ui: UI) -> None:
+    """Of records that are not the same only the means are compared."""
+    means = statistics(4_182.75, **dict.fromkeys(("min", "p50", "p99", "max")), sameRecords=False)
+    known = {"queuing": statistics(1_017.25), "processing": means, "total": statistics(5_300.0)}
+    ui.queries = [{**ORDERS, "split": {**known, "commit": statistics(100.0, sameRecords=True)}}]
+    rows = shown(sparklatency(ui, "info"))
+    assert ["processing", "–", "4,182.8", "–", "–", "–"] in rows  # noqa: RUF001
+    legends = [" ".join(row) for row in rows if row[:1] == ["–"]]  # noqa: RUF001
+    assert legends == ["– not compared: more or fewer records came out than went in"]  # noqa: RUF001
+    ui.queries = [{**ORDERS, "split": {**known, "commit": None}}]
+    legends = [" ".join(row) for row in shown(sparklatency(ui, "info")) if row[:1] == ["–"]]  # noqa: RUF001
+    assert legends == [
+        "– unknown: nothing that was measured tells it",  # noqa: RUF001
+        "– not compared: more or fewer records came out than went in",  # noqa: RUF001
+    ]
+
+
+@pytest.mark.parametrize(
+    ("of_sink", "legends"),
+    [
+        ({"own": 4.5, "share": 0.5}, []),
+        (
+            {"own": None, "share": None},
+            ["– no own time: the node before has no age, or one by another timestamp"],  # noqa: RUF001
+        ),
+        (
+            {"own": 4.5, "share": None},
+            ["– no share: there is no age at the end to be a part of"],  # noqa: RUF001
+        ),
+        (
+            {"own": None, "share": None, **NEVER},
+            ["– unknown: no record to tell by"],  # noqa: RUF001
+        ),
+    ],
+)
+def test_operators_says_of_each_dash_what_it_means(
+    ui: UI, of_sink: dict[str, Any], legends: list[str]
+) -> None:
+    ui.queries = [query("orders", node("source", own=1.0, share=0.5), node("sink", **of_sink))]
+    rows = shown(sparklatency(ui, "operators"))
+    assert [" ".join(row) for row in rows if row[:1] == ["–"]] == legends  # noqa: RUF001
+
+
+def test_what_there_is_none_of_is_said_in_words(ui: UI) -> None:
+    ui.queries = [query("orders", node("source"))]
+    printed = sparklatency(ui, "info").stdout
+    assert "Critical path: none is known\nLast batch: none is known\n" in printed
+
+
 def test_what_was_known_last_is_shown_in_silence(ui: UI) -> None:
     last = unknown("source", own=1_017.25, share=1.0, operator={"latency": 0.0, "latencyMA": 0.0})
     ui.queries = [query("orders", last, silent=True)]
@@ -230,7 +280,8 @@ def test_watermarks_shows_who_holds_back_and_what_came_too_late(ui: UI) -> None:
     moment = "at the last commit, 2023-11-14 22:13:25.000 UTC"
     assert " ".join(rows[0]) == f"orders · 1,234 batches · in ms, {moment}"
     assert " ".join(rows[5]) == BEHIND
-    assert " ".join(rows[7]) == "dropped late since the start · by how much, in ms over the window"
+    assert " ".join(rows[6]) == "– the source had no watermark yet"  # noqa: RUF001
+    assert " ".join(rows[8]) == "dropped late since the start · by how much, in ms over the window"
     assert rows[-1] == ["sink", "event-time", "7", "21,000", "21,000", "21,000"]
     ui.queries = [{**ORDERS, "lastBatch": {**ORDERS["lastBatch"], "watermarks": [], "watermarkLag": None}}]
     without = sparklatency(ui, "watermarks").stdout

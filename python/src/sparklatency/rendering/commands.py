@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sparklatency.values.queries import QueryLatency
     from sparklatency.values.statistics import ProcessingDelay, Statistics
 
+_NONE_KNOWN = "none is known"
 _NO_BATCH_TELLS = "No batch with records has told which operators were at work."
 _OF_NODES = (
     "operator latency of the nodes, in ms · without: the application latency if the node cost nothing · "
@@ -27,6 +28,11 @@ _NOT_TOLD_APART = f"{UNKNOWN} operator latency unknown: no batch tells it from t
 _NOT_TOLD_IN_BATCH = f"{UNKNOWN} operator latency unknown: it cannot be told from the rest of its stage"
 _OFF_THE_PATH = f"{UNKNOWN} no share: not on the critical path"
 _NONE_TAKEN_IN = f"{UNKNOWN} unknown: no record with a timestamp was taken in within the window"
+_NO_OWN = f"{UNKNOWN} no own time: the node before has no age, or one by another timestamp"
+_NO_SHARE = f"{UNKNOWN} no share: there is no age at the end to be a part of"
+_NOT_COMPARED = f"{UNKNOWN} not compared: more or fewer records came out than went in"
+_NOT_MEASURED = f"{UNKNOWN} unknown: nothing that was measured tells it"
+_NO_WATERMARK = f"{UNKNOWN} the source had no watermark yet"
 _NONE_DROPPED = f"{UNKNOWN} unknown: no dropped record had a usable timestamp within the window"
 
 
@@ -48,7 +54,9 @@ def operators(query: QueryLatency) -> RenderableType:
         *layout.answer(query),
         _critical_path(query),
         *layout.notes(query),
-        *layout.legend(rows),
+        *layout.legend(row[4:] for row in rows),
+        *layout.legend([row[2:3] for row in rows if UNKNOWN not in row[4:]], _NO_OWN),
+        *layout.legend([row[3:4] for row in rows if UNKNOWN not in row[2:3]], _NO_SHARE),
     ]
     return Group(
         layout.caption(layout.heading_of_nodes(query)),
@@ -96,13 +104,14 @@ def info(query: QueryLatency) -> RenderableType:
         "total": split.total,
     }
     rows = [[part, *_statistics(figures)] for part, figures in parts.items()]
-    last = UNKNOWN if query.last_batch is None else _batch(query.last_batch)
+    last = _NONE_KNOWN if query.last_batch is None else _batch(query.last_batch)
     lines = [
         *layout.answer(query),
         _critical_path(query),
         f"Last batch: {last}",
         *layout.notes(query),
-        *layout.legend(rows),
+        *layout.legend([row[2:3] for row in rows], _NOT_MEASURED),
+        *layout.legend([row for row in rows if row[2] != UNKNOWN], _NOT_COMPARED),
     ]
     return Group(
         layout.caption(f"{layout.heading(query)} · latency in ms"),
@@ -133,6 +142,7 @@ def watermarks(query: QueryLatency) -> RenderableType:
         layout.caption(f"{layout.heading(query)} · in ms{moment}"),
         *known,
         Text(query.watermark_text),
+        *map(Text, layout.legend(rows, _NO_WATERMARK)),
         *_dropped(query),
     )
 
@@ -232,7 +242,7 @@ def _rows_dropped(query: QueryLatency) -> list[RenderableType]:
 
 
 def _critical_path(query: QueryLatency) -> str:
-    return f"Critical path: {' → '.join(map(name, query.critical_path)) or UNKNOWN}"
+    return f"Critical path: {' → '.join(map(name, query.critical_path)) or _NONE_KNOWN}"
 
 
 def _statistics(figures: Statistics | ProcessingDelay | None) -> list[str]:

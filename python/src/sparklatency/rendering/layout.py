@@ -1,6 +1,6 @@
 """What all tables have: headings, columns that keep their figures, and what they say of a query.
 
-A latency that is unknown is an en dash everywhere, and the legend that says so stands wherever there is one.
+What is unknown is an en dash in every table, and a legend below says what that means wherever there is one.
 A name or id never takes more than a line, nor so much of it that the figures are out of sight.
 """
 
