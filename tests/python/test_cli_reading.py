@@ -161,8 +161,8 @@ def test_the_sample_of_apex_is_shown_and_its_figures_are_numbers(ui: UI) -> None
     info = sparklatency(ui, "info").stdout
     assert f"Critical path: {' → '.join(way)}" in info
     assert text in info
-    assert "application latency 180 ms" in sparklatency(ui, "path").stdout
-    assert ["7", "9", "233"] in shown(sparklatency(ui, "operators"))
+    assert "application latency 180.0 ms" in sparklatency(ui, "path").stdout
+    assert ["7", "9.0", "233.0"] in shown(sparklatency(ui, "operators"))
     path = json.loads(sparklatency(ui, "path", "--json").stdout)["operators"]
     assert (path["latency"], path["criticalPath"]) == (180, way)
     assert json.loads(sparklatency(ui, "operators", "--json").stdout)[-1]["operator"] == {

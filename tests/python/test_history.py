@@ -10,12 +10,15 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 from matplotlib.dates import date2num
 from pyspark.sql import functions as F  # noqa: N812
 
+from fabricated import figures
 from sparklatency import SparkLatencyError, latency, with_e2e_latency
 from sparklatency.extras.plots import bands
+from sparklatency.values.history import History
 from support import NOW, aged, eventually
 
 if TYPE_CHECKING:
@@ -108,11 +111,14 @@ def test_each_batch_has_its_own_figures_and_times_in_utc(orders: Latency) -> Non
 def test_the_newest_batches_are_read_first_and_given_last(orders: Latency) -> None:
     everything = orders.history()
     assert orders.history(limit=1).batches == everything[-1:]
+    for one in (np.int64(1), True):
+        assert orders.history(limit=one).batches == everything[-1:]  # type: ignore[arg-type]
     assert orders.history(limit=10**12).batches == everything.batches
     with pytest.raises(ValueError, match="limit is 0"):
         orders.history(limit=0)
-    with pytest.raises(TypeError, match="limit takes int, not 'ten'"):
-        orders.history(limit="ten")  # type: ignore[arg-type]
+    for no_number, given in (("ten", r"'ten' \(str\)"), (1.0, r"1\.0 \(float\)")):
+        with pytest.raises(TypeError, match=f"limit takes int, not {given}"):
+            orders.history(limit=no_number)  # type: ignore[arg-type]
 
 
 def test_a_frame_has_a_row_for_each_query_and_node(orders: Latency) -> None:
@@ -151,6 +157,11 @@ def test_a_plot_has_a_line_and_a_band_for_each_node(orders: Latency) -> None:
     medians: list[Any] = [line.get_ydata() for line in axes.get_lines()]
     assert [list(values) for values in medians] == [[100, 500], [100, 500]]
     assert orders.history().plot(axes) is axes
+
+
+def test_a_plot_of_a_query_says_which_and_one_of_none_does_not() -> None:
+    assert History("orders", ()).plot().get_title() == "orders: record latency by batch"
+    assert figures().plot().get_title() == "record latency by batch"
 
 
 def test_a_plot_shows_odd_names_as_they_are_and_times_in_utc() -> None:

@@ -17,10 +17,12 @@ from fabricated import (
     figures,
     node,
     note,
+    operators,
     part,
     progress,
     query,
     slowest,
+    stage,
     unknown,
 )
 from orders import ORDERS
@@ -93,6 +95,19 @@ def test_latencies_are_whole_milliseconds_but_for_the_mean() -> None:
     source = figures(query("orders", node("source"))).nodes[0]
     assert (source.min, source.avg, source.p999, source.max) == (3, 1017.25, 3023, 3019)
     assert isinstance(source.p50, int)
+
+
+def test_a_mean_is_one_however_a_proxy_has_written_it() -> None:
+    whole = {"whole": 5_000, "text": "…: 5 s", "of": [part(["commit"], 5, 1, "commit 5 s")]}
+    known = node("sink", avg=5, own=5, operator={"latency": 9, "latencyMA": 10})
+    shown = figures(query("orders", known, parts=whole, operators=operators(stage(), latency=180, bound=0)))
+    [sink], work = shown.nodes, shown.operators
+    assert work is not None
+    means = [sink.avg, sink.own, sink.operator.latency, sink.operator.latency_ma, shown.parts.whole]
+    means += [shown.parts.of[0].ms, work.latency, work.bound]
+    assert means == [5, 5, 9, 10, 5_000, 5, 180, 0]
+    assert [type(one) for one in means] == [float] * len(means)
+    assert "5.0" in str(shown)
 
 
 def test_nodes_are_found_by_place_and_by_id() -> None:

@@ -112,7 +112,7 @@ def _parts(parts: Json) -> Parts:
     of = tuple(
         _value(Part, part, names=tuple(part["names"]), nodes=tuple(part["nodes"])) for part in parts["of"]
     )
-    return Parts(parts["whole"], parts["text"], of)
+    return _value(Parts, parts, of=of)
 
 
 def _batch(batch: Json) -> Batch:
@@ -139,7 +139,7 @@ def _node(node: Json) -> NodeSnapshot:
         node,
         **_measures(node),
         batch=_value(BatchLatency, node["batch"]),
-        operator=OperatorLatency(node["operator"]["latency"], node["operator"]["latencyMA"]),
+        operator=_value(OperatorLatency, node["operator"]),
         delays=FrozenMapping(delays),
     )
 
@@ -227,12 +227,14 @@ def _value(values: type[T], of: Json, /, **made: Any) -> T:
 
 
 def _typed(annotation: str, value: Any) -> Any:
-    """Returns what JSON's one kind of number stands for: whole milliseconds, a mean or a time."""
+    """Returns what JSON's one kind of number stands for, however it is written: a count, a mean or a time."""
     if value is None:
         return None
     match annotation.removesuffix(" | None"):
         case "int":
             return int(value)
+        case "float":
+            return float(value)
         case "datetime":
             return _time(value)
         case _:
@@ -249,4 +251,4 @@ def _time(millis: float) -> datetime:
 
 def _camel(name: str) -> str:
     first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)
+    return first + "".join("MA" if word == "ma" else word.capitalize() for word in rest)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
+_TITLE = "record latency by batch"
 MEASURES = {
     "commit": CommitLatency,
     "staleness": Staleness,
@@ -74,7 +75,7 @@ class History:
         ids = dict.fromkeys(node.node for batch in self for node in batch.nodes)
         series = {f"{name(id_)}: p50, band to p99": self._percentiles(id_) for id_ in ids}
         return plots.bands(
-            f"{name(self.query)}: record latency by batch",
+            f"{name(self.query)}: {_TITLE}" if self.query else _TITLE,
             ("results committed at [UTC]", "record e2e latency [ms]"),
             {label: points for label, points in series.items() if points},
             ax,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from sparklatency.arguments import check_type
+from sparklatency.arguments import whole_number
 from sparklatency.errors import SparkLatencyError
 from sparklatency.values.history import History
 
@@ -119,7 +119,7 @@ class QueryLatency:
             ValueError: the limit is less than 1.
             SparkLatencyError: the application has ended or is out of reach.
         """
-        check_type("history", "limit", limit, int)
+        limit = whole_number("history", "limit", limit)
         if limit < 1:
             raise ValueError(f"history: limit is {limit}. Give a whole number from 1.")
         if self.reader is None:
