@@ -46,6 +46,8 @@ ORDER = [
     "binding.jars",
     "binding.properties",
     "binding.gateway",
+    "binding.connect",
+    "binding.dataframes",
     "binding.session",
     "binding.marking",
     "binding.watermarks",

@@ -5,15 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sparklatency import words
-from sparklatency.arguments import check_text, check_type
-from sparklatency.binding.gateway import (
-    check_connect_server,
-    hinted,
-    is_connect,
-    is_on,
-    refuse_old_connect,
-    session_api,
-)
+from sparklatency.binding.connect import check_connect_server, hinted, is_on
+from sparklatency.binding.dataframes import check, in_jvm
+from sparklatency.binding.gateway import is_connect
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -47,15 +41,46 @@ def with_e2e_latency(
             unknown level.
         SparkLatencyError: the session has no jar of sparklatency, or one that does not fit.
     """
-    _check(df, node_id, timestamp, level)
+    from pyspark.sql import Column
+
+    check(
+        "with_e2e_latency",
+        df,
+        node_id=(node_id, (str,)),
+        timestamp=(timestamp, (str, Column, type(None))),
+        level=(level, (str,)),
+    )
     if is_connect(df):
         return _by_hint(df, node_id, timestamp, level)
-    from pyspark.sql import DataFrame
-
-    session = df.sparkSession
     column = timestamp if timestamp is None or isinstance(timestamp, str) else timestamp._jc
-    marked = session_api(session).withE2ELatency(df._jdf, node_id, column, level)
-    return DataFrame(marked, session)
+    return in_jvm(df, "withE2ELatency", node_id, column, level)
+
+
+def with_ingestion_timestamp(df: DataFrame, column: str = "ingestion_time") -> DataFrame:
+    """Gives each record one more column: the time at which it is read.
+
+    Put it right on a source. The column is a TIMESTAMP in microseconds, made for each record by the clock
+    that marks read, not the one time of the batch that ``current_timestamp()`` is. It may have a watermark,
+    ``withWatermark(column, "0 seconds")``, and be the timestamp of a node. A batch that runs again stamps its
+    records again. Where nobody reads the column it costs nothing.
+
+    Args:
+        df: batch or streaming.
+        column: its name, which ``df`` does not have yet.
+
+    Returns:
+        ``df`` with the column behind all others.
+
+    Raises:
+        TypeError: an argument is of the wrong Python type.
+        ValueError: the name cannot be written as UTF-8 (it has a lone surrogate).
+        pyspark.errors.IllegalArgumentException: the name is empty or taken.
+        SparkLatencyError: the session has no jar of sparklatency, or one that does not fit.
+    """
+    check("with_ingestion_timestamp", df, column=(column, (str,)))
+    if is_connect(df):
+        return _by_function(df, column)
+    return in_jvm(df, "withIngestionTimestamp", column)
 
 
 def _by_hint(df: DataFrame, node_id: str, timestamp: str | Column | None, level: str) -> DataFrame:
@@ -81,48 +106,3 @@ def _by_function(df: DataFrame, column: str) -> DataFrame:
                 f"there is a column '{words.name(taken)}' already; give the ingestion timestamp another name"
             )
     return df.select("*", expr("ingestion_time()").alias(column))
-
-
-def _check(df: object, node_id: object, timestamp: object, level: object) -> None:
-    from pyspark.sql import Column, DataFrame
-
-    refuse_old_connect(df)
-    check_type("with_e2e_latency", "df", df, DataFrame)
-    check_type("with_e2e_latency", "node_id", node_id, str)
-    check_type("with_e2e_latency", "timestamp", timestamp, str, Column, type(None))
-    check_type("with_e2e_latency", "level", level, str)
-    for name, value in (("node_id", node_id), ("timestamp", timestamp), ("level", level)):
-        check_text("with_e2e_latency", name, value)
-
-
-def with_ingestion_timestamp(df: DataFrame, column: str = "ingestion_time") -> DataFrame:
-    """Gives each record one more column: the time at which it is read.
-
-    Put it right on a source. The column is a TIMESTAMP in microseconds, made for each record by the clock
-    that marks read, not the one time of the batch that ``current_timestamp()`` is. It may have a watermark,
-    ``withWatermark(column, "0 seconds")``, and be the timestamp of a node. A batch that runs again stamps its
-    records again. Where nobody reads the column it costs nothing.
-
-    Args:
-        df: batch or streaming.
-        column: its name, which ``df`` does not have yet.
-
-    Returns:
-        ``df`` with the column behind all others.
-
-    Raises:
-        TypeError: an argument is of the wrong Python type.
-        ValueError: the name cannot be written as UTF-8 (it has a lone surrogate).
-        pyspark.errors.IllegalArgumentException: the name is empty or taken.
-        SparkLatencyError: the session has no jar of sparklatency, or one that does not fit.
-    """
-    from pyspark.sql import DataFrame
-
-    refuse_old_connect(df)
-    check_type("with_ingestion_timestamp", "df", df, DataFrame)
-    check_type("with_ingestion_timestamp", "column", column, str)
-    check_text("with_ingestion_timestamp", "column", column)
-    if is_connect(df):
-        return _by_function(df, column)
-    session = df.sparkSession
-    return DataFrame(session_api(session).withIngestionTimestamp(df._jdf, column), session)

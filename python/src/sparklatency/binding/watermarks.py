@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from sparklatency.arguments import check_text, check_type
-from sparklatency.binding.gateway import hinted, is_connect, refuse_old_connect, session_api
+from sparklatency.binding.connect import hinted
+from sparklatency.binding.dataframes import check, in_jvm
+from sparklatency.binding.gateway import is_connect
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -37,14 +38,11 @@ def with_system_time_watermark(df: DataFrame, column: str, lag: str | timedelta)
             interval, is negative or is longer than a year, or a watermark below this one.
         SparkLatencyError: the session has no jar of sparklatency, or one that does not fit.
     """
-    _check(df, column, lag)
+    check("with_system_time_watermark", df, column=(column, (str,)), lag=(lag, (str, timedelta)))
     interval = _interval(lag)
     if is_connect(df):
         return hinted(df, "SYSTEM_TIME_WATERMARK", column, interval)
-    from pyspark.sql import DataFrame
-
-    session = df.sparkSession
-    return DataFrame(session_api(session).withSystemTimeWatermark(df._jdf, column, interval), session)
+    return in_jvm(df, "withSystemTimeWatermark", column, interval)
 
 
 def with_idle_timeout(df: DataFrame, timeout: str | timedelta) -> DataFrame:
@@ -67,17 +65,11 @@ def with_idle_timeout(df: DataFrame, timeout: str | timedelta) -> DataFrame:
             millisecond or longer than a year, no watermark, or one that goes by the clock.
         SparkLatencyError: the session has no jar of sparklatency, or one that does not fit.
     """
-    from pyspark.sql import DataFrame
-
-    refuse_old_connect(df)
-    check_type("with_idle_timeout", "df", df, DataFrame)
-    check_type("with_idle_timeout", "timeout", timeout, str, timedelta)
-    check_text("with_idle_timeout", "timeout", timeout)
+    check("with_idle_timeout", df, timeout=(timeout, (str, timedelta)))
     interval = _interval(timeout)
     if is_connect(df):
         return hinted(df, "IDLE_TIMEOUT", interval)
-    session = df.sparkSession
-    return DataFrame(session_api(session).withIdleTimeout(df._jdf, interval), session)
+    return in_jvm(df, "withIdleTimeout", interval)
 
 
 def _interval(of: str | timedelta) -> str:
@@ -87,14 +79,3 @@ def _interval(of: str | timedelta) -> str:
     sign = "-" if of < timedelta(0) else ""
     days, rest = divmod(abs(of // timedelta(microseconds=1)), _DAY)
     return f"{sign}{days} days {sign}{rest} microseconds" if days else f"{sign}{rest} microseconds"
-
-
-def _check(df: object, column: object, lag: object) -> None:
-    from pyspark.sql import DataFrame
-
-    refuse_old_connect(df)
-    check_type("with_system_time_watermark", "df", df, DataFrame)
-    check_type("with_system_time_watermark", "column", column, str)
-    check_type("with_system_time_watermark", "lag", lag, str, timedelta)
-    for name, value in (("column", column), ("lag", lag)):
-        check_text("with_system_time_watermark", name, value)
