@@ -97,12 +97,12 @@ def test_path_shows_a_batch_in_progress_beside_the_last(ui: UI) -> None:
     )
     ui.queries = [query("orders", node("sink"), operatorsSoFar=now)]
     printed = sparklatency(ui, "path").stdout
-    assert "batch 8 so far · application latency 1,053.3 ms" in printed
-    assert "Batch 8 so far: so." in printed
+    assert "orders · 1,234 batches · application latency 1,053.3 ms\nBatch 8 so far: so.\n" in printed
     assert "5,100.5" in printed
     ui.queries = [query("orders", node("sink"), operators=operators(), operatorsSoFar=now)]
     both = sparklatency(ui, "path").stdout
-    assert both.index("orders · 1,234 batches · batch 7 ·") < both.index("· batch 8 so far ·")
+    assert both.count("orders · 1,234 batches · application latency 1,053.3 ms\nBatch ") == 2
+    assert both.index("\nBatch 7: ") < both.index("\nBatch 8 so far: ")
     told = json.loads(sparklatency(ui, "path", "--json").stdout)
     assert (told["operators"]["batch"], told["operatorsSoFar"]["batch"]) == (7, 8)
 
@@ -116,9 +116,10 @@ def test_what_headline_and_note_say_is_said_once_and_by_path_too(ui: UI) -> None
 
 
 def test_path_shows_a_window_where_no_batch_ends(ui: UI) -> None:
-    told = operators(stage(node_times("sink", ewt=None)), of="window", batch=42)
+    words = "The last second: the operators before sink took longest: …"
+    told = operators(stage(node_times("sink", ewt=None)), of="window", batch=42, text=words)
     ui.queries = [query("orders", node("sink"), operators=told)]
-    assert "the last second · application latency" in sparklatency(ui, "path").stdout
+    assert f"· application latency 1,053.3 ms\n{words}\n" in sparklatency(ui, "path").stdout
     assert "in the last window of a second that tells it" in sparklatency(ui, "operators").stdout
 
 
@@ -133,7 +134,7 @@ def test_path_shows_the_steps_and_what_each_node_took(ui: UI) -> None:
 def test_path_of_a_batch_in_which_all_can_be_told_needs_no_legend(ui: UI) -> None:
     ui.queries = [query("orders", node("sink"), operators=operators(stage(node_times("sink")), steps=[]))]
     caption, work, _, nodes, headings, _, sink = shown(sparklatency(ui, "path"))
-    assert " ".join(caption) == "orders · 1,234 batches · batch 7 · application latency 1,053.3 ms"
+    assert " ".join(caption) == "orders · 1,234 batches · application latency 1,053.3 ms"
     assert " ".join(work) == f"Batch 7: {TOOK_LONGEST}"
     assert nodes[:5] == ["operator", "latency", "of", "the", "nodes,"]
     assert headings == ["node", "operator", "share", "without", "ewt", "partition", "executor"]
@@ -289,20 +290,19 @@ def test_watermarks_shows_who_holds_back_and_what_came_too_late(ui: UI) -> None:
     assert "behind" not in without
 
 
+DROPPED = (
+    "Operators of the query have dropped 1,200 rows as late. Automatic stateful nodes, …, tell at which."
+)
+
+
 @pytest.mark.parametrize(
     ("rows", "told"),
-    [
-        (None, ""),
-        (0, "Rows dropped late since the start: 0."),
-        (
-            1200,
-            "Rows dropped late since the start: 1,200. Automatic stateful nodes, at level TRACE, tell at "
-            "which operator, and by how much.",
-        ),
-    ],
+    [(None, ""), (0, "Rows dropped late since the start: 0."), (1200, DROPPED)],
 )
 def test_watermarks_says_what_spark_counts_where_no_node_does(ui: UI, rows: int | None, told: str) -> None:
-    ui.queries = [query("orders", node("totals"), progress={**NO_PROGRESS, "droppedLate": rows})]
+    notes = [note("rows-dropped-late", "info", DROPPED)] if rows else []
+    counted = {**NO_PROGRESS, "droppedLate": rows}
+    ui.queries = [query("orders", node("totals"), progress=counted, notes=notes)]
     *_, last = " ".join(sparklatency(ui, "watermarks").stdout.split()).partition("no watermark.")
     assert last.strip() == told
 

@@ -79,17 +79,14 @@ def path(query: QueryLatency) -> RenderableType:
 
 
 def _path(query: QueryLatency, work: Operators) -> list[RenderableType]:
-    """Returns the steps, the sentence, and last what each node took."""
+    """Returns the sentence, which says of which batch it is, the steps, and last what each node took."""
     rows = [[step.text, milliseconds(step.ms), percent(step.share)] for step in work.steps]
-    which = {"so-far": f"batch {work.batch:,} so far", "window": "the last second"}
-    size = (
-        f"{which.get(work.of, f'batch {work.batch:,}')} · application latency {milliseconds(work.latency)} ms"
-    )
+    size = f"application latency {milliseconds(work.latency)} ms"
     known: list[RenderableType] = [layout.table(("step", "ms", "share"), rows)] if rows else []
     return [
         layout.caption(f"{layout.heading(query)} · {size}"),
-        *known,
         Text(work.text),
+        *known,
         Group(*_times(work)),
     ]
 
@@ -231,14 +228,10 @@ def _dropped(query: QueryLatency) -> list[RenderableType]:
 
 
 def _rows_dropped(query: QueryLatency) -> list[RenderableType]:
-    """What Spark counts, where no node does."""
-    rows = query.progress.dropped_late
-    if rows is None:
-        return []
-    told = f"Rows dropped late since the start: {rows:,}."
-    if rows:
-        told += " Automatic stateful nodes, at level TRACE, tell at which operator, and by how much."
-    return [Text(told)]
+    """What Spark counts, where no node does. A note says so where it has counted any."""
+    if query.progress.dropped_late == 0:
+        return [Text("Rows dropped late since the start: 0.")]
+    return [Text(note.text) for note in query.notes if note.code == "rows-dropped-late"]
 
 
 def _critical_path(query: QueryLatency) -> str:
