@@ -42,8 +42,7 @@ object Cause {
     whole = parts.of.map(_.ms.max(0)).sum
     leading <- parts.of.find(isAhead(_, whole)).orElse(longest(parts.of))
   } yield {
-    val figures =
-      s"${Readable.duration(leading.ms)} of ${Readable.duration(whole)} (${Readable.percent(leading.share)})"
+    val figures = Readable.part(leading.ms, whole, leading.share)
     lazy val by =
       batch.nodes.find(_.id == age.end).flatMap(_.timestamp).fold("")(timestamp =>
         s", by ${Readable.name(timestamp.column)}"
@@ -57,7 +56,7 @@ object Cause {
         leading,
         whole,
         nodes,
-        if (nodes.isEmpty) Words(before + after) else Words(before, named(nodes), after)
+        if (nodes.isEmpty) Words(before + after) else Words(before, Readable.nodes(nodes), after)
       )
     leading.kinds.head match {
       case Parts.ArrivedOld if leading.ms < 0 =>
@@ -189,7 +188,7 @@ object Cause {
     val (first, own) =
       if (isAlone) ("", figures)
       else (
-        s"Work takes longest, ${Readable.duration(all)} of ${Readable.duration(whole)} (${Readable.percent(all / whole)}). ",
+        s"Work takes longest, ${Readable.part(all, whole, all / whole)}. ",
         s"${Readable.duration(step.ms)} (${Readable.percent(step.share)})"
       )
     if (step.at.contains(Parts.BetweenStages)) {
@@ -214,6 +213,4 @@ object Cause {
 
   /** Of histograms of ages. */
   private val Rounding = 0.01
-
-  private def named(nodes: Seq[String]): String = Readable.names(nodes, 4)
 }

@@ -102,8 +102,7 @@ object Headline {
     val own = work.path.longest.filter(step => Whose.contains(step.kind) && step.nodes.size == 1)
     own.fold(unknown(Words(work.text))) { step =>
       val (ms, whole, share) = (step.ms, work.path.latency, work.path.share(step))
-      val figures =
-        s"${Readable.duration(ms)} of ${Readable.duration(whole)} (${Readable.percent(share)}) of the work on a batch"
+      val figures = s"${Readable.part(ms, whole, share)} of the work on a batch"
       val before = s"Slowest step: ${Whose(step.kind)}"
       val words = Words(before, Readable.name(step.nodes.head), s", $figures")
       Headline(SlowestStep, step.nodes.headOption, Some(ms), Some(whole), Some(share), words)
@@ -128,7 +127,7 @@ object Headline {
   } yield {
     // A source's own time arose before Spark saw the record.
     val before = if (path.sources.contains(step)) "before " else ""
-    val figures = s"${Readable.duration(own)} of ${Readable.duration(whole)} (${Readable.percent(share)})"
+    val figures = Readable.part(own, whole, share)
     val words = Words(s"Slowest step: $before", Readable.name(step.id), s", $figures")
     Headline(SlowestStep, Some(step.id), Some(own), Some(whole), Some(share), words)
   }

@@ -66,7 +66,7 @@ private[answer] object Notes {
   private def quiet(query: QuerySnapshot): Option[Note] = Some(query.quiet).filter(_.nonEmpty).map { nodes =>
     val ids = nodes.map(_.id)
     val (shows, whose) = if (ids.size == 1) ("shows", "its") else ("show", "their")
-    val names = Readable.names(ids, Shown)
+    val names = Readable.nodes(ids)
     Note(
       "last-figures",
       Note.Info,
@@ -99,9 +99,6 @@ private[answer] object Notes {
 
   private val Late = Seq(Measure.Lateness, Measure.SystemTimeLateness)
 
-  /** How many names a note has. */
-  private val Shown = 4
-
   private def hasRecords(query: QuerySnapshot): Boolean =
     query.nodes.exists(!_.measures.getOrElse(Measure.E2ELatency, MeasureSnapshot.empty).total.isEmpty)
 
@@ -129,7 +126,7 @@ private[answer] object Notes {
     def by(nodes: Seq[NodeLatencies]) =
       Readable.all(nodes.flatMap(_.timestamp).map(_.column).distinct.map(Readable.name))
     val before = path.before(node)
-    val (id, others) = (Readable.name(node.id), Readable.names(before.map(_.id), Shown))
+    val (id, others) = (Readable.name(node.id), Readable.nodes(before.map(_.id)))
     Note(
       "another-timestamp",
       Note.Info,

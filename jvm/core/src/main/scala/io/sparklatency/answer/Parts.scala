@@ -247,11 +247,11 @@ object Parts {
   }
 
   private def at(step: OperatorPath.Step): String = step match {
-    case OperatorPath.Step(OperatorPath.Node, nodes, _) => s"at ${Readable.names(nodes, 4)}"
+    case OperatorPath.Step(OperatorPath.Node, nodes, _) => s"at ${Readable.nodes(nodes)}"
     case OperatorPath.Step(OperatorPath.Rest | OperatorPath.Last, nodes, _) =>
-      s"in the stage of ${Readable.names(nodes, 4)}"
+      s"in the stage of ${Readable.nodes(nodes)}"
     case OperatorPath.Step(OperatorPath.Waiting, Seq(), _) => BetweenStages
-    case OperatorPath.Step(OperatorPath.Waiting, nodes, _) => s"in the slots of ${Readable.names(nodes, 4)}"
+    case OperatorPath.Step(OperatorPath.Waiting, nodes, _) => s"in the slots of ${Readable.nodes(nodes)}"
   }
 
   private def shared(parts: Seq[Part]): Parts = {

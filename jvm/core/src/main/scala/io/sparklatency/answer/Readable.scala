@@ -49,6 +49,10 @@ object Readable {
   def percent(share: Double): String =
     if (share > 0 && share < 0.01) "< 1 %" else s"${math.round(share * 100)} %"
 
+  /** What a part of a whole takes: `4.2 s of 6 s (70 %)`. */
+  def part(ms: Double, whole: Double, share: Double): String =
+    s"${duration(ms)} of ${duration(whole)} (${percent(share)})"
+
   /** At most `length` characters: the middle goes, so that ids which end differently stay different. */
   def shortened(id: String, length: Int): String =
     if (this.length(id) <= length) id
@@ -89,6 +93,9 @@ object Readable {
     if (raw.size <= shown) all(raw.map(name))
     else s"${raw.take(shown).map(name).mkString(", ")} and ${count(raw.size.toLong - shown)} more"
 
+  /** Ids of nodes in a sentence. */
+  def nodes(ids: Seq[String]): String = names(ids, Nodes)
+
   private def quoted(names: Seq[String]): String = names.map(one => s"'${name(one)}'").mkString(", ")
 
   /** The beginning of a text, on one line. */
@@ -105,6 +112,9 @@ object Readable {
 
   /** How many names a sentence can hold. */
   private val Names = 10
+
+  /** How many nodes one can. */
+  private val Nodes = 4
 
   /** Both ends of a text, as much of each as may be seen: the middle may be as long as it likes. */
   private def ends(raw: String): String = {

@@ -31,8 +31,8 @@ final case class Work(times: BatchTimes, path: OperatorPath, behind: Option[Doub
   )
 
   private def ofSteps: String = path.longest.fold(s"$batch took no time to speak of.") { step =>
-    s"$batch: ${Work.words(step)} took longest: ${Readable.duration(step.ms)} of ${Readable.duration(path.latency)} " +
-      s"(${Readable.percent(path.share(step))}) $span."
+    val figures = Readable.part(step.ms, path.latency, path.share(step))
+    s"$batch: ${Work.words(step)} took longest: $figures $span."
   }
 
   /** A step in a list of them. */
@@ -63,8 +63,7 @@ object Work {
    */
   final case class Commit(node: String, ms: Double, whole: Double) {
     def share: Double = ms / whole
-    private[answer] def figures: String =
-      s"${Readable.duration(ms)} of ${Readable.duration(whole)} (${Readable.percent(share)})"
+    private[answer] def figures: String = Readable.part(ms, whole, share)
   }
 
   /** @param until when the results of the batch could be seen, if it has ended; if it goes on and no task of it runs, now */
@@ -85,16 +84,12 @@ object Work {
   }
 
   private def words(step: Step): String = step match {
-    case Step(OperatorPath.Node, nodes, _) => s"the operators before ${names(nodes)}"
-    case Step(OperatorPath.Last, nodes, _) => s"the stage of ${names(nodes)}"
-    case Step(OperatorPath.Rest, nodes, _) => s"the rest of the stage of ${names(nodes)}"
+    case Step(OperatorPath.Node, nodes, _) => s"the operators before ${Readable.nodes(nodes)}"
+    case Step(OperatorPath.Last, nodes, _) => s"the stage of ${Readable.nodes(nodes)}"
+    case Step(OperatorPath.Rest, nodes, _) => s"the rest of the stage of ${Readable.nodes(nodes)}"
     case Step(OperatorPath.Waiting, Seq(), _) => "the start of tasks and stages without a node"
-    case Step(OperatorPath.Waiting, nodes, _) => s"waiting for the slots of ${names(nodes)}"
+    case Step(OperatorPath.Waiting, nodes, _) => s"waiting for the slots of ${Readable.nodes(nodes)}"
   }
-
-  private def names(nodes: Seq[String]): String = Readable.names(nodes, Shown)
-
-  private val Shown = 4
 
   private val windows = Note(
     "operator-windows",
