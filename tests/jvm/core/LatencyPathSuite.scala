@@ -9,7 +9,6 @@ import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeLatencies
 import io.sparklatency.figures.NodeTimestamp
 import io.sparklatency.path.LatencyPath
-import io.sparklatency.path.LatencySplit
 import io.sparklatency.recording.LatencyRecorder
 import io.sparklatency.recording.LatencySummary
 import io.sparklatency.time.ManualClock
@@ -77,8 +76,6 @@ class LatencyPathSuite extends AnyFunSuite {
     assert(dated.nodes.map(dated.share) === Seq(Some(200 / 1350.0), None, Some(150 / 1350.0)))
     assert((dated.whole, dated.critical) === ((Some(1350.0), Seq("source", "slow", "sink"))))
     assert((dated.split.queuing.avg, dated.split.processing) === ((Some(200.0), None)))
-    assert(dated.split.parts.map(part => (part.steps, part.ms)) ===
-      Seq((Seq(LatencySplit.Queuing, LatencySplit.Processing), 1350.0)))
     // A source has no node before it.
     assert(new LatencyPath(Seq(anew(source), slow)).own(source) === Some(200.0))
   }

@@ -40,6 +40,12 @@ class PartsSuite extends AnyFunSuite {
       Some("source queuing and processing 500 ms, commit 100 ms: 600 ms on average in the last batch"))
   }
 
+  test("where nodes go by two timestamps of a record, queuing and processing are one part") {
+    val dated = node("slow", "source")(1100, 1300).by("event_time", isAnother = true)
+    assert(told(of(node("source")(100, 300), dated, node("sink", "slow")(1250, 1450))) ===
+      Seq(Seq("source queuing", "processing") -> 1350.0))
+  }
+
   test("gauges tell of those parts alone that are told") {
     def gauged(query: QuerySnapshot): Seq[(String, Long)] =
       Parts.metrics.flatMap(metric => metric.read(query).map(metric.field -> _))
@@ -119,10 +125,10 @@ class PartsSuite extends AnyFunSuite {
     assert(answer(withoutEnd(node("source")(10), node("sink", "source")())).parts.of === Nil)
   }
 
-  test("the parts of a split and its differences are one formula") {
+  test("parts and the differences of a split are one formula") {
     val nodes = Seq(node("source")(100, 900), node("sink", "source")(200).committed(300))
     val split = new LatencyPath(nodes).split
-    assert(split.parts.map(_.ms) ===
+    assert(of(nodes: _*).of.map(_.ms) ===
       Seq(split.queuing.avg, split.processing.flatMap(_.avg), split.commit.flatMap(_.avg)).flatten)
     // What no record reached has no difference from what some did.
     assert(new LatencyPath(Seq(node("source")(1), node("sink", "source")())).split.processing === None)

@@ -145,17 +145,15 @@ object Parts {
     }
   }
 
-  private def ofSplit(split: LatencySplit): Parts = shared(split.parts.map { part =>
-    Part(
-      part.steps.map {
-        case LatencySplit.Queuing => Queuing
-        case LatencySplit.Processing => Processing
-        case LatencySplit.Commit => Commit
-      },
-      part.ms,
-      0
-    )
-  })
+  /** The means, one after another. They add up to the mean age at the commit, or at the end where that is unknown. */
+  private def ofSplit(split: LatencySplit): Parts = shared {
+    val beforeCommit = (split.queuing.avg, split.processing.flatMap(_.avg)) match {
+      case (Some(queued), Some(processed)) =>
+        Seq(Part(Seq(Queuing), queued, 0), Part(Seq(Processing), processed, 0))
+      case _ => split.atEnd.avg.map(Part(Seq(Queuing, Processing), _, 0)).toSeq
+    }
+    beforeCommit ++ split.commit.flatMap(_.avg).map(Part(Seq(Commit), _, 0))
+  }
 
   private def told(batch: Batch, parts: AgeParts, ages: LatencyPath): Parts = {
     val waits = Kinds.take(parts.waits.all.size).zip(parts.waits.all).map { case (kind, ms) =>

@@ -25,31 +25,9 @@ final case class LatencySplit(
 
   /** From the last nodes to the commit; none where the age at either is unknown. */
   val commit: Option[ProcessingDelay] = between(atEnd, committed)
-
-  /** The means, one after another. They add up to the mean age at the commit, or at the end where that is unknown. */
-  def parts: Seq[Part] = {
-    val beforeCommit = (queuing.avg, processing.flatMap(_.avg)) match {
-      case (Some(queued), Some(processed)) =>
-        Seq(Part(Seq(Queuing), queued), Part(Seq(Processing), processed))
-      case _ => atEnd.avg.map(Part(Seq(Queuing, Processing), _)).toSeq
-    }
-    beforeCommit ++ commit.flatMap(_.avg).map(Part(Seq(Commit), _))
-  }
 }
 
 object LatencySplit {
-
-  /** A stretch of a record's way. */
-  sealed abstract class Step(val name: String) extends Product with Serializable
-  case object Queuing extends Step("source queuing")
-  case object Processing extends Step("processing")
-  case object Commit extends Step("commit")
-
-  val Steps: Seq[Step] = Seq(Queuing, Processing, Commit)
-
-  /** @param steps more than one where they cannot be told apart */
-  final case class Part(steps: Seq[Step], ms: Double)
-
   private def between(here: LatencySummary, there: LatencySummary): Option[ProcessingDelay] =
     Option.when(here.count > 0 && there.count > 0)(ProcessingDelay.between(here, there))
 }
