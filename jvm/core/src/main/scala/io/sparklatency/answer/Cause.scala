@@ -191,16 +191,16 @@ object Cause {
         s"Work takes longest, ${Readable.part(all, whole, all / whole)}. ",
         s"${Readable.duration(step.ms)} (${Readable.percent(step.share)})"
       )
-    if (step.at.contains(Parts.BetweenStages)) {
+    if (step.place.contains(Parts.BetweenStages)) {
       val what = if (isAlone) "Work takes longest" else "The longest of it lies"
       because(
         Nil,
-        s"$first$what ${Parts.BetweenStages}, $own: ${FilledBatch.Unnamed} ${FilledBatch.MarkThere}",
+        s"$first$what ${Parts.BetweenStages.words}, $own: ${FilledBatch.Unnamed} ${FilledBatch.MarkThere}",
         ""
       )
     } else if (step.nodes.isEmpty) because(Nil, s"Work takes longest, $figures.", "")
     else {
-      val before = if (step.nodes.size == 1 && step.at.exists(_.startsWith("at "))) "" else "the stage of "
+      val before = if (step.nodes.size == 1 && step.place.contains(Parts.AtNode)) "" else "the stage of "
       because(step.nodes, s"${first}Slowest step: $before", s", $own. $remedy")
     }
   }

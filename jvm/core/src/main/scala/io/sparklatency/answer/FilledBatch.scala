@@ -51,7 +51,7 @@ private[answer] object FilledBatch {
     filling.kind match {
       case Filling.Node => FilledBatch(filling.nodes, s"$took at ", ".", skew.getOrElse(Faster), skew)
       case Filling.Stage if filling.nodes.isEmpty =>
-        FilledBatch(Nil, s"$took ${Parts.BetweenStages}: $Unnamed", "", MarkThere)
+        FilledBatch(Nil, s"$took ${Parts.BetweenStages.words}: $Unnamed", "", MarkThere)
       case Filling.Stage =>
         FilledBatch(filling.nodes, s"$took in the stage of ", ".", skew.getOrElse(Faster), skew)
       case Filling.After =>

@@ -75,26 +75,46 @@ object Parts {
   }
 
   /**
+   * Where a part arose.
+   *
+   * @param words as sentences have it, before the names of its nodes
+   */
+  sealed abstract class Place(val words: String) extends Product with Serializable
+  case object AtNode extends Place("at")
+  case object InStage extends Place("in the stage of")
+  case object InSlots extends Place("in the slots of")
+
+  /** Where nobody works whose name is known. */
+  case object BetweenStages extends Place("between stages with a node")
+
+  /** At all other steps. */
+  case object Elsewhere extends Place("elsewhere")
+
+  /**
    * @param kinds more than one where they cannot be told apart
    * @param ms    may be negative, where other records come out than came in, or records are ahead of the clock
-   * @param share of all parts, between 0 and 1; 0 of a negative one
-   * @param at    at which step, as a sentence has it
+   * @param place none of what is no step's
    * @param nodes whose it is; none where it is no node's
+   * @param share of all parts, between 0 and 1; 0 of a negative one
    */
   final case class Part(
       kinds: Seq[Kind],
       ms: Double,
-      share: Double,
-      at: Option[String] = None,
-      nodes: Seq[String] = Nil
+      place: Option[Place] = None,
+      nodes: Seq[String] = Nil,
+      share: Double = 0
   ) {
     def code: String = Parts.code(kinds)
     def names: Seq[String] = kinds.map(_.name)
     def name: String = (names.mkString(" and ") +: at.toSeq).mkString(" ")
+
+    /** Its place, as a sentence has it. */
+    def at: Option[String] =
+      place.map(of => if (nodes.isEmpty) of.words else s"${of.words} ${Readable.nodes(nodes)}")
     def text: String = s"$name ${Readable.duration(ms)}"
 
     /** Whether it is of one step, and not of those that are told together. */
-    private[answer] def isOneStep: Boolean = !at.contains(Elsewhere)
+    private[answer] def isOneStep: Boolean = !place.contains(Elsewhere)
   }
 
   private def code(kinds: Seq[Kind]): String = kinds.map(_.code).mkString("+")
@@ -106,12 +126,6 @@ object Parts {
 
   /** How many steps of the work are told one by one. */
   private val Steps = 4
-
-  /** At all other steps. */
-  private val Elsewhere = "elsewhere"
-
-  /** Where nobody works whose name is known. */
-  private[answer] val BetweenStages = "between stages with a node"
 
   /** Of each query as a whole. */
   def of(query: QuerySnapshot): Parts = of(query, new LatencyPath(query.divided))
@@ -137,10 +151,8 @@ object Parts {
     Option.when(
       own.size > 1 && path.sources.size == 1 && path.terminals.size == 1 && own.size == path.critical.size
     ) {
-      val queuing = Part(Seq(Queuing), own.head._2, 0)
-      val work = own.tail.map { case (node, ms) =>
-        Part(Seq(Work), ms, 0, Some(s"at ${Readable.name(node)}"), Seq(node))
-      }
+      val queuing = Part(Seq(Queuing), own.head._2)
+      val work = own.tail.map { case (node, ms) => Part(Seq(Work), ms, Some(AtNode), Seq(node)) }
       shared(queuing +: longest(work, work.map(_.ms).sum))
     }
   }
@@ -149,21 +161,20 @@ object Parts {
   private def ofSplit(split: LatencySplit): Parts = shared {
     val beforeCommit = (split.queuing.avg, split.processing.flatMap(_.avg)) match {
       case (Some(queued), Some(processed)) =>
-        Seq(Part(Seq(Queuing), queued, 0), Part(Seq(Processing), processed, 0))
-      case _ => split.atEnd.avg.map(Part(Seq(Queuing, Processing), _, 0)).toSeq
+        Seq(Part(Seq(Queuing), queued), Part(Seq(Processing), processed))
+      case _ => split.atEnd.avg.map(Part(Seq(Queuing, Processing), _)).toSeq
     }
-    beforeCommit ++ split.commit.flatMap(_.avg).map(Part(Seq(Commit), _, 0))
+    beforeCommit ++ split.commit.flatMap(_.avg).map(Part(Seq(Commit), _))
   }
 
   private def told(batch: Batch, parts: AgeParts, ages: LatencyPath): Parts = {
-    val waits = Kinds.take(parts.waits.all.size).zip(parts.waits.all).map { case (kind, ms) =>
-      Part(Seq(kind), ms, 0)
-    }
+    val waits =
+      Kinds.take(parts.waits.all.size).zip(parts.waits.all).map { case (kind, ms) => Part(Seq(kind), ms) }
     val path = batch.times.map(new OperatorPath(_))
     val others = path.fold(Map.empty[Seq[String], Double])(forOthers(batch, parts, _))
     val work = path.map(works(_, parts.work, others)).getOrElse(Nil)
     val state = inState(batch, ages, parts.state)
-    val commit = Part(Seq(Commit), parts.commit - others.values.sum, 0)
+    val commit = Part(Seq(Commit), parts.commit - others.values.sum)
     val all = shared((waits ++ work ++ state :+ commit).filter(_.ms.abs >= Visible))
     // Those that left elsewhere are of another age.
     if (batch.ends.size > 1) all.copy(when = s"at ${Readable.name(parts.end)} ${all.when}") else all
@@ -187,10 +198,8 @@ object Parts {
         grown.map { case (node, by) => node -> by / all }
       case _ => Nil
     }
-    if (shares.isEmpty) Seq(Part(Seq(State), ms, 0))
-    else shares.map { case (node, share) =>
-      Part(Seq(State), ms * share, 0, Some(s"at ${Readable.name(node)}"), Seq(node))
-    }
+    if (shares.isEmpty) Seq(Part(Seq(State), ms))
+    else shares.map { case (node, share) => Part(Seq(State), ms * share, Some(AtNode), Seq(node)) }
   }
 
   /** The nodes at which ages grow, and by how much beyond the work of their operators. */
@@ -226,11 +235,11 @@ object Parts {
     val told = path.steps.map(step => (step.kind, step.nodes)).distinct.map { case of @ (kind, nodes) =>
       OperatorPath.Step(kind, nodes, steps(of))
     }
-    if (told.isEmpty) Seq(Part(Seq(Work), ms, 0))
+    if (told.isEmpty) Seq(Part(Seq(Work), ms))
     else {
       val each = told.map { step =>
         val forOthers = if (isOfNodes(step)) others.getOrElse(step.nodes, 0.0) else 0.0
-        Part(Seq(Work), own * path.share(step) + forOthers, 0, Some(at(step)), step.nodes)
+        Part(Seq(Work), own * path.share(step) + forOthers, Some(placeOf(step)), step.nodes)
       }
       longest(each, ms)
     }
@@ -241,15 +250,13 @@ object Parts {
     val most = work.sortBy(-_.ms).take(Steps)
     val shown = work.filter(most.contains)
     val rest = ms - shown.map(_.ms).sum
-    if (rest.abs >= Visible) shown :+ Part(Seq(Work), rest, 0, Some(Elsewhere)) else shown
+    if (rest.abs >= Visible) shown :+ Part(Seq(Work), rest, Some(Elsewhere)) else shown
   }
 
-  private def at(step: OperatorPath.Step): String = step match {
-    case OperatorPath.Step(OperatorPath.Node, nodes, _) => s"at ${Readable.nodes(nodes)}"
-    case OperatorPath.Step(OperatorPath.Rest | OperatorPath.Last, nodes, _) =>
-      s"in the stage of ${Readable.nodes(nodes)}"
-    case OperatorPath.Step(OperatorPath.Waiting, Seq(), _) => BetweenStages
-    case OperatorPath.Step(OperatorPath.Waiting, nodes, _) => s"in the slots of ${Readable.nodes(nodes)}"
+  private def placeOf(step: OperatorPath.Step): Place = step.kind match {
+    case OperatorPath.Node => AtNode
+    case OperatorPath.Rest | OperatorPath.Last => InStage
+    case OperatorPath.Waiting => if (step.nodes.isEmpty) BetweenStages else InSlots
   }
 
   private def shared(parts: Seq[Part]): Parts = {
