@@ -60,12 +60,12 @@ object Headline {
    * @param cause of the last batch that tells it
    * @param work  who was at work, for a query whose records have no timestamp
    */
-  def of(path: LatencyPath, cause: Option[Cause], status: Status, work: Option[Work] = None): Headline = {
-    lazy val ofWork = work.filter(_ => status.query.goesByMarkers).map(of(_))
-    lazy val ofAges = ofWork.orElse(cause.map(of(_))).getOrElse(of(path, status.query))
-    status.stalled.map(text => Headline(Stalled, None, None, None, None, Words(text)))
-      .orElse(Option.when(status.failed.nonEmpty && ofAges.code == Unknown)(
-        Headline(Failed, None, None, None, None, Words(status.failed.mkString))
+  def of(path: LatencyPath, cause: Option[Cause], progress: Progress, work: Option[Work] = None): Headline = {
+    lazy val ofWork = work.filter(_ => progress.query.goesByMarkers).map(of(_))
+    lazy val ofAges = ofWork.orElse(cause.map(of(_))).getOrElse(of(path, progress.query))
+    progress.stalled.map(text => Headline(Stalled, None, None, None, None, Words(text)))
+      .orElse(Option.when(progress.failed.nonEmpty && ofAges.code == Unknown)(
+        Headline(Failed, None, None, None, None, Words(progress.failed.mkString))
       )).getOrElse(ofAges)
   }
 

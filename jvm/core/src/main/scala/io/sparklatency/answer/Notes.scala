@@ -45,7 +45,7 @@ private[answer] object Notes {
     val remedy =
       if (isLeftOut) "The notes on what is left out say why."
       else "Mark one by hand, or set spark.sparklatency.auto to have nodes marked when it starts."
-    Note("no-node", Note.Info, s"${Status.noNode} $remedy")
+    Note("no-node", Note.Info, s"${Progress.noNode} $remedy")
   }
 
   /** A warning as long as the window shows what it did to records. */

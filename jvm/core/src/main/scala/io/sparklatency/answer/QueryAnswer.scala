@@ -47,8 +47,8 @@ final class QueryAnswer(
     query.soFar.map(Work.of(_, query.atMs.filter(_ => query.activity.exists(_.isWithoutTasks))))
 
   /** How the run goes. */
-  lazy val progress: Status = Status(query, status, error)
+  lazy val progress: Progress = Progress(query, status, error)
   lazy val notes: Seq[Note] =
-    Status.notes(progress) ++ Notes.of(query, path, split, found) ++ watermark.map(_.note) ++
+    Progress.notes(progress) ++ Notes.of(query, path, split, found) ++ watermark.map(_.note) ++
       found ++ Work.notes(work) ++ ClockNote.of(clocks)
 }

@@ -60,7 +60,7 @@ object Watermarks {
   /** By a minute; if the other was where it should be at the last commit, by the time of a few batches, in which only that one spoke. */
   private def isAhead(query: QuerySnapshot, other: SourceWatermark, held: SourceWatermark): Boolean = {
     val wasWell = query.lastBatch.flatMap(_.watermarkLagMs(other)).exists(_ <= other.delayMs + WellPastMs)
-    val enough = query.usuallyMs.filter(_ => wasWell).fold(WellPastMs.toDouble)(Status.Times * _)
+    val enough = query.usuallyMs.filter(_ => wasWell).fold(WellPastMs.toDouble)(Progress.Times * _)
     !other.isIdle && held.newestMs.exists(known =>
       other.newestMs.exists(_ - known > math.min(enough, WellPastMs.toDouble))
     )
@@ -69,7 +69,7 @@ object Watermarks {
   /** Records had come, and no more do: no batch is in progress, and by its own pace one would have been committed. */
   private def hasStopped(query: QuerySnapshot): Boolean =
     query.isSilent && query.nodes.exists(_.lastLatency.count > 0) && query.runningMs.isEmpty &&
-      query.sinceCommitMs.exists(ms => ms > WellPastMs && query.usuallyMs.forall(ms > Status.Times * _))
+      query.sinceCommitMs.exists(ms => ms > WellPastMs && query.usuallyMs.forall(ms > Progress.Times * _))
 
   /** Not by the clock, and not idle: then all are. */
   private def waitsForEvents(held: SourceWatermark): Boolean =

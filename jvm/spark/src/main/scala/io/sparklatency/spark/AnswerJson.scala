@@ -4,8 +4,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 import io.sparklatency.answer.Headline
 import io.sparklatency.answer.Note
 import io.sparklatency.answer.Parts
+import io.sparklatency.answer.Progress
 import io.sparklatency.answer.QueryAnswer
-import io.sparklatency.answer.Status
 import io.sparklatency.answer.Watermarks
 import io.sparklatency.figures.Metric
 
@@ -34,10 +34,11 @@ private[spark] object AnswerJson {
     ()
   }
 
-  private def put(json: ObjectNode, status: Status): Unit = {
-    val query = status.query
+  private def put(json: ObjectNode, progress: Progress): Unit = {
+    val query = progress.query
     Metric.ofQueries.foreach(metric => json.put(metric.field, metric.read(query).map(Long.box).orNull))
-    json.put("stalled", status.isStalled).put("error", status.error.orNull).put("text", status.text.orNull)
+    json.put("stalled", progress.isStalled).put("error", progress.error.orNull)
+    json.put("text", progress.text.orNull)
     query.activity match {
       case None => json.putNull("activity")
       case Some(activity) =>

@@ -6,7 +6,7 @@ import java.util.WeakHashMap
 
 import scala.jdk.CollectionConverters._
 
-import io.sparklatency.answer.Status
+import io.sparklatency.answer.Progress
 import io.sparklatency.figures.Activity
 import io.sparklatency.spark.base.OurFailure
 import io.sparklatency.time.WallClock
@@ -62,7 +62,7 @@ private[latency] final class QueryActivity(context: SparkContext, marked: () => 
     Activity(
       TriggerStart.batchOf(query),
       status.message,
-      since.filter(ms => lasts.forall(ms - Status.StalledMs > _)),
+      since.filter(ms => lasts.forall(ms - Progress.StalledMs > _)),
       status.isDataAvailable,
       last.exists(_.durationMs.containsKey("addBatch")),
       hasNoEnd = lasts.nonEmpty,

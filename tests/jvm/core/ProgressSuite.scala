@@ -11,7 +11,7 @@ import io.sparklatency.figures.QuerySnapshot
 import org.scalatest.funsuite.AnyFunSuite
 
 /** How a run goes: its last commit, what it does now, and how it ended. It is 100 s after the epoch. */
-class StatusSuite extends AnyFunSuite {
+class ProgressSuite extends AnyFunSuite {
   private val committed =
     Batch("orders", None, Some("run"), 11, 96000, 98000, 1, Map.empty, None, Nil, 0, Nil)
   private val query = Answered.query().copy(

@@ -10,7 +10,8 @@ import io.sparklatency.figures.QuerySnapshot
  * @param run   none where no event tells
  * @param error the first line of what ended it
  */
-final case class Status(query: QuerySnapshot, run: Option[RunStatus], error: Option[String]) {
+final case class Progress(query: QuerySnapshot, run: Option[RunStatus], error: Option[String]) {
+  import Progress._
 
   /** What every surface says; none of batch queries, and where no event tells. */
   def text: Option[String] = run.map {
@@ -27,8 +28,8 @@ final case class Status(query: QuerySnapshot, run: Option[RunStatus], error: Opt
    * a run has all that came before it to read: no matter how long it takes, it hangs only if its tasks stand still.
    */
   def isStalled: Boolean =
-    runningMs.exists(ms => ms >= Status.StalledMs && query.usuallyTakesMs.forall(ms > Status.Times * _)) &&
-      query.sinceProgressMs.forall(_ >= Status.StalledMs)
+    runningMs.exists(ms => ms >= StalledMs && query.usuallyTakesMs.forall(ms > Times * _)) &&
+      query.sinceProgressMs.forall(_ >= StalledMs)
 
   /** That it is, in a sentence. */
   def stalled: Option[String] =
@@ -38,7 +39,7 @@ final case class Status(query: QuerySnapshot, run: Option[RunStatus], error: Opt
         .fold("")(_ => " No task runs: are there executors?")
       val usually =
         query.usuallyTakesMs.fold("")(ms => s", where one usually takes ${Readable.duration(ms)}")
-      s"Batch ${Readable.count(activity.batch)} has run for ${Readable.duration(ms.toDouble)}$usually: ${Status.doing(activity)}$idle"
+      s"Batch ${Readable.count(activity.batch)} has run for ${Readable.duration(ms.toDouble)}$usually: ${doing(activity)}$idle"
     }
 
   /** What ended the run, if an error did. */
@@ -49,7 +50,7 @@ final case class Status(query: QuerySnapshot, run: Option[RunStatus], error: Opt
   private def runningMs = query.runningMs.filter(_ => run.contains(RunStatus.Running))
 
   private def now: Seq[String] = query.activity.toSeq.flatMap { activity =>
-    val words = Status.doing(activity)
+    val words = doing(activity)
     Seq(activity.sinceMs.fold(words)(ms =>
       s"Batch ${Readable.count(activity.batch)} has run for ${Readable.duration(ms.toDouble)}: $words"
     ))
@@ -72,7 +73,7 @@ final case class Status(query: QuerySnapshot, run: Option[RunStatus], error: Opt
         query.usuallyMs.fold("")(every => s"; usually there is one every ${Readable.duration(every)}")
       s"The last commit was ${Readable.duration(ms.toDouble)} ago$usually."
     }
-    if (query.isUnmarked) last.toSeq :+ Status.noNode
+    if (query.isUnmarked) last.toSeq :+ noNode
     else Seq(last.getOrElse("No batch has been committed yet."))
   }
 
@@ -80,10 +81,10 @@ final case class Status(query: QuerySnapshot, run: Option[RunStatus], error: Opt
     Option.when(
       query.batches > 0
     )(s"${Readable.counted(query.batches, "batch was", "batches were")} committed.").toSeq ++
-      Option.when(query.isUnmarked)(Status.noNode)
+      Option.when(query.isUnmarked)(noNode)
 }
 
-object Status {
+object Progress {
 
   /** So long may a batch take before it is said that it takes longer than usual. */
   val StalledMs = 30000L
@@ -101,11 +102,12 @@ object Status {
     s"${Readable.cut(activity.doing.stripSuffix("."))}$tasks."
   }
 
-  private[answer] def notes(status: Status): Seq[Note] = {
+  private[answer] def notes(progress: Progress): Seq[Note] = {
     def note(code: String, numbers: Seq[(String, Whole)])(text: String) =
       Note(code, Note.Wrong, text, numbers = numbers)
-    val batch = status.query.activity.map(activity => "batch" -> Whole(activity.batch))
-    val ms = status.query.runningMs.map(ms => "ms" -> Whole(ms))
-    status.failed.map(note("failed", Nil)).toSeq ++ status.stalled.map(note("stalled", batch.toSeq ++ ms))
+    val batch = progress.query.activity.map(activity => "batch" -> Whole(activity.batch))
+    val ms = progress.query.runningMs.map(ms => "ms" -> Whole(ms))
+    progress.failed.map(note("failed", Nil)).toSeq ++
+      progress.stalled.map(note("stalled", batch.toSeq ++ ms))
   }
 }
