@@ -9,19 +9,19 @@ import io.sparklatency.path.OperatorPath
 /**
  * What makes records old, the cause where it is known, else the step that takes longest: the first thing that every surface says.
  *
+ * @param words the sentence
  * @param node  the step that is the cause, or the only node that is known; none where no step is
  * @param own   mean time of the leading part of the age, or at the step, in milliseconds; negative where records are ahead of the clock
  * @param whole the time that all parts take, which is the mean age where none is negative; or that of all steps of the critical path
  * @param share the part of the whole, between 0 and 1; none of what is negative
- * @param words the sentence
  */
 final case class Headline(
     code: Headline.Code,
-    node: Option[String],
-    own: Option[Double],
-    whole: Option[Double],
-    share: Option[Double],
-    words: Headline.Words
+    words: Headline.Words,
+    node: Option[String] = None,
+    own: Option[Double] = None,
+    whole: Option[Double] = None,
+    share: Option[Double] = None
 ) {
   def text: String = words.text
 
@@ -63,21 +63,20 @@ object Headline {
   def of(path: LatencyPath, cause: Option[Cause], progress: Progress, work: Option[Work] = None): Headline = {
     lazy val ofWork = work.filter(_ => progress.query.goesByMarkers).map(of(_))
     lazy val ofAges = ofWork.orElse(cause.map(of(_))).getOrElse(of(path, progress.query))
-    progress.stalled.map(text => Headline(Stalled, None, None, None, None, Words(text)))
-      .orElse(Option.when(progress.failed.nonEmpty && ofAges.code == Unknown)(
-        Headline(Failed, None, None, None, None, Words(progress.failed.mkString))
-      )).getOrElse(ofAges)
+    progress.stalled.map(text => Headline(Stalled, Words(text)))
+      .orElse(progress.failed.filter(_ => ofAges.code == Unknown).map(text => Headline(Failed, Words(text))))
+      .getOrElse(ofAges)
   }
 
   private def of(cause: Cause): Headline = {
     val kind = cause.part.kinds.head
     Headline(
       if (kind == Parts.Work) SlowestStep else Leads(kind),
+      cause.words,
       cause.nodes.headOption,
       Some(cause.part.ms),
       Some(cause.whole),
-      Option.when(cause.part.ms > 0)(cause.part.share),
-      cause.words
+      Option.when(cause.part.ms > 0)(cause.part.share)
     )
   }
 
@@ -90,22 +89,22 @@ object Headline {
     )
     Headline(
       Leads(Parts.Commit),
+      words,
       Some(commit.node),
       Some(commit.ms),
       Some(commit.whole),
-      Some(commit.share),
-      words
+      Some(commit.share)
     )
   }
 
   private def ofSteps(work: Work): Headline = {
     val own = work.path.longest.filter(step => Whose.contains(step.kind) && step.nodes.size == 1)
-    own.fold(unknown(Words(work.text))) { step =>
+    own.fold(Headline(Unknown, Words(work.text))) { step =>
       val (ms, whole, share) = (step.ms, work.path.latency, work.path.share(step))
       val figures = s"${Readable.part(ms, whole, share)} of the work on a batch"
       val before = s"Slowest step: ${Whose(step.kind)}"
       val words = Words(before, Readable.name(step.nodes.head), s", $figures")
-      Headline(SlowestStep, step.nodes.headOption, Some(ms), Some(whole), Some(share), words)
+      Headline(SlowestStep, words, step.nodes.headOption, Some(ms), Some(whole), Some(share))
     }
   }
 
@@ -114,9 +113,9 @@ object Headline {
     Map(OperatorPath.Node -> "", OperatorPath.Last -> "the stage of ")
 
   private def of(path: LatencyPath, query: QuerySnapshot): Headline = path.critical match {
-    case Seq() => unknown(nothingAtEnd(path, query))
+    case Seq() => Headline(Unknown, nothingAtEnd(path, query))
     case Seq(only) => oneNode(path, path.node(only))
-    case several => slowestStep(path).getOrElse(unknown(noStep(path.node(several.last))))
+    case several => slowestStep(path).getOrElse(Headline(Unknown, noStep(path.node(several.last))))
   }
 
   private def slowestStep(path: LatencyPath): Option[Headline] = for {
@@ -129,7 +128,7 @@ object Headline {
     val before = if (path.sources.contains(step)) "before " else ""
     val figures = Readable.part(own, whole, share)
     val words = Words(s"Slowest step: $before", Readable.name(step.id), s", $figures")
-    Headline(SlowestStep, Some(step.id), Some(own), Some(whole), Some(share), words)
+    Headline(SlowestStep, words, Some(step.id), Some(own), Some(whole), Some(share))
   }
 
   private def oneNode(path: LatencyPath, node: NodeLatencies): Headline = {
@@ -138,15 +137,13 @@ object Headline {
       else "Mark another node to see which step takes the time."
     Headline(
       OneNode,
+      ages(node, s" on average. $remedy"),
       Some(node.id),
       path.own(node),
       path.whole,
-      path.share(node),
-      ages(node, s" on average. $remedy")
+      path.share(node)
     )
   }
-
-  private def unknown(words: Words): Headline = Headline(Unknown, None, None, None, None, words)
 
   private def nothingAtEnd(path: LatencyPath, query: QuerySnapshot): Words =
     if (query.isUnmarked)
