@@ -13,10 +13,10 @@ private[answer] object StateWait {
     val at = batch.nodes.find(_.id == node)
     val held = at.flatMap(_.held)
     val sides = at.fold(0)(_.upstream.distinct.size)
-    val (end, shorterOnes) = held match {
-      case Some(Held(Some(ms), _, _, _)) =>
+    val (end, shorterOnes) = (held.flatMap(_.windowMs), held.flatMap(_.gapMs)) match {
+      case (Some(ms), _) =>
         (s"the end of their window of ${Readable.duration(ms.toDouble)}", "delay or window")
-      case Some(Held(_, Some(ms), _, _)) =>
+      case (_, Some(ms)) =>
         (s"the end of their session, ${Readable.duration(ms.toDouble)} after its last record", "delay or gap")
       case _ => ("them", "delay or window")
     }

@@ -95,12 +95,12 @@ private final class BatchSlices(
       attempt,
       partition,
       slice.executor,
-      slice.read(clock),
-      slice.ended(clock),
-      slice.over(clock),
-      slice.watchedMs.toDouble,
-      slice.waitedMs.toDouble,
-      rows
+      began = slice.read(clock),
+      ended = slice.ended(clock),
+      over = slice.over(clock),
+      watched = slice.watchedMs.toDouble,
+      waited = slice.waitedMs.toDouble,
+      records = rows
     )
   }
 
@@ -155,13 +155,10 @@ private final class BatchSlices(
       if (sum <= whole) known else known.map { case (node, ms) => node -> ms * whole / sum }
     }
 
-    /** The ways to each node that is known, and what share of the looks found rows on them. */
-    private val ways: Map[String, (Seq[(Task, Step)], Double)] = nodes.flatMap { node =>
-      val steps = tasks.flatMap(task => task.stepTo(node).map(task -> _))
-      val watched = steps.map { case (_, step) => step.watched }.sum
-      val isKnown =
-        watched > 0 && steps.size == tasks.count(_.has(node)) && watched >= steps.map(_._2.ms).sum * Seen
-      Option.when(isKnown)(node -> (steps -> steps.map { case (_, step) => step.waited }.sum / watched))
+    /** The ways to each node that is known. */
+    private val ways: Map[String, Way] = nodes.flatMap { node =>
+      val way = new Way(tasks.flatMap(_.stepTo(node)))
+      Option.when(way.steps.size == tasks.count(_.has(node)) && way.isSeen)(node -> way)
     }.toMap
 
     /** @param isWhole whether all that its tasks do is the node's */
@@ -178,11 +175,8 @@ private final class BatchSlices(
         )
       }
       ways.get(node) match {
-        case Some((steps, share)) =>
-          NodePartitions.of(
-            steps.map { case (task, step) => told(task, Some(step.at(share))) },
-            isKnown = true
-          )
+        case Some(way) =>
+          NodePartitions.of(way.steps.map(step => told(step.task, Some(way.ms(step)))), isKnown = true)
         case None =>
           val here = tasks.filter(_.has(node))
           def latency(task: Task) = if (isSource(node)) Some(0.0) else Option.when(isWhole)(task.ms)
@@ -191,11 +185,11 @@ private final class BatchSlices(
     }
 
     private def latency(node: String): Option[Double] =
-      ways.get(node).map { case (steps, share) =>
-        val (task, own) = steps.find(_._1 == last).getOrElse(steps.maxBy(_._2.ended))
-        val queued = millis(start, task.began)
-        val ofAll = if (spent > 0) steps.map { case (_, step) => step.at(share) }.sum / spent else 0
-        own.at(share) + queued * ofAll
+      ways.get(node).map { way =>
+        val own = way.steps.find(_.task == last).getOrElse(way.steps.maxBy(_.ended))
+        val queued = millis(start, own.task.began)
+        val ofAll = if (spent > 0) way.steps.map(way.ms).sum / spent else 0
+        way.ms(own) + queued * ofAll
       }
   }
 
@@ -217,11 +211,12 @@ private final class BatchSlices(
       before(node).flatMap(at) match {
         case Seq(before) if passesAll(before, here) && !beside(node).exists(has) =>
           val toBefore = if (upstream(before.node).exists(has)) before.waited else 0
-          Some(Step(
-            (here.waited - toBefore).max(0),
-            here.watched,
-            millis(here.began, here.ended),
-            here.ended
+          Some(new Step(
+            this,
+            waited = (here.waited - toBefore).max(0),
+            watched = here.watched,
+            ms = millis(here.began, here.ended),
+            ended = here.ended
           ))
         case _ => None
       }
@@ -230,6 +225,31 @@ private final class BatchSlices(
     private def passesAll(before: Part, here: Part): Boolean =
       before.records == here.records ||
         here.isRunning && (before.records == here.records + 1 || same(before.node, here.node))
+  }
+
+  /** The way of a task's rows from a node to the next. */
+  private final class Step(
+      val task: Task,
+      val waited: Double,
+      val watched: Double,
+      val ms: Double,
+      val ended: Long
+  )
+
+  /** The same of all tasks that go it. */
+  private final class Way(val steps: Seq[Step]) {
+    private val watched = steps.map(_.watched).sum
+
+    /** What share of the looks found rows on it. */
+    private val share = steps.map(_.waited).sum / watched
+
+    def isSeen: Boolean = watched > 0 && watched >= steps.map(_.ms).sum * Seen
+
+    /** How long a task took: as the looks at it say, or where these are too few those at all tasks. */
+    def ms(of: Step): Double = {
+      val isSeen = of.watched > 0 && of.watched >= of.ms * Seen
+      of.ms * (if (isSeen) (of.waited / of.watched).min(1.0) else share)
+    }
   }
 
   /**
@@ -283,13 +303,5 @@ private object BatchSlices {
       records = records + other.records,
       isRunning = isRunning || other.isRunning
     )
-  }
-
-  /** The way of a task's rows from a node to the next. */
-  private final case class Step(waited: Double, watched: Double, ms: Double, ended: Long) {
-
-    /** How long it took: as the looks at it say, or where these are too few those at all tasks. */
-    def at(share: Double): Double =
-      ms * (if (watched > 0 && watched >= ms * Seen) (waited / watched).min(1.0) else share)
   }
 }

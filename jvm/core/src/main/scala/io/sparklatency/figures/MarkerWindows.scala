@@ -32,11 +32,10 @@ private final class MarkerWindows {
       (id, to) <- named if !isSource(id) && Set(0L, 1L)(from.rows - to.rows)
       old <- earlier.nodes.find(_.goesOnWith(to))
       span <- span(old, to)
-    } yield (source, from.partition, id, to.partition) -> span
+    } yield Way(source, from.partition, id, to.partition) -> span
     // Of several epochs as many rows may have come, and the end of one and the beginning of the next are one second.
-    spans.distinct.groupMapReduce(_._1)(_._2)(_ + _).toSeq.map { case ((source, from, id, to), span) =>
-      Pass(source, from, id, to, span.mean)
-    }
+    spans.distinct.groupMapReduce { case (way, _) => way } { case (_, span) => span }(_ + _).toSeq
+      .map { case (way, span) => Pass(way, span.mean) }
   }
 
   private def span(old: TaskReport.Node, now: TaskReport.Node): Option[Span] = {
@@ -47,7 +46,13 @@ private final class MarkerWindows {
 }
 
 private object MarkerWindows {
-  final case class Pass(source: String, sourceSubtask: Int, operator: String, operatorSubtask: Int, ms: Long)
+  final case class Way(source: String, sourceSubtask: Int, operator: String, operatorSubtask: Int) {
+    def key(granularity: Granularity): MarkerKey =
+      MarkerKey(granularity, source, sourceSubtask, operator, Some(operatorSubtask))
+  }
+
+  /** @param ms the mean time of a row on the way */
+  final case class Pass(way: Way, ms: Long)
 
   /** For how long rows were under way, and how many came. */
   private final case class Span(ms: Double, rows: Long) {

@@ -20,7 +20,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private val operators = mutable.Map.empty[String, OperatorLatency]
   private var upstream = Map.empty[String, Seq[String]]
   private var timestamps = Map.empty[String, NodeTimestamp]
-  private var latest = Map.empty[String, (Map[Measure, LatencySummary], Long)]
+  private var latest = Map.empty[String, LastReached]
   private var batches = 0L
   private var droppedLate = 0L
   private var toldFailed = 0L // of the tasks that have failed, how many batches have told
@@ -144,13 +144,13 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
           owner.queryId,
           runId,
           id,
-          at,
-          at,
-          0,
-          Map.empty,
-          None,
+          startMs = at,
+          committedMs = at,
+          inputRows = 0,
+          durationsMs = Map.empty,
+          watermarkMs = None,
           batch.watermarks,
-          0,
+          droppedLate = 0,
           latencies,
           nodes.folded,
           batch.times,
@@ -183,7 +183,9 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     batches += 1
     droppedLate += batch.droppedLate
     toldFailed += batch.tasksFailed
-    latest ++= batch.nodes.filter(_.hasRecords).map(node => node.id -> (node.measures, batch.committedMs))
+    latest ++= batch.nodes.filter(_.hasRecords).map(node =>
+      node.id -> LastReached(node.measures, batch.committedMs)
+    )
     lastBatch = Some(batch)
     for (key <- batch.watermarks.map(_.key) if watermarks.add(key)) make.watermark(key)
     pace.committed(batch.committedMs, batch.durationsMs.get("triggerExecution"))
@@ -269,9 +271,9 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
           node,
           upstream.getOrElse(node, Nil),
           figures,
-          latest.get(node).fold(Map.empty[Measure, LatencySummary])(_._1),
+          latest.get(node).fold(Map.empty[Measure, LatencySummary])(_.measures),
           operators.get(node).fold(Seq.empty[Double])(_.all),
-          latest.get(node).map(_._2),
+          latest.get(node).map(_.committedMs),
           timestamps.get(node)
         )
       },
@@ -336,13 +338,13 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
 
 object RunFigures {
 
+  /** What a node measured in the last batch that reached it. */
+  private final case class LastReached(measures: Map[Measure, LatencySummary], committedMs: Long)
+
   /** Whether, in the last batch that reached them, two nodes let the same number of rows pass. */
-  private def passedTheSame(
-      latest: Map[String, (Map[Measure, LatencySummary], Long)]
-  )(one: String, other: String): Boolean = {
-    def rows(node: String) = latest.get(node).map { case (measures, batch) =>
-      batch -> measures.get(Measure.E2ELatency).map(_.records)
-    }
+  private def passedTheSame(latest: Map[String, LastReached])(one: String, other: String): Boolean = {
+    def rows(node: String) =
+      latest.get(node).map(last => last.committedMs -> last.measures.get(Measure.E2ELatency).map(_.records))
     rows(one).nonEmpty && rows(one) == rows(other)
   }
 

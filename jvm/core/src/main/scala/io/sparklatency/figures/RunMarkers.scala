@@ -93,13 +93,10 @@ private final class RunMarkers(make: FiguresMaker) {
       if (passes.nonEmpty && isDue(nowMs, markedByTask.get(task), interval)) {
         markedByTask += task -> nowMs
         markedMs = Some(nowMs)
-        count += passes.map(pass => pass.source -> pass.sourceSubtask).distinct.size
-        passes.foreach { pass =>
-          val place = Some(pass.operatorSubtask)
-          val key =
-            MarkerKey(settings.granularity, pass.source, pass.sourceSubtask, pass.operator, place)
-          of(key).add(MarkerPasses.summary(Seq(pass.ms)), nowMs)
-        }
+        count += passes.map(pass => pass.way.source -> pass.way.sourceSubtask).distinct.size
+        passes.foreach(pass =>
+          of(pass.way.key(settings.granularity)).add(MarkerPasses.summary(Seq(pass.ms)), nowMs)
+        )
       }
     }
 
@@ -128,7 +125,8 @@ private final class RunMarkers(make: FiguresMaker) {
     val of = figures.toSeq.map { case (key, one) =>
       MarkerSnapshot(key, one.figures.snapshot(), one.last, one.lastMs)
     }
-    val sorted = of.sortBy { case MarkerSnapshot(key, _, _, _) =>
+    val sorted = of.sortBy { one =>
+      val key = one.key
       (places.getOrElse(key.operator, -1), key.source, key.sourceSubtask, key.operatorSubtask)
     }
     MarkersSnapshot(settings, count, markedMs, sorted, folded.count)
