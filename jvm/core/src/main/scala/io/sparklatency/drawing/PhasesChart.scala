@@ -3,6 +3,7 @@ package io.sparklatency.drawing
 import java.time.ZoneId
 
 import io.sparklatency.answer.Readable
+import io.sparklatency.figures.Phase
 
 /**
  * Draws what batches spent their time on as SVG, a bar for each, and how many rows a second they read as a line. The page sets
@@ -96,9 +97,8 @@ object PhasesChart {
   /** How many batches are shown at the most. */
   val Most = 60
 
-  /** What the phases of a batch are called in Spark's progress, in their order. What no phase holds comes last. */
-  val Phases: Seq[String] =
-    Seq("latestOffset", "getBatch", "queryPlanning", "walCommit", "addBatch", "commitOffsets", Other)
+  /** In their order. What no phase holds comes last. */
+  val Phases: Seq[String] = Phase.all :+ Other
 
   final val Other = "other"
 
@@ -129,10 +129,10 @@ object PhasesChart {
 
   private def perSecond(rate: Double): String = s"${Readable.count(math.round(rate))} rows/s"
 
-  /** @param durationsMs as Spark's progress has them; that of the whole is `triggerExecution` */
+  /** @param durationsMs as Spark's progress has them */
   def bar(batch: Long, startMs: Long, durationsMs: Map[String, Long], rows: Long): Option[Bar] = {
     val known = Phases.flatMap(name => durationsMs.get(name).map(name -> _.max(0)))
-    val rest = durationsMs.get("triggerExecution").map(_ - known.map { case (_, ms) => ms }.sum)
+    val rest = durationsMs.get(Phase.Whole).map(_ - known.map { case (_, ms) => ms }.sum)
     val phases = known ++ rest.filter(_ > 0).map(Other -> _)
     Option.when(phases.nonEmpty)(Bar(batch, startMs, phases, rows))
   }

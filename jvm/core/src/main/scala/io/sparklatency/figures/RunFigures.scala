@@ -188,7 +188,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     )
     lastBatch = Some(batch)
     for (key <- batch.watermarks.map(_.key) if watermarks.add(key)) make.watermark(key)
-    pace.committed(batch.committedMs, batch.durationsMs.get("triggerExecution"))
+    pace.committed(batch.committedMs, batch.durationsMs.get(Phase.Whole))
     if (batch.parts.nonEmpty) explained = lastBatch
     batch.outOfOrder.foreach(outOfOrder += _)
     // A batch without records has tasks too. They say nothing of the work on records.

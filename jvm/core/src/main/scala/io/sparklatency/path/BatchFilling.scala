@@ -3,6 +3,7 @@ package io.sparklatency.path
 import io.sparklatency.figures.Admission
 import io.sparklatency.figures.Batch
 import io.sparklatency.figures.Filling
+import io.sparklatency.figures.Phase
 
 /** Tells what fills a batch: its start, the steps of its work, what comes after, and Spark's log of it: the longest. */
 object BatchFilling {
@@ -13,7 +14,7 @@ object BatchFilling {
     val path = batch.times.map(new OperatorPath(_))
     val start = BatchStart.of(batch, admission)
     // Spark writes that when the sink has taken everything.
-    val done = batch.durationsMs.getOrElse("commitOffsets", 0L).toDouble
+    val done = batch.durationsMs.getOrElse(Phase.CommitOffsets, 0L).toDouble
     val after = path.fold(took)(_.behind(admission.startMs + took)) - done
     def filling(kind: Filling.Kind, nodes: Seq[String], ms: Double) =
       Filling(took, kind, nodes, ms.min(took))

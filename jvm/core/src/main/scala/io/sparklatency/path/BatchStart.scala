@@ -2,6 +2,7 @@ package io.sparklatency.path
 
 import io.sparklatency.figures.Admission
 import io.sparklatency.figures.Batch
+import io.sparklatency.figures.Phase
 
 /**
  * What a batch does until its first read, in milliseconds, as far as Spark tells how long each step took.
@@ -23,8 +24,8 @@ object BatchStart {
     val begin = admission.startMs.toDouble
     val firstReadMs = batch.firstReadMs.getOrElse(begin)
     val whole = firstReadMs - begin
-    val log = took("walCommit").min(whole).max(0)
-    val jobs = batch.durationsMs.get("addBatch").fold(0.0) { ms =>
+    val log = took(Phase.WalCommit).min(whole).max(0)
+    val jobs = batch.durationsMs.get(Phase.AddBatch).fold(0.0) { ms =>
       // The sink is called then, and the results can be seen when it is done.
       val called = (batch.committedMs - ms).toDouble.max(begin + BeforeTheSink.map(took).sum)
       Some(firstReadMs - called).filter(_ >= Scheduling).getOrElse(0.0)
@@ -32,7 +33,7 @@ object BatchStart {
     BatchStart(log, jobs, whole - log - jobs)
   }
 
-  private val BeforeTheSink = Seq("latestOffset", "getBatch", "queryPlanning", "walCommit")
+  private val BeforeTheSink = Phase.all.takeWhile(_ != Phase.AddBatch)
 
   /** What a stage may need to begin on a busy machine, in milliseconds. */
   private val Scheduling = 1000
