@@ -69,9 +69,14 @@ final class LatencyPath(val nodes: Seq[NodeLatencies]) {
     slowest(terminals).fold(List.empty[String]) { case (last, _) => follow(last, last.id :: Nil) }
   }
 
-  /** None where the time that is no step's is more, as between two timestamps of a record. */
+  /**
+   * The node on the critical path with the largest own time. None where the path has one node, because that is no choice; where no step
+   * takes time; and where the time that is no step's is more, as between two timestamps of a record.
+   */
   def slowestStep: Option[NodeLatencies] =
-    SlowestStep.of(critical, ownOnPath).filter(step => own(step).exists(_ >= unknown))
+    if (critical.size < 2) None
+    else ownOnPath.filter { case (_, ms) => ms > 0 }.maxByOption { case (_, ms) => ms }
+      .collect { case (node, ms) if ms >= unknown => node }
 
   /** What of the whole nobody knows where it arose. */
   private def unknown: Double = whole.getOrElse(0.0) - ownOnPath.map { case (_, ms) => ms }.filter(_ > 0).sum
