@@ -27,14 +27,8 @@ private[drawing] final class ChartFrame(
     base - (base - top) * (ms - levels.places.head) / (levels.places.last - levels.places.head)
 
   /** @param says what a reader hears who does not see it */
-  def svg(says: String)(parts: Seq[String]): String = Svg.element(
-    "svg",
-    "xmlns" -> "http://www.w3.org/2000/svg",
-    "class" -> "latency-chart",
-    "viewBox" -> s"0 0 ${Svg.number(Width)} ${Svg.number(height)}",
-    "role" -> "img",
-    "aria-label" -> says
-  )((lines ++ parts): _*)
+  def svg(says: String)(parts: Seq[String]): String =
+    Svg.root("latency-chart", Width, height, "img", says)((lines ++ parts): _*)
 
   private def lines: Seq[String] = levels.places.flatMap { ms =>
     Seq(

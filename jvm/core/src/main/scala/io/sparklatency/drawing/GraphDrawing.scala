@@ -32,18 +32,15 @@ final class GraphDrawing(path: LatencyPath, href: String => String, work: Option
     val width = layout.columns * (Width + Gap) - Gap + 2 * Margin
     val all = layout.rows * (height + Between) - Between + 2 * Margin
     val (bold, thin) = layout.edges.partition(edge => onPath(edge.from -> edge.to))
-    Svg.element(
-      "svg",
-      "xmlns" -> "http://www.w3.org/2000/svg",
-      "class" -> "latency-graph",
-      "style" -> s"max-width: ${Svg.number(width)}px; min-width: ${Svg.number(width * Smallest)}px",
-      "viewBox" -> s"0 0 ${Svg.number(width)} ${Svg.number(all)}",
-      "role" -> "group",
-      "aria-label" -> "nodes of the query, each a link to its history"
-    )((thin.map(edge(_, "latency-edge")) ++ bold.map(edge(
-      _,
-      "latency-edge latency-critical"
-    )) ++ folded.nodes.map(box)): _*)
+    val edges = thin.map(edge(_, "latency-edge")) ++ bold.map(edge(_, "latency-edge latency-critical"))
+    Svg.root(
+      "latency-graph",
+      width,
+      all,
+      "group",
+      "nodes of the query, each a link to its history",
+      "style" -> s"max-width: ${Svg.number(width)}px; min-width: ${Svg.number(width * Smallest)}px"
+    )((edges ++ folded.nodes.map(box)): _*)
   }
 
   /** From a node's right side, through the bends, to the next node's left side. */
@@ -77,6 +74,7 @@ final class GraphDrawing(path: LatencyPath, href: String => String, work: Option
       s"avg ${Readable.duration(latency.avg)} · p99 ${Readable.duration(latency.percentile(99).map(_.toDouble))}"
     val own = s"here ${Readable.duration(path.own(node))}"
     val name = together.fold(node.id)(ids => s"${ids.size} nodes, ${ids.mkString(", ")}")
+    val opacity = math.round(share.getOrElse(0.0) * Heat * 100) / 100f
     val short = together.fold(Readable.shortened(node.id, IdLength))(ids => s"${ids.size} nodes")
     val shown = Seq(
       Svg.element("title")(
@@ -84,25 +82,8 @@ final class GraphDrawing(path: LatencyPath, href: String => String, work: Option
           s"$name: $ages; $own, ${share.fold(Readable.Unknown)(Readable.percent)} of the whole${atWork(node.id, together).fold("")("; " + _)}"
         )
       ),
-      Svg.element(
-        "rect",
-        "class" -> "latency-box",
-        "x" -> x,
-        "y" -> y,
-        "width" -> Width,
-        "height" -> height,
-        "rx" -> 4
-      )(),
-      Svg.element(
-        "rect",
-        "class" -> "latency-heat",
-        "x" -> x,
-        "y" -> y,
-        "width" -> Width,
-        "height" -> height,
-        "rx" -> 4,
-        "fill-opacity" -> math.round(share.getOrElse(0.0) * Heat * 100) / 100f
-      )(),
+      Svg.rect("latency-box", x, y, Width, height, "rx" -> 4),
+      Svg.rect("latency-heat", x, y, Width, height, "rx" -> 4, "fill-opacity" -> opacity),
       text(x + 10, y + 20, "latency-id", short),
       text(x + 10, y + 38, "latency-ages", ages),
       text(x + 10, y + 55, "latency-own", own),
@@ -144,14 +125,7 @@ final class GraphDrawing(path: LatencyPath, href: String => String, work: Option
     }
 
   private def bar(style: String, x: Double, y: Double, width: Double): String =
-    Svg.element(
-      "rect",
-      "class" -> style,
-      "x" -> (x + 10),
-      "y" -> (y + 79),
-      "width" -> width,
-      "height" -> 4
-    )()
+    Svg.rect(style, x + 10, y + 79, width, 4)
 
   private def text(x: Double, y: Double, style: String, text: String): String =
     Svg.element("text", "class" -> style, "x" -> x, "y" -> y)(Svg.escape(text))

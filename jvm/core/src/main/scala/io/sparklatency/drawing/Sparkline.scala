@@ -20,14 +20,8 @@ final class Sparkline(name: String, values: Seq[Option[Long]]) {
     else {
       val ends = Seq(values.flatten.min, values.flatten.max).map(ms => Readable.duration(ms.toDouble))
       val told = s"$name of the last ${Readable.count(values.size.toLong)} batches, ${ends.mkString(" to ")}"
-      Svg.element(
-        "svg",
-        "xmlns" -> "http://www.w3.org/2000/svg",
-        "class" -> "latency-sparkline",
-        "viewBox" -> s"0 0 ${Svg.number(Width)} ${Svg.number(Height)}",
-        "role" -> "img",
-        "aria-label" -> told
-      )(Svg.element("title")(Svg.escape(told)) +: stretches.map(line): _*)
+      val title = Svg.element("title")(Svg.escape(told))
+      Svg.root("latency-sparkline", Width, Height, "img", told)(title +: stretches.map(line): _*)
     }
 
   private def stretches: Seq[List[(Int, Long)]] =

@@ -26,6 +26,39 @@ private[sparklatency] object Svg {
   }
 
   /**
+   * A whole drawing.
+   *
+   * @param says what a reader hears who does not see it
+   */
+  def root(
+      style: String,
+      width: Double,
+      height: Double,
+      role: String,
+      says: String,
+      more: (String, Any)*
+  )(content: String*): String = {
+    val box = s"0 0 ${number(width)} ${number(height)}"
+    val attributes: Seq[(String, Any)] =
+      Seq("xmlns" -> "http://www.w3.org/2000/svg", "class" -> style) ++ more ++
+        Seq("viewBox" -> box, "role" -> role, "aria-label" -> says)
+    element("svg", attributes: _*)(content: _*)
+  }
+
+  def rect(
+      style: String,
+      x: Double,
+      y: Double,
+      width: Double,
+      height: Double,
+      more: (String, Any)*
+  ): String = {
+    val place: Seq[(String, Any)] =
+      Seq("class" -> style, "x" -> x, "y" -> y, "width" -> width, "height" -> height)
+    element("rect", place ++ more: _*)()
+  }
+
+  /**
    * Adds a rectangle to a path, in as few characters as can be: a chart has hundreds. Numbers are as [[number]] has them, for neighbours
    * have most of them in common.
    */
