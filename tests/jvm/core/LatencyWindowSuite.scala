@@ -1,5 +1,7 @@
 package io.sparklatency
 
+import scala.util.Random
+
 import io.sparklatency.figures.LatencyWindow
 import io.sparklatency.figures.WindowSamples
 import io.sparklatency.recording.LatencyRecorder
@@ -80,6 +82,33 @@ class LatencyWindowSuite extends AnyFunSuite {
       assert(source.measure(at).max === sink.measure(at).max, s"at $at")
     }
     assert(sink.measure(3400).max === Some(7))
+  }
+
+  test("whoever looks in between finds the same as who looks for the first time, whatever comes and goes") {
+    val random = new Random(7)
+    val samples = new WindowSamples(samples = 2, sampleMs = 100, clock)
+    val (window, other) = (new LatencyWindow(samples), new LatencyWindow(samples))
+    var (now, looks) = (0L, 0)
+    while (looks < 2000) {
+      val step = random.nextInt(8) match {
+        case 0 => random.nextInt(400).toLong
+        case 1 => -now.min(random.nextInt(150).toLong) // the clock is set back
+        case _ => random.nextInt(30).toLong
+      }
+      now += step
+      clock.set(now)
+      random.nextInt(5) match {
+        case 0 => other.record(latency(random.nextInt(1000).toLong))
+        case 1 => window.absorb(other)
+        case 2 => window.record(latency(random.nextInt(1000).toLong))
+        case _ =>
+          val (found, first) = (window.measure(), new LatencyWindow(samples))
+          first.absorb(window)
+          assert(Figures(found) === Figures(first.measure()), s"look $looks")
+          assert(window.measure() eq found, "nothing has come or gone since")
+          looks += 1
+      }
+    }
   }
 
   test("a window without length is refused") {
