@@ -60,6 +60,16 @@ class LatencySummaryLaws extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("a sum that a Long does not hold is exact, in whatever order parts of it come") {
+    val half = 1L << 61
+    val longs =
+      Seq(half, half + 1, 2 * half, Long.MaxValue, -half, -half - 1, -2 * half - 1, Long.MinValue, 5L)
+    val sums = longs.map(BigInt(_)) :+ BigInt(2).pow(70)
+    def part(sum: BigInt) = LatencySummary(1, 0, 0, sum, 0, 0, Array.emptyByteArray)
+    for (one <- sums; two <- sums; three <- sums; all = Seq(one, two, three))
+      assert(LatencySummary.merge(all.map(part)).sum === all.sum, all)
+  }
+
   test("count, minimum, maximum, sum and average are exact") {
     forAll(latencies) { all =>
       val measured = all.filter(_ <= Now)

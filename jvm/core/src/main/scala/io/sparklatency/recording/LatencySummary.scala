@@ -93,22 +93,33 @@ object LatencySummary {
   def fromBytes(bytes: Array[Byte]): LatencySummary = SummaryFormat.read(bytes)
 
   /** The summary of all the records of all of `parts`, whatever their order. */
-  def merge(parts: Iterable[LatencySummary]): LatencySummary = parts.filterNot(_.isEmpty).toSeq match {
-    case Seq() => empty
-    case Seq(one) => one
-    case many =>
+  def merge(parts: Iterable[LatencySummary]): LatencySummary = {
+    val many = parts.iterator.filterNot(_.isEmpty).toArray
+    if (many.length < 2) many.headOption.getOrElse(empty)
+    else {
       val buckets = new BucketCounts
-      many.foreach(part => buckets.add(part.encoded))
-      LatencySummary(
-        many.map(_.count).sum,
-        many.map(_.lowest).min,
-        many.map(_.highest).max,
-        many.map(_.sum).sum,
-        many.map(_.withoutTimestamp).sum,
-        many.map(_.aheadOfClock).sum,
-        buckets.encode
-      )
+      var (count, lowest, highest) = (0L, Long.MaxValue, Long.MinValue)
+      var (sum, otherSum) = (0L, BigInt(0)) // `otherSum`: what `sum` does not hold
+      var (withoutTimestamp, aheadOfClock) = (0L, 0L)
+      many.foreach { part =>
+        buckets.add(part.encoded)
+        count += part.count
+        lowest = math.min(lowest, part.lowest)
+        highest = math.max(highest, part.highest)
+        if (part.hugeSum.isEmpty && isHalf(sum) && isHalf(part.plainSum)) sum += part.plainSum
+        else {
+          otherSum += part.sum + sum
+          sum = 0
+        }
+        withoutTimestamp += part.withoutTimestamp
+        aheadOfClock += part.aheadOfClock
+      }
+      LatencySummary(count, lowest, highest, otherSum + sum, withoutTimestamp, aheadOfClock, buckets.encode)
+    }
   }
+
+  /** Two of these are still a Long. */
+  private def isHalf(sum: Long) = -(1L << 61) <= sum && sum <= (1L << 61)
 
   /**
    * The ages of all these records at one time, where each summary has their ages at an earlier one, so many milliseconds before.
