@@ -53,4 +53,14 @@ class NodePartitionsSuite extends AnyFunSuite with TasksOfBatch {
     assert(Work.text(b).endsWith(" Only the slowest 100 are shown."))
     assert((b.take(5).slowest.size, b.take(5).left) === ((5, 245)))
   }
+
+  test("of many that took as long, those of the lowest numbers are kept, behind the slower ones") {
+    val slow = Map(7 -> 20, 240 -> 90, 120 -> 20)
+    val idle = (249 to 0 by -1).flatMap(task =>
+      Seq(At("a", task, 0, 1000), At("b", task, 0, 1000, waited = slow.getOrElse(task, 0).toDouble))
+    )
+    val b = partitions(times("a" -> "b")(idle: _*), "b")
+    assert((b.count, b.medianMs, b.slowestMs) === ((250, 0.0, 90.0)))
+    assert(b.slowest.map(_.partition) === Seq(240, 7, 120) ++ (0 to 97).filterNot(_ == 7))
+  }
 }

@@ -41,7 +41,10 @@ object NodePartitions {
       // Of most only the time is of use: numbers are sorted without boxes.
       val times = all.iterator.map(ms).toArray.sorted
       val least = times((times.length - Kept).max(0))
-      val slowest = all.filter(ms(_) >= least).sortBy(one => (-ms(one), one.partition)).take(Kept)
+      val (more, same) = all.filter(ms(_) >= least).partition(ms(_) > least)
+      // Where tasks do little, thousands took as long as the least that is kept: no time at all.
+      val slowest =
+        more.sortBy(one => (-ms(one), one.partition)) ++ same.sortBy(_.partition).take(Kept - more.size)
       NodePartitions(all.size, times((times.length - 1) / 2), times.last, slowest)
     }
   }
