@@ -186,9 +186,7 @@ class BatchTimesSuite extends AnyFunSuite with TasksOfBatch {
     )
     val marked = marks(two)(first: _*).zip(marks(two)(second: _*)).map { case (one, other) =>
       one.copy(readings =
-        one.readings ++ other.readings.map { case (place, r) =>
-          place.copy(partition = 2) -> r.copy(partition = 2)
-        }
+        one.readings ++ other.readings.map(_.copy(partition = 2))
       )
     }
     val all = BatchTimes.of(0, marked, _ => None).get
@@ -247,9 +245,7 @@ class BatchTimesSuite extends AnyFunSuite with TasksOfBatch {
 
   test("nothing is told where no task was watched") {
     val unseen = marks(Map.empty)(At("a", 1, 0, 1)).map(mark =>
-      mark.copy(readings = mark.readings.map { case (place, r) =>
-        place -> r.copy(slice = TaskSlice.Unwatched)
-      })
+      mark.copy(readings = mark.readings.map(_.copy(slice = TaskSlice.Unwatched)))
     )
     assert(BatchTimes.of(0, unseen, _ => None) === None)
   }

@@ -3,7 +3,6 @@ package io.sparklatency
 import io.sparklatency.figures.MarkReadings
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.Reading
-import io.sparklatency.figures.ReadingPlace
 import io.sparklatency.figures.TaskAttempt
 import io.sparklatency.recording.LatencySummary
 import org.scalatest.funsuite.AnyFunSuite
@@ -16,7 +15,7 @@ class MarkReadingsSuite extends AnyFunSuite {
     val summary = Aged.records(Seq.fill(records)(5L): _*)
     val reading =
       Reading(0, TaskAttempt(task.toInt, 0, task), planning = task, 0, summary, LatencySummary.empty)
-    val readings = Option.when(records > 0)(ReadingPlace(intake, 0) -> reading).toMap
+    val readings = Option.when(records > 0)(reading)
     MarkReadings("n", Measure.E2ELatency, 0, Set.empty, readings, streams = Set(stream), intake = intake)
   }
 

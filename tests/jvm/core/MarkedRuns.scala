@@ -20,7 +20,6 @@ import io.sparklatency.figures.OperatorLatency
 import io.sparklatency.figures.PlannedNode
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.Reading
-import io.sparklatency.figures.ReadingPlace
 import io.sparklatency.figures.Retries
 import io.sparklatency.figures.RunFigures
 import io.sparklatency.figures.TaskAttempt
@@ -70,7 +69,7 @@ trait MarkedRuns extends AnyFunSuite {
       // Of two readings of a partition one stands in each planning of a node, as in its accumulator.
       val marks = plannings.map { case (node, planning) =>
         val readings = stops.filter(at => at.node == node && at.planning == planning)
-          .groupMapReduce(at => ReadingPlace(0, at.partition))(_.reading)(Retries.standing)
+          .groupMapReduce(_.partition)(_.reading)(Retries.standing).values
         MarkReadings(
           node,
           Measure.E2ELatency,

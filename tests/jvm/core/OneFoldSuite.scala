@@ -17,7 +17,6 @@ import io.sparklatency.figures.NodeKey
 import io.sparklatency.figures.OperatorLatency
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.Reading
-import io.sparklatency.figures.ReadingPlace
 import io.sparklatency.figures.RunFigures
 import io.sparklatency.figures.SourceWatermark
 import io.sparklatency.figures.TaskAttempt
@@ -63,7 +62,7 @@ class OneFoldSuite extends AnyFunSuite {
     val readings = ages.zipWithIndex.map { case (age, partition) =>
       val summary = Aged.records(age)
       val attempt = TaskAttempt(0, partition, partition.toLong)
-      ReadingPlace(0, partition) -> Reading(
+      Reading(
         partition,
         attempt,
         planning = 1,
@@ -73,7 +72,7 @@ class OneFoldSuite extends AnyFunSuite {
         at.map(Ages(_, summary))
       )
     }
-    MarkReadings(node, measure, 0, upstream.toSet, readings.toMap, readsSource = true)
+    MarkReadings(node, measure, 0, upstream.toSet, readings, readsSource = true)
   }
 
   private def replayed(events: Seq[Batch]): QuerySnapshot = {

@@ -22,7 +22,6 @@ import io.sparklatency.figures.PlannedNode
 import io.sparklatency.figures.PublishedPart
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.Reading
-import io.sparklatency.figures.ReadingPlace
 import io.sparklatency.figures.TaskAttempt
 import io.sparklatency.figures.TaskId
 import io.sparklatency.figures.TaskPlace
@@ -46,15 +45,14 @@ class RunFiguresSuite extends AnyFunSuite {
       val recorder = new LatencyRecorder(new ManualClock(Start))
       recorder.record((Start - age) * 1000)
       val attempt = TaskAttempt(0, partition, partition.toLong)
-      ReadingPlace(0, partition) ->
-        Reading(partition, attempt, planning = 0, number = 0, recorder.summary(), recorder.unpublished)
+      Reading(partition, attempt, planning = 0, number = 0, recorder.summary(), recorder.unpublished)
     }
     MarkReadings(
       node,
       Measure.E2ELatency,
       subtopology,
       upstream.toSet,
-      readings.toMap,
+      readings,
       readsSource = subtopology == 0
     )
   }
@@ -141,9 +139,11 @@ class RunFiguresSuite extends AnyFunSuite {
 
   test("records that are ahead of the clock arrive young, and no less time passes in state for it") {
     val runs = new LiveRuns(clock, FiguresSettings(), new Tasks)(_.stopped)
-    def aged(mark: MarkReadings) = mark.copy(readings = mark.readings.map { case (place, reading) =>
-      place -> reading.copy(ages = Some(Ages(Start, reading.summary)))
-    })
+    def aged(mark: MarkReadings) = mark.copy(readings =
+      mark.readings.map(reading =>
+        reading.copy(ages = Some(Ages(Start, reading.summary)))
+      )
+    )
     var told = Option.empty[Batch]
     runs.update(owner("any")) { query =>
       val batch = query.batch(0)
@@ -171,9 +171,11 @@ class RunFiguresSuite extends AnyFunSuite {
     "what a join gives out waited as long as the records of the side that dates it, however many the other has"
   ) {
     val runs = new LiveRuns(clock, FiguresSettings(), new Tasks)(_.stopped)
-    def aged(mark: MarkReadings) = mark.copy(readings = mark.readings.map { case (place, reading) =>
-      place -> reading.copy(ages = Some(Ages(Start, reading.summary)))
-    })
+    def aged(mark: MarkReadings) = mark.copy(readings =
+      mark.readings.map(reading =>
+        reading.copy(ages = Some(Ages(Start, reading.summary)))
+      )
+    )
     def parts(number: Long, by: String*): AgeParts = {
       var told = Option.empty[Batch]
       runs.update(owner("any")) { query =>
@@ -204,9 +206,11 @@ class RunFiguresSuite extends AnyFunSuite {
   ) {
     val runs = new LiveRuns(clock, FiguresSettings(), new Tasks)(_.stopped)
     def filling(seconds: Int) = Some(Filling(seconds * 1000.0, Filling.Node, Seq("source"), seconds * 900.0))
-    def aged(mark: MarkReadings) = mark.copy(readings = mark.readings.map { case (place, reading) =>
-      place -> reading.copy(ages = Some(Ages(Start, reading.summary)))
-    })
+    def aged(mark: MarkReadings) = mark.copy(readings =
+      mark.readings.map(reading =>
+        reading.copy(ages = Some(Ages(Start, reading.summary)))
+      )
+    )
     val (source, sink) = (mark("source", 0)(5).copy(comesIn = true), mark("sink", 1, "source")(5))
     def batch(number: Long, before: Option[Filling], marks: MarkReadings*) =
       runs.update(owner("any")) { query =>
@@ -230,13 +234,13 @@ class RunFiguresSuite extends AnyFunSuite {
   /** What a task publishes while it runs, and what it gives when it has ended: two records, one of them not published. */
   private def running(task: Long, node: String, place: TaskPlace): (PublishedPart, MarkReadings) = {
     val mark = this.mark(node, place.id.subtopology)(1)
-    val (of, reading) = mark.readings.head
+    val reading = mark.readings.head
     val part =
       PublishedPart(owner(node), reading.id.copy(task = task), false, reading.summary, None, Some(place))
     val attempt = TaskAttempt(0, place.id.partition, task)
     val whole =
       reading.copy(attempt = attempt, summary = reading.summary + reading.summary, rest = reading.summary)
-    (part, mark.copy(readings = Map(of -> whole)))
+    (part, mark.copy(readings = Seq(whole)))
   }
 
   test("what a running task publishes is in its bean, and counts once when it has ended") {
@@ -253,10 +257,12 @@ class RunFiguresSuite extends AnyFunSuite {
   test("what a task has published and its end overtook is in the window all the same") {
     val runs = new LiveRuns(clock, FiguresSettings(), FiguresListener.Nowhere)(_.stopped)
     val (part, whole) = running(7, "only", TaskPlace(TaskId(0, 0), isLast = true))
-    def late = part.copy(summary = mark("only", 0)(90).readings.values.head.summary)
-    val all = whole.copy(readings = whole.readings.view.mapValues { reading =>
-      reading.copy(summary = reading.summary + late.summary)
-    }.toMap)
+    def late = part.copy(summary = mark("only", 0)(90).readings.head.summary)
+    val all = whole.copy(readings =
+      whole.readings.map(reading =>
+        reading.copy(summary = reading.summary + late.summary)
+      )
+    )
     runs.publish(part)
     runs.taskEnded(7, stage = 0, hasFailed = false)
     runs.publish(late)
@@ -368,7 +374,7 @@ class RunFiguresSuite extends AnyFunSuite {
   test("of what is planned in a batch and never runs, to explain it say, the newest thousand is kept") {
     val asked = mutable.Set.empty[Long]
     val source = new WorkSource {
-      override def readings(planning: Long): Map[ReadingPlace, Reading] = { asked += planning; Map.empty }
+      override def readings(planning: Long): Iterable[Reading] = { asked += planning; Nil }
       override def offset(executor: String): Option[ClockOffset] = None
     }
     val runs = new LiveRuns(clock, FiguresSettings(), new Tasks, work = source)(_.stopped)

@@ -5,7 +5,6 @@ import io.sparklatency.figures.MarkReadings
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodePartitions
 import io.sparklatency.figures.Reading
-import io.sparklatency.figures.ReadingPlace
 import io.sparklatency.figures.TaskAttempt
 import io.sparklatency.figures.TaskSlice
 import io.sparklatency.recording.LatencySummary
@@ -40,8 +39,7 @@ private[sparklatency] trait TasksOfBatch {
 
   protected def marks(upstream: Map[String, Set[String]])(all: At*): Seq[MarkReadings] =
     all.map(_.node).distinct.map { node =>
-      val readings =
-        all.filter(_.node == node).map(at => ReadingPlace(at.stage, at.task) -> reading(at)).toMap
+      val readings = all.filter(_.node == node).map(reading)
       MarkReadings(node, Measure.E2ELatency, 0, upstream.getOrElse(node, Set.empty), readings)
     }
 

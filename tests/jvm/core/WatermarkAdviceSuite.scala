@@ -12,7 +12,6 @@ import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeKey
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.Reading
-import io.sparklatency.figures.ReadingPlace
 import io.sparklatency.figures.SourceWatermark
 import io.sparklatency.figures.TaskAttempt
 import io.sparklatency.recording.Ages
@@ -64,7 +63,7 @@ class WatermarkAdviceSuite extends AnyFunSuite {
         Measure.E2ELatency,
         0,
         Set.empty,
-        Map(ReadingPlace(0, 0) -> reading),
+        Seq(reading),
         comesIn = true
       )
     runs.update(owner) { query =>

@@ -13,7 +13,6 @@ import io.sparklatency.figures.NodeKey
 import io.sparklatency.figures.PlannedNode
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.Reading
-import io.sparklatency.figures.ReadingPlace
 import io.sparklatency.figures.TaskAttempt
 import io.sparklatency.figures.TaskReport
 import io.sparklatency.figures.TaskSlice
@@ -35,8 +34,8 @@ class WorkSoFarSuite extends AnyFunSuite {
   private val chain = planned("a" -> Set(), "b" -> Set("a"), "c" -> Set("b"))
 
   private final class Ended extends WorkSource {
-    var all = Map.empty[Long, Map[ReadingPlace, Reading]]
-    override def readings(planning: Long): Map[ReadingPlace, Reading] = all.getOrElse(planning, Map.empty)
+    var all = Map.empty[Long, Iterable[Reading]]
+    override def readings(planning: Long): Iterable[Reading] = all.getOrElse(planning, Nil)
     override def offset(executor: String): Option[ClockOffset] = None
   }
 
@@ -164,11 +163,11 @@ class WorkSoFarSuite extends AnyFunSuite {
     assert(runs.soFar === Map("a" -> Some(0.0), "b" -> Some(10000.0)))
     runs.live.taskEnded(1, stage = 0, hasFailed = false)
     assert(runs.query.soFar === None)
-    def reading(node: String, waited: Float): (Long, Map[ReadingPlace, Reading]) = {
+    def reading(node: String, waited: Float): (Long, Iterable[Reading]) = {
       val slice = TaskSlice("1", 0, 21000, 21000, 21000, waited)
       val records = Aged.records(5, 5)
       val made = Reading(0, TaskAttempt(1, 0, 1), 0, 0, records, LatencySummary.empty, slice = slice)
-      plannings.indexOf(node).toLong -> Map(ReadingPlace(0, 0) -> made)
+      plannings.indexOf(node).toLong -> Seq(made)
     }
     runs.ended.all = Map(reading("a", 0), reading("b", 10500))
     assert(runs.soFar === Map("a" -> Some(0.0), "b" -> Some(10500.0)))
@@ -192,7 +191,7 @@ class WorkSoFarSuite extends AnyFunSuite {
     val slice = TaskSlice("1", 0, 9500, 9500, 9500, 6000)
     val ended =
       Reading(0, TaskAttempt(1, 0, 1), 0, 0, Aged.records(5, 5), LatencySummary.empty, slice = slice)
-    runs.ended.all = Seq(0L, 1L).map(_ -> Map(ReadingPlace(0, 0) -> ended)).toMap
+    runs.ended.all = Seq(0L, 1L).map(_ -> Seq(ended)).toMap
     assert(told === Seq((1, Seq((2000.0, 19)))))
     runs.live.taskEnded(2, stage = 0, hasFailed = true)
     assert(told === Seq((1, Seq((9500.0, 2)))))

@@ -3,7 +3,6 @@ package org.apache.spark.sql.latency.tracking
 import io.sparklatency.figures.MarkReadings
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.Reading
-import io.sparklatency.figures.ReadingPlace
 import io.sparklatency.figures.TaskAttempt
 import io.sparklatency.figures.TaskSlice
 import io.sparklatency.recording.LatencySummary
@@ -25,7 +24,7 @@ class TaskClocksSuite extends AnyFunSuite {
       LatencySummary.empty,
       slice = slice
     )
-    MarkReadings("a", Measure.E2ELatency, 0, Set.empty, Map(ReadingPlace(0, 0) -> reading))
+    MarkReadings("a", Measure.E2ELatency, 0, Set.empty, Seq(reading))
   }
 
   test("tasks bound an executor's clock together, and correct it where it is certainly off") {

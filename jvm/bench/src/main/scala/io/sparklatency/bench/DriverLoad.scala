@@ -11,7 +11,6 @@ import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.MarkReadings
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.Reading
-import io.sparklatency.figures.ReadingPlace
 import io.sparklatency.figures.TaskAttempt
 import io.sparklatency.figures.TaskSlice
 import io.sparklatency.recording.LatencyRecorder
@@ -36,12 +35,11 @@ object DriverLoad {
     val tasks = Array.tabulate(partitions)(task => arrived(readings(random, task)))
     val batch = (0 until Nodes).map { node =>
       val upstream = Set(s"node-${node - 1}").filter(_ => node > 0)
-      val ofNode = tasks.map(_(node)).map(reading => ReadingPlace(0, reading.partition) -> reading).toMap
-      MarkReadings(s"node-$node", Measure.E2ELatency, 0, upstream, ofNode)
+      MarkReadings(s"node-$node", Measure.E2ELatency, 0, upstream, tasks.map(_(node)))
     }
     val megabytes = (used() - before) / (1 << 20)
     val merged = millis {
-      val records = batch.map(mark => LatencySummary.merge(mark.readings.values.map(_.summary)).records).sum
+      val records = batch.map(mark => LatencySummary.merge(mark.readings.map(_.summary)).records).sum
       require(records == Nodes.toLong * partitions * Records)
     }
     val told = millis {

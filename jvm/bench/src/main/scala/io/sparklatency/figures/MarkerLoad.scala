@@ -54,10 +54,8 @@ object MarkerLoad {
     val readings = (0 until partitions).map { partition =>
       val attempt = TaskAttempt(stage, partition, (stage * partitions + partition).toLong)
       val slice = TaskSlice("executor", (Now + stage * 500) * 1000 + partition * 5000L, 9, 10, 8, node / 3f)
-      val reading =
-        Reading(partition, attempt, node.toLong, 0, LatencySummary.empty, LatencySummary.empty, None, slice)
-      ReadingPlace(0, partition) -> reading
+      Reading(partition, attempt, node.toLong, 0, LatencySummary.empty, LatencySummary.empty, None, slice)
     }
-    MarkReadings(id(node), Measure.E2ELatency, 0, Set(id(node - 1)).filter(_ => node > 0), readings.toMap)
+    MarkReadings(id(node), Measure.E2ELatency, 0, Set(id(node - 1)).filter(_ => node > 0), readings)
   }
 }

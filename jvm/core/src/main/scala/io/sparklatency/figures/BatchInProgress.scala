@@ -63,7 +63,7 @@ private final class BatchInProgress {
           Measure.E2ELatency,
           0,
           mark.upstream,
-          source.readings(planning).filter { case (_, reading) => ofStage(reading.work.attempt.stage) },
+          source.readings(planning).filter(reading => ofStage(reading.work.attempt.stage)),
           running = slices,
           aside = mark.aside
         )

@@ -59,8 +59,8 @@ private object BatchQueriesInProgress {
 
   /** Asks once for each mark, however many executions might have it. For one thread. */
   private final class Once(source: WorkSource) extends WorkSource {
-    private val known = mutable.LongMap.empty[Map[ReadingPlace, Reading]]
-    override def readings(planning: Long): Map[ReadingPlace, Reading] =
+    private val known = mutable.LongMap.empty[Iterable[Reading]]
+    override def readings(planning: Long): Iterable[Reading] =
       known.getOrElseUpdate(planning, source.readings(planning))
     override def offset(executor: String): Option[ClockOffset] = source.offset(executor)
   }

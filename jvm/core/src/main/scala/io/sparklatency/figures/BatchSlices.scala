@@ -34,7 +34,7 @@ private final class BatchSlices(
     val executors = mutable.Set.empty[String]
     def seen(slice: TaskSlice): Unit = if (slice.isWatched) executors += slice.executor
     marks.foreach { mark =>
-      mark.readings.valuesIterator.foreach(reading => seen(reading.work.slice))
+      mark.readings.foreach(reading => seen(reading.work.slice))
       mark.running.foreach(running => seen(running.slice))
       mark.earlier.foreach(seen)
     }
@@ -70,7 +70,7 @@ private final class BatchSlices(
     }
     for {
       mark <- marks
-      reading <- mark.readings.values
+      reading <- mark.readings
       work = reading.work if work.slice.isWatched
     } add(part(mark.node, work.attempt, reading.partition, work.slice, reading.summary.records))
     val isOver = marks.forall(_.running.isEmpty)

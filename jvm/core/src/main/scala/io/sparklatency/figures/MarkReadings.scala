@@ -14,14 +14,16 @@ package io.sparklatency.figures
  * @param streams     ids of what it reads of streams in this batch. What has none in common reads different streams, each as far as it goes
  * @param aside       ids of the nodes of subqueries that its rows wait for, of which no record comes to it
  * @param dated       ids of the nodes before it whose timestamps it goes by
- * @param intake      as [[ReadingPlace]] has it, also where it has read nothing
+ * @param readings    one of each partition that it has read
+ * @param intake      which of the ways into the node's operator it stands on, where there are several as into a join: the partitions of each
+ *                    count
  */
 final case class MarkReadings(
     node: String,
     measure: Measure,
     subtopology: Int,
     upstream: Set[String],
-    readings: Map[ReadingPlace, Reading],
+    readings: Iterable[Reading],
     comesIn: Boolean = false,
     isLast: Boolean = false,
     running: Seq[RunningSlice] = Nil,
@@ -33,8 +35,8 @@ final case class MarkReadings(
     dated: Set[String] = Set.empty,
     intake: Int = 0
 ) {
-  private def records: Long = readings.valuesIterator.map(_.summary.records).sum
-  private def first: Long = readings.valuesIterator.map(_.attempt.id).minOption.getOrElse(Long.MaxValue)
+  private def records: Long = readings.iterator.map(_.summary.records).sum
+  private def first: Long = readings.iterator.map(_.attempt.id).minOption.getOrElse(Long.MaxValue)
 
   private def isOfAnotherStream(other: MarkReadings): Boolean =
     streams.nonEmpty && other.streams.nonEmpty && !streams.exists(other.streams)
@@ -48,14 +50,11 @@ object MarkReadings {
    * may go further in a batch and catch up in the next: there the first in the plan stands, always.
    */
   def standing(marks: Seq[MarkReadings]): Iterable[Reading] = marks match {
-    case Seq(planned) => planned.readings.values // once, as a rule
+    case Seq(planned) => planned.readings // once, as a rule
     case _ =>
       marks.groupBy(_.intake).values.flatMap { plannings =>
         plannings.filterNot(_.isOfAnotherStream(plannings.head))
-          .maxBy(mark => (mark.records, -mark.first)).readings.values
+          .maxBy(mark => (mark.records, -mark.first)).readings
       }
   }
 }
-
-/** @param intake which of the ways into the node's operator, where there are several as into a join: the partitions of each count */
-final case class ReadingPlace(intake: Int, partition: Int)

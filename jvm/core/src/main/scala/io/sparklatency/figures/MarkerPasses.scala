@@ -34,7 +34,7 @@ private final class MarkerPasses(
   private def offsetOf(executor: String) = offsets.getOrElseUpdate(executor, offset(executor))
 
   private def in(mark: MarkReadings): Iterable[Stop] = for {
-    reading <- mark.readings.values if mark.measure == Measure.E2ELatency && reading.slice.isWatched
+    reading <- mark.readings if mark.measure == Measure.E2ELatency && reading.slice.isWatched
     slice = reading.slice
     attempt = reading.attempt
     clock = offsetOf(slice.executor)

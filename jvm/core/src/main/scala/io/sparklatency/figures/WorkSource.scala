@@ -6,7 +6,7 @@ import io.sparklatency.time.ClockOffset
 trait WorkSource {
 
   /** What the ended tasks of one planning of a node have brought and nobody has taken. Looks at each partition. */
-  def readings(planning: Long): Map[ReadingPlace, Reading]
+  def readings(planning: Long): Iterable[Reading]
 
   /** How far an executor's clock is off; none where that is unknown. */
   def offset(executor: String): Option[ClockOffset]
@@ -16,7 +16,7 @@ object WorkSource {
 
   /** Of a process that is no driver. */
   object Nothing extends WorkSource {
-    override def readings(planning: Long): Map[ReadingPlace, Reading] = Map.empty
+    override def readings(planning: Long): Iterable[Reading] = Nil
     override def offset(executor: String): Option[ClockOffset] = None
   }
 }

@@ -9,7 +9,6 @@ import io.sparklatency.figures.Measure
 import io.sparklatency.figures.PublishedPart
 import io.sparklatency.figures.Reading
 import io.sparklatency.figures.ReadingId
-import io.sparklatency.figures.ReadingPlace
 import io.sparklatency.figures.Retries
 import io.sparklatency.figures.TaskAttempt
 import io.sparklatency.figures.TaskSlice
@@ -261,18 +260,14 @@ final class LatencyAccumulator private (@transient private var settings: MarkSet
     readings.values.flatMap(_.ages).flatMap(ages => ages.summary.max.map(ages.atMs - _)).minOption
 
   /** What would be given out, which stays. */
-  def peek: Map[ReadingPlace, Reading] = synchronized {
-    (readings -- taken).map { case (partition, reading) =>
-      ReadingPlace(settings.intake, partition) -> reading
-    }
-  }
+  def peek: Iterable[Reading] = synchronized((readings -- taken).values.toVector)
 
   /** Gives out the readings of partitions that were not given out before, and keeps only the partitions' numbers. */
-  def take(): Map[ReadingPlace, Reading] = synchronized {
-    val fresh = readings -- taken
-    taken ++= fresh.keySet
+  def take(): Iterable[Reading] = synchronized {
+    val fresh = peek
+    taken ++= fresh.map(_.partition)
     readings = Map.empty
-    fresh.map { case (partition, reading) => ReadingPlace(settings.intake, partition) -> reading }
+    fresh
   }
 
   /** Says itself which way it goes, for Spark changes its own flag as it reads. A heartbeat may ask before all of it was read. */

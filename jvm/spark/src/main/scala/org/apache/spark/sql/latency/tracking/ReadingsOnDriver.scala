@@ -1,7 +1,6 @@
 package org.apache.spark.sql.latency.tracking
 
 import io.sparklatency.figures.Reading
-import io.sparklatency.figures.ReadingPlace
 import io.sparklatency.figures.WorkSource
 import io.sparklatency.time.ClockOffset
 import org.apache.spark.sql.latency.recording.LatencyAccumulator
@@ -14,9 +13,9 @@ import org.apache.spark.util.AccumulatorContext
  * @param compared how far an executor's clock is off
  */
 private[latency] final class ReadingsOnDriver(compared: String => Option[ClockOffset]) extends WorkSource {
-  override def readings(planning: Long): Map[ReadingPlace, Reading] =
+  override def readings(planning: Long): Iterable[Reading] =
     AccumulatorContext.get(planning).collect { case figures: LatencyAccumulator => figures.peek }
-      .getOrElse(Map.empty)
+      .getOrElse(Nil)
 
   override def offset(executor: String): Option[ClockOffset] = compared(executor)
 }

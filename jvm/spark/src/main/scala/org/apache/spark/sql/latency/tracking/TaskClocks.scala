@@ -31,7 +31,7 @@ private[latency] final class TaskClocks(compared: String => Option[ClockOffset])
     val intervals = mutable.Map.empty[String, mutable.ArrayBuffer[Option[ClockInterval]]]
     if (tasks.nonEmpty) for {
       mark <- marks
-      reading <- mark.readings.valuesIterator
+      reading <- mark.readings
       slice = reading.slice if slice.isWatched
       task <- tasks.get(reading.attempt.id)
     } {
