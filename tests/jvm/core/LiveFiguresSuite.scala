@@ -156,6 +156,18 @@ class LiveFiguresSuite extends AnyFunSuite {
     assert(shown(node) === ((2, 1, Some(1))))
   }
 
+  test("where nothing changes a snapshot stands: others' ends are told of all the time") {
+    val node = figures
+    node.add(aged(1))
+    node.publish(reading, aged(2, 3))
+    val before = node.snapshot()
+    node.ended(Set(5, 6))
+    node.forget(task + 1)
+    assert(node.snapshot() eq before)
+    node.ended(Set(1))
+    assert(shown(node) === ((1, 1, Some(1))))
+  }
+
   test("an endless task that was stopped keeps its counts, once") {
     val node = figures
     node.publish(reading, aged(2, 3), endless = true)

@@ -254,6 +254,14 @@ class RunFiguresSuite extends AnyFunSuite {
     assert(tasks.records === Map("2_5 only" -> 2, "2_5 null" -> 2))
   }
 
+  test("what a task has published and nobody has heard of comes into the window when it has ended") {
+    val runs = new LiveRuns(clock, FiguresSettings(), FiguresListener.Nowhere)(_.stopped)
+    val (_, whole) = running(7, "only", TaskPlace(TaskId(0, 0), isLast = true))
+    runs.update(owner("any"))(query => query.add(Seq(whole), query.batch(0), _ => None))
+    val shown = runs.snapshot().head.nodes.head.measures(Measure.E2ELatency)
+    assert((shown.total.records, shown.window.count) === ((2, 2)))
+  }
+
   test("what a task has published and its end overtook is in the window all the same") {
     val runs = new LiveRuns(clock, FiguresSettings(), FiguresListener.Nowhere)(_.stopped)
     val (part, whole) = running(7, "only", TaskPlace(TaskId(0, 0), isLast = true))

@@ -39,10 +39,14 @@ final class LiveFigures(clock: Clock, samples: WindowSamples, oneCounts: Boolean
     changed()
   }
 
-  /** Whether all but the rest of it came while its task ran. The end of a task may overtake what it has published. */
-  def hasPublished(reading: Reading): Boolean = synchronized {
-    running.get(reading.id)
-      .exists(_.total.records + reading.rest.records == reading.summary.records)
+  /**
+   * Those of which all but the rest came while their tasks ran, and the others. The end of a task may overtake what it has published.
+   */
+  def published(readings: Iterable[Reading]): (Iterable[Reading], Iterable[Reading]) = synchronized {
+    if (running.isEmpty) (Nil, readings) // as a rule, and there may be thousands
+    else readings.partition(reading =>
+      running.get(reading.id).exists(_.total.records + reading.rest.records == reading.summary.records)
+    )
   }
 
   /**
@@ -69,17 +73,20 @@ final class LiveFigures(clock: Clock, samples: WindowSamples, oneCounts: Boolean
   }
 
   /** What a task has published does not stand: it failed. */
-  def forget(task: Long): Unit = synchronized {
-    running = running.filterNot { case (reading, _) => reading.task == task }
-    changed()
-  }
+  def forget(task: Long): Unit = drop { case (reading, _) => reading.task == task }
 
   /** What tasks have published and was not added does not stand: others came in their place, or the execution failed. */
-  def ended(plannings: Set[Long]): Unit = synchronized {
-    running = running.filterNot { case (reading, published) =>
-      plannings.contains(reading.planning) && !published.endless
+  def ended(plannings: Set[Long]): Unit = drop { case (reading, published) =>
+    plannings.contains(reading.planning) && !published.endless
+  }
+
+  /** Only what goes changes something: the figures of all queries are told of each end. */
+  private def drop(gone: ((ReadingId, Running)) => Boolean): Unit = synchronized {
+    val kept = running.filterNot(gone)
+    if (kept.size < running.size) {
+      running = kept
+      changed()
     }
-    changed()
   }
 
   /** What a task has published stands, although it will never give it as a whole. */
@@ -125,7 +132,10 @@ final class LiveFigures(clock: Clock, samples: WindowSamples, oneCounts: Boolean
     (endless.values, count.flatten)
   }
 
-  private def compute(): MeasureSnapshot = {
+  private def compute(): MeasureSnapshot =
+    if (running.isEmpty) MeasureSnapshot(total, window.measure(), total) else computeRunning()
+
+  private def computeRunning(): MeasureSnapshot = {
     val (endless, batches) = showing
     val all = LatencySummary.merge(Iterable(total) ++ (endless ++ batches).map(_.total))
     val ended = LatencySummary.merge((Iterable(window) ++ endless.map(_.window)).map(_.measure()))

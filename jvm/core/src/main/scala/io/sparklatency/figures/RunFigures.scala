@@ -205,7 +205,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   }
 
   private def add(figures: LiveFigures, readings: Iterable[Reading]): LatencySummary = {
-    val (published, others) = readings.partition(figures.hasPublished)
+    val (published, others) = figures.published(readings)
     val total = LatencySummary.merge(readings.map(_.summary))
     val rest =
       if (published.isEmpty) total else LatencySummary.merge(published.map(_.rest) ++ others.map(_.summary))
