@@ -55,6 +55,10 @@ class ReadingSuite extends AnyFunSuite {
     assert(first.slice.executor eq second.slice.executor)
     val Seq(ofAnother) = sent(plain.copy(attempt = TaskAttempt(3, 18, 43))): @unchecked
     assert(ofAnother.slice.executor eq first.slice.executor, "all tasks of one executor")
+    val elsewhere = plain.copy(slice = slice.copy(executor = "executor-2"))
+    val byTurns = sent(plain, elsewhere, plain, elsewhere).map(_.slice.executor)
+    assert(byTurns === Seq("executor-1", "executor-2", "executor-1", "executor-2"))
+    assert(byTurns.head eq first.slice.executor, "also when others have come between")
     assert(second.rest eq second.summary)
     assert((second.slice.isWatched, third.slice.isWatched) === ((true, false)))
   }

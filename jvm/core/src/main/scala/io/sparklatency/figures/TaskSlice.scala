@@ -49,11 +49,24 @@ object TaskSlice {
   /** Of a task that goes on as long as its query, and of rows that do not leave the node. */
   val Unwatched: TaskSlice = TaskSlice("", 0, 0, 0, 0, 0)
 
+  @volatile private var lastName = "" -> "" // of an executor, as it was read, and that which all share
+
+  /** Those of one task have read its executor's name as one, so only the first of them asks for the one that all share. */
+  private def shared(read: String): String = {
+    val (asRead, shared) = lastName
+    if (read eq asRead) shared
+    else {
+      val name = read.intern
+      lastName = read -> name
+      name
+    }
+  }
+
   /** All that come from one executor share its name. */
   private[figures] def readFrom(in: ObjectInput): TaskSlice =
     if (!in.readBoolean()) Unwatched
     else TaskSlice(
-      in.readObject().asInstanceOf[String].intern,
+      shared(in.readObject().asInstanceOf[String]),
       in.readLong(),
       in.readFloat(),
       in.readFloat(),

@@ -33,9 +33,10 @@ private[latency] object ReportMessage {
           places: Array[Long],
           times: Array[Float]
         ) =>
+      val shared = executor.intern
       val nodes = places.grouped(4).zip(times.grouped(5)).collect {
         case (Array(planning, partition, opened, rows), Array(ended, over, watched, waited, read)) =>
-          val slice = TaskSlice(executor.intern, opened, ended, over, watched, waited, read)
+          val slice = TaskSlice(shared, opened, ended, over, watched, waited, read)
           TaskReport.Node(planning, partition.toInt, slice, rows)
       }
       val attempt = TaskAttempt(stage.toInt, taskPartition.toInt, task)
