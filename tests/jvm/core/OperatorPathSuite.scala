@@ -57,6 +57,12 @@ class OperatorPathSuite extends AnyFunSuite {
     assert(math.abs(found.steps.map(found.share).sum - 1) < 1e-9)
   }
 
+  test("without a node a batch of one stage takes so much less, and never less than nothing") {
+    val found = path(source)
+    assert(Seq("parse", "source", "elsewhere").map(found.without) === Seq(40.0, 100.0, 100.0))
+    assert(path(stage()(0, 100, 0)("slow" -> Some(100.5))).without("slow") === 0.0)
+  }
+
   test("where no node was watched nothing is on the path, and it takes no time") {
     assert((path().nodes, path().steps, path().latency, path().longest) === ((Nil, Nil, 0.0, None)))
   }

@@ -50,10 +50,10 @@ private[drawing] object Ticks {
     // Where a clock is changed meanwhile, a day has not 24 hours.
     def place(ms: Long) =
       if (step <= Hour) ms else wallTime(ms + offset).atZone(zone).toInstant.toEpochMilli
-    val pattern = if (step < Minute) "HH:mm:ss" else if (step < Day) "HH:mm" else "MM-dd"
+    val ofStep = if (step < Minute) secondsOfDay else if (step < Day) minutesOfDay else daysOfYear
     val round =
       Iterator.iterate(first)(_ + step).map(place).dropWhile(_ < firstMs).takeWhile(_ <= lastMs).toList
-    val clock = DateTimeFormatter.ofPattern(if (round.isEmpty) "HH:mm:ss" else pattern).withZone(zone)
+    val clock = (if (round.isEmpty) secondsOfDay else ofStep).withZone(zone)
     Ticks(if (round.isEmpty) Seq(firstMs) else round, ms => clock.format(Instant.ofEpochMilli(ms)))
   }
 
@@ -65,12 +65,16 @@ private[drawing] object Ticks {
   def second(ms: Long, zone: ZoneId): String = Instant.ofEpochMilli(ms).atZone(zone).format(seconds)
 
   private val seconds = DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss")
+  private val secondsOfDay = DateTimeFormatter.ofPattern("HH:mm:ss")
+  private val minutesOfDay = DateTimeFormatter.ofPattern("HH:mm")
+  private val daysOfYear = DateTimeFormatter.ofPattern("MM-dd")
+  private val days = DateTimeFormatter.ofPattern("yyyy-MM-dd")
 
   /** The date of an axis of times, or its first and its last one, and the zone. */
   def dates(firstMs: Long, lastMs: Long, zone: ZoneId): String = {
-    val clock = DateTimeFormatter.ofPattern("yyyy-MM-dd").withZone(zone)
-    val days = Seq(firstMs, lastMs).map(ms => clock.format(Instant.ofEpochMilli(ms))).distinct
-    s"${days.mkString(" to ")}, ${zone.getId}"
+    val clock = days.withZone(zone)
+    val dates = Seq(firstMs, lastMs).map(ms => clock.format(Instant.ofEpochMilli(ms))).distinct
+    s"${dates.mkString(" to ")}, ${zone.getId}"
   }
 
   private def stepOf(range: Double): Long = steps.find(range / _ <= Most).getOrElse(steps.last)

@@ -21,7 +21,7 @@ final case class BatchTimes(
 ) {
 
   /** Of all nodes, stage by stage. A node that several stages have shows as it was in the last of them. */
-  def nodes: Seq[NodeTimes] = {
+  lazy val nodes: Seq[NodeTimes] = {
     val all = stages.flatMap(_.nodes)
     val ofId = all.groupBy(_.node)
     all.map(_.node).distinct.map(id => ofId(id).maxBy(_.ewtMs))

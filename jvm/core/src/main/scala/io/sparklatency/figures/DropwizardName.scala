@@ -44,10 +44,12 @@ object DropwizardName {
     s"query.${escape(key.query)}.node.${escape(key.node)}.$metric"
 
   /** Letters, digits, `_` and `-` stay; every other byte of the UTF-8 form becomes `%XX`, as in a URL. */
-  def escape(id: String): String = id.getBytes(UTF_8).map { byte =>
-    val char = (byte & 0xff).toChar
-    if (isPlain(char)) char.toString else f"%%${byte & 0xff}%02X"
-  }.mkString
+  def escape(id: String): String =
+    if (id.forall(isPlain)) id
+    else id.getBytes(UTF_8).map { byte =>
+      val char = (byte & 0xff).toChar
+      if (isPlain(char)) char.toString else f"%%${byte & 0xff}%02X"
+    }.mkString
 
   private def isPlain(c: Char): Boolean =
     (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-'

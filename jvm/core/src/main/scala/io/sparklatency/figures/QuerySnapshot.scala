@@ -158,7 +158,7 @@ final case class QuerySnapshot(
    * that no record reached in it the last one that did. An operator may let nothing through for many batches: what came out before must
    * not be compared with what has come in since.
    */
-  def divided: Seq[NodeLatencies] =
+  lazy val divided: Seq[NodeLatencies] =
     if (hasNoEnd) latest
     else {
       val told = explained.filter(isLastAtEnds).toSeq.flatMap(_.nodes).filter(_.hasRecords)

@@ -45,6 +45,7 @@ final class OperatorPath(times: BatchTimes) {
   /** The application latency if this node cost nothing. It goes down by less than the node's latency where another way is as slow. */
   def without(node: String): Double =
     if (!ofNodes.contains(node)) latency
+    else if (stages.size == 1) (latencies.head - ofNodes(node)).max(0)
     else {
       val others = stages.zip(latencies).map { case (stage, ms) =>
         if (stage.path.contains(node)) ms - latencyIn(stage, node).getOrElse(0.0) else ms
