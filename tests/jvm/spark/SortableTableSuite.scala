@@ -44,6 +44,13 @@ class SortableTableSuite extends AnyFunSuite {
       Seq("""<td class="latency-text">a&lt;b</td>""", s"""<td class="latency-text" ${key("a")}>A</td>"""))
   }
 
+  test("text without a key is written as it is, and may take several lines where it is said") {
+    assert(cells(Column.plain[String]("Executor", "")(identity))("a<b", "1") ===
+      Seq("""<td class="latency-text">a&lt;b</td>""", """<td class="latency-text">1</td>"""))
+    assert(cells(Column.wrapped[String]("Query", "")(identity)(Text(_)))("b") ===
+      Seq("""<td class="latency-text latency-wrapped">b</td>"""))
+  }
+
   test("a node is a link; a long one is shortened, and sorts and is told by the whole of it") {
     val (node, long) = (Column.node[String]("")(identity)(id => s"?node=${id.take(3)}#h"), "x\"" + "y" * 60)
     assert(cells(node)("src", long) === Seq(

@@ -66,13 +66,14 @@ final class GraphDrawing(path: LatencyPath, href: String => String, work: Option
     val place = layout.places(node.id)
     val (x, y) = (left(place), middle(place) - height / 2)
     val latency = node(Measure.E2ELatency)
-    val share = path.share(node)
+    val ownMs = path.own(node)
+    val share = path.share(ownMs)
     val together = folded.hidden.get(node.id)
     val style = (Seq("latency-node") ++ Option.when(critical.contains(node.id))("latency-critical") ++
       together.map(_ => "latency-folded")).mkString(" ")
     val ages =
       s"avg ${Readable.duration(latency.avg)} · p99 ${Readable.duration(latency.percentile(99).map(_.toDouble))}"
-    val own = s"here ${Readable.duration(path.own(node))}"
+    val own = s"here ${Readable.duration(ownMs)}"
     val name = together.fold(node.id)(ids => s"${ids.size} nodes, ${ids.mkString(", ")}")
     val opacity = math.round(share.getOrElse(0.0) * Heat * 100) / 100f
     val short = together.fold(Readable.shortened(node.id, IdLength))(ids => s"${ids.size} nodes")

@@ -53,8 +53,11 @@ final class LatencyPath(val nodes: Seq[NodeLatencies]) {
   }.filter(_ > 0)
 
   /** A node's own time as a part of the whole, from 0 to 1. On the critical path shares add up to 1 if all are known. */
-  def share(node: NodeLatencies): Option[Double] =
-    for (own <- own(node); whole <- whole) yield math.max(0, math.min(1, own / whole))
+  def share(node: NodeLatencies): Option[Double] = share(own(node))
+
+  /** The same of an own time. */
+  def share(own: Option[Double]): Option[Double] =
+    for (own <- own; whole <- whole) yield math.max(0, math.min(1, own / whole))
 
   /** What was measured at the end of the query. */
   def atEnd(measure: Measure): LatencySummary = merged(terminals, measure)

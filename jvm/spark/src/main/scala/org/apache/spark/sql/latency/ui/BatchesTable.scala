@@ -35,14 +35,14 @@ private[ui] object BatchesTable {
         Text(UIUtils.formatDate(row.batch.committedMs))
     ),
     Column.count[Row]("Rows", "rows that it read")(row => Some(row.batch.inputRows)),
-    Column.exact[Row]("Duration", "from its trigger to its commit")(row =>
+    Column.count[Row]("Duration", "from its trigger to its commit")(row =>
       Some(row.batch.committedMs - row.batch.startMs)
     ),
-    Column.exact[Row](
+    Column.count[Row](
       "p99",
       "99th percentile of the age of records at the end of the query"
     )(_.p99(Measure.E2ELatency)),
-    Column.exact[Row]("Commit p99", "the same when the batch was committed")(_.p99(Measure.Commit))
+    Column.count[Row]("Commit p99", "the same when the batch was committed")(_.p99(Measure.Commit))
   )
 
   /** Finds the end of a batch once, though two columns need it. */

@@ -28,9 +28,7 @@ private[ui] object EarlierRuns {
     Column.text[EarlierRun]("Run", "id of this run; a click shows its figures")(_.runId.getOrElse("")) { run =>
       run.runId.fold[NodeSeq](Text(Readable.Unknown))(id => <a href={link(id)}>{id}</a>)
     },
-    Column.text[EarlierRun]("Status", "how this run ended; unknown where no event tells")(status)(run =>
-      Text(status(run))
-    ),
+    Column.plain[EarlierRun]("Status", "how this run ended; unknown where no event tells")(status),
     Column.count[EarlierRun]("Batches", "batches of this run")(run => Some(run.batches)),
     Column.text[EarlierRun]("Committed", "when its last batch was committed")(run =>
       f"${run.committedMs}%019d"

@@ -59,7 +59,7 @@ private[ui] final class LatencyQueriesPage(tab: LatencyTab) extends LatencyPage(
     )(_.slowest) {
       row => LatencyPage.shortened(row.slowest)
     },
-    Column.exact[Row](
+    Column.count[Row](
       "Watermark lag",
       "how far the watermark is behind the clock, or was when the run ended"
     )(

@@ -47,12 +47,12 @@ private[ui] object MarkersTable {
     Column.count[MarkerSnapshot]("Markers", "that came since the run began")(one =>
       Some(one.figures.total.count)
     ),
-    Column.exact[MarkerSnapshot]("Min", "the shortest time from the source, of the window or the last batch")(
+    Column.count[MarkerSnapshot]("Min", "the shortest time from the source, of the window or the last batch")(
       _.latest.min
     ),
     Column.mean[MarkerSnapshot]("Mean", "the mean of them")(_.latest.avg),
-    Column.exact[MarkerSnapshot]("p99", "99 % took at most this long")(_.latest.percentile(99)),
-    Column.exact[MarkerSnapshot]("Max", "the longest")(_.latest.max),
+    Column.count[MarkerSnapshot]("p99", "99 % took at most this long")(_.latest.percentile(99)),
+    Column.count[MarkerSnapshot]("Max", "the longest")(_.latest.max),
     Column.text[MarkerSnapshot](
       "Of",
       "the window, or where no marker came within it the last batch that had one"

@@ -39,21 +39,19 @@ private[ui] object NodesTable {
     Column.count[Row]("Records", "records that have passed since the query started")(row =>
       Some(row.total(Measure.E2ELatency).records)
     ),
-    Column.exact[Row]("Min", "least age of a record, over the window")(_.latency.min),
+    Column.count[Row]("Min", "least age of a record, over the window")(_.latency.min),
     Column.mean[Row]("Avg", "mean age")(_.latency.avg),
-    Column.exact[Row]("p50", "median age")(_.percentiles(0)),
-    Column.exact[Row]("p90", "age that 90 % of the records do not exceed")(_.percentiles(1)),
-    Column.exact[Row]("p99", "age that 99 % of the records do not exceed")(_.percentiles(2)),
-    Column.exact[Row]("Max", "greatest age")(_.latency.max)
+    Column.count[Row]("p50", "median age")(_.percentiles(0)),
+    Column.count[Row]("p90", "age that 90 % of the records do not exceed")(_.percentiles(1)),
+    Column.count[Row]("p99", "age that 99 % of the records do not exceed")(_.percentiles(2)),
+    Column.count[Row]("Max", "greatest age")(_.latency.max)
   )
 
   private val whereAny: Seq[(Row => Boolean, Column[Row])] = Seq(
     ((row: Row) => row.node.timestamp.nonEmpty) ->
-      Column.text[Row]("Timestamp", "column that says when a record happened")(_.timestamp)(row =>
-        scala.xml.Text(row.timestamp)
-      ),
+      Column.plain[Row]("Timestamp", "column that says when a record happened")(_.timestamp),
     ((row: Row) => row.has(Measure.Commit)) ->
-      Column.exact[Row](
+      Column.count[Row](
         "Commit p99",
         "age at the commit of the batch that 99 % of the records do not exceed"
       )(
@@ -95,7 +93,7 @@ private[ui] object NodesTable {
     val percentiles: Seq[Option[Long]] = latency.percentiles(Seq(50, 90, 99))
     val own: Option[Double] = path.own(node)
     val timestamp: String = node.timestamp.fold(Readable.Unknown)(by => Readable.name(by.column))
-    val share: Option[Double] = path.share(node)
+    val share: Option[Double] = path.share(own)
 
     def has(measure: Measure): Boolean = measures.contains(measure)
     def total(measure: Measure): LatencySummary = measures.getOrElse(measure, MeasureSnapshot.empty).total

@@ -1,7 +1,6 @@
 package org.apache.spark.sql.latency.ui
 
 import scala.xml.NodeSeq
-import scala.xml.Text
 
 import io.sparklatency.answer.Work
 import io.sparklatency.figures.BatchTimes
@@ -45,9 +44,7 @@ private[ui] object OperatorsTable {
       case (_, place) =>
         Some(place + 1L)
     },
-    Column.text[(Step, Int)]("At work", "what took the time")(at => work.text(at._1))(at =>
-      Text(work.text(at._1))
-    ),
+    Column.plain[(Step, Int)]("At work", "what took the time")(at => work.text(at._1)),
     Column.mean[(Step, Int)]("Time", "how long it took")(at => Some(at._1.ms)),
     Column.share[(Step, Int)]("Share", "its part of the time from the first read to the last write")(at =>
       Some(work.path.share(at._1))
@@ -87,7 +84,7 @@ private[ui] object OperatorsTable {
       )(
         _.node.partitions.skew
       ),
-      Column.text[Row]("Executor", "that ran this partition")(_.node.executor)(row => Text(row.node.executor))
+      Column.plain[Row]("Executor", "that ran this partition")(_.node.executor)
     )
   }
 

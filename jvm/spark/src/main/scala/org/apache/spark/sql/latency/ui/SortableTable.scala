@@ -114,7 +114,9 @@ private[ui] object Column {
     def plain(content: String): Unit = escape(content, withoutKey)
 
     def number(shown: Option[String]): Unit = shown match {
-      case Some(read) if !read.startsWith("<") => plain(read)
+      case Some(read) if !read.startsWith("<") => // nothing in it is to be escaped
+        withoutKey ++= read
+        ()
       case Some(little) => escape(little, key(BelowOne))
       case None => escape(Readable.Unknown, key(BelowAll))
     }
@@ -132,9 +134,20 @@ private[ui] object Column {
     }
   }
 
-  def text[A](name: String, help: String)(key: A => String)(shown: A => NodeSeq): Column[A] =
-    new Column(name, help, Alphabetic, (row, cell) => cell.elements(key(row), shown(row)))
+  def text[A](name: String, help: String, more: String = "")(key: A => String)(
+      shown: A => NodeSeq
+  ): Column[A] =
+    new Column(name, help, Alphabetic, (row, cell) => cell.elements(key(row), shown(row)), more)
 
+  /** Text that sorts as it is seen. */
+  def plain[A](name: String, help: String)(shown: A => String): Column[A] =
+    new Column(name, help, Alphabetic, (row, cell) => cell.plain(shown(row)))
+
+  /** Text that may take several lines. */
+  def wrapped[A](name: String, help: String)(key: A => String)(shown: A => NodeSeq): Column[A] =
+    text(name, help, "latency-wrapped")(key)(shown)
+
+  /** A whole number, also of milliseconds. */
   def count[A](name: String, help: String)(value: A => Option[Long]): Column[A] =
     number(name, help)(value)(Readable.count)
 
@@ -184,19 +197,6 @@ private[ui] object Column {
         cell.elements(value(row).fold(BelowAll)(_.toString), text ++ beside(row))
       }
     )
-
-  /** Text that may take several lines. */
-  def wrapped[A](name: String, help: String)(key: A => String)(shown: A => NodeSeq): Column[A] =
-    new Column(
-      name,
-      help,
-      Alphabetic,
-      (row, cell) => cell.elements(key(row), shown(row)),
-      "latency-wrapped"
-    )
-
-  /** Milliseconds. */
-  def exact[A](name: String, help: String)(value: A => Option[Long]): Column[A] = count(name, help)(value)
 
   /** A mean, in milliseconds. */
   def mean[A](name: String, help: String)(value: A => Option[Double]): Column[A] =

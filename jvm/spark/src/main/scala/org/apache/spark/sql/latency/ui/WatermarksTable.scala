@@ -35,7 +35,7 @@ private[ui] object WatermarksTable {
     )(_.kind.name)(w =>
       Text(w.kind.name + w.idleSinceMs.fold("")(ms => s", idle since ${UIUtils.formatDate(ms)}"))
     ),
-    Column.exact[SourceWatermark](
+    Column.count[SourceWatermark](
       "Delay",
       "as withWatermark was given it, or the lag of a system-time watermark"
     )(w => Some(w.delayMs)),
@@ -45,7 +45,7 @@ private[ui] object WatermarksTable {
     )(
       _.watermarkMs.fold("")(ms => f"$ms%019d")
     )(w => Text(w.watermarkMs.fold(Readable.Unknown)(UIUtils.formatDate))),
-    Column.exact[SourceWatermark](
+    Column.count[SourceWatermark](
       "Lag",
       "how far the watermark was behind the clock at the last commit"
     )(batch.watermarkLagMs(_)),
