@@ -20,15 +20,21 @@ private[history] final class SeenBatches {
    */
   def apply(read: Long => Option[StoredBatch])(all: => Vector[StoredBatch]): Vector[StoredBatch] = {
     def isThere(batch: StoredBatch) = read(batch.number).exists(_ eq batch)
-    val before = last.flatMap(batch => Option(batch.get))
+    val seen = last
     // What has gone by itself is the oldest, which the store has let go.
+    val before = seen.iterator.map(_.get).takeWhile(_ != null).toVector
     val known = before.headOption.filter(isThere).map { newest =>
       val come = Iterator.from(1).map(next => read(newest.number + next)).takeWhile(_.nonEmpty).flatten
-      come.toVector.reverse ++ before.take(before.lastIndexWhere(isThere) + 1)
+        .toVector.reverse
+      val left = before.lastIndexWhere(isThere) + 1
+      if (come.nonEmpty || left < seen.size) last = come.map(new WeakReference(_)) ++ seen.take(left)
+      come ++ before.take(left)
     }
     // None are left where those that came have gone meanwhile.
-    val now = known.filter(_.nonEmpty).getOrElse(all)
-    last = now.map(new WeakReference(_))
-    now
+    known.filter(_.nonEmpty).getOrElse {
+      val now = all
+      last = now.map(new WeakReference(_))
+      now
+    }
   }
 }
