@@ -65,7 +65,7 @@ final case class SparkListenerLatencyBatch(
       startMs,
       committedMs,
       inputRows,
-      Option(durationsMs).fold(Map.empty[String, Long])(_.asScala.view.mapValues(_.toLong).toMap),
+      durations,
       Option(watermarkMs).map(_.toLong),
       Option(watermarks).toSeq.flatten.map(_.watermark),
       droppedLate,
@@ -83,6 +83,9 @@ final case class SparkListenerLatencyBatch(
       Option(tasksFailed).fold(0L)(_.toLong)
     )
   }
+
+  private[latency] def durations: Map[String, Long] =
+    Option(durationsMs).fold(Map.empty[String, Long])(_.asScala.view.mapValues(_.toLong).toMap)
 
   /** The same with what a line about it needs: the nodes that records left last, and its own figures. */
   def atEnd: SparkListenerLatencyBatch = {

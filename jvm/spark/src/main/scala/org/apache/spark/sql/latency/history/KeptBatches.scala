@@ -2,8 +2,6 @@ package org.apache.spark.sql.latency.history
 
 import java.time.ZoneId
 
-import scala.jdk.CollectionConverters._
-
 import io.sparklatency.drawing.LatencyChart
 import io.sparklatency.drawing.PhasesChart
 import io.sparklatency.figures.Batch
@@ -55,11 +53,9 @@ private[latency] final class KeptBatches(newestFirst: Vector[StoredBatch]) {
   def phases(limit: Int, zone: ZoneId): Seq[PhasesChart.Drawn] =
     newestFirst.take(limit).flatMap(batch => batch.shown(Phased(zone))(bar(batch.event, zone))).reverse
 
-  private def bar(batch: SparkListenerLatencyBatch, zone: ZoneId): Option[PhasesChart.Drawn] = {
-    val durations =
-      Option(batch.durationsMs).fold(Map.empty[String, Long])(_.asScala.view.mapValues(_.toLong).toMap)
-    PhasesChart.bar(batch.batch, batch.startMs, durations, batch.inputRows).map(PhasesChart.Drawn(_, zone))
-  }
+  private def bar(batch: SparkListenerLatencyBatch, zone: ZoneId): Option[PhasesChart.Drawn] =
+    PhasesChart.bar(batch.batch, batch.startMs, batch.durations, batch.inputRows)
+      .map(PhasesChart.Drawn(_, zone))
 }
 
 private object KeptBatches {

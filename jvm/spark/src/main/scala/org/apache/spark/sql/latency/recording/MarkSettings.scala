@@ -25,7 +25,10 @@ private final case class MarkSettings(
     place: Option[MarkPlace] = None
 ) {
 
-  /** What the marks of a plan share stands once in a stream. */
+  /**
+   * What the marks of a plan share as one object stands once in a stream: the query's name and the figures, not the ids of a streaming
+   * query.
+   */
   def writeTo(out: ObjectOutputStream): Unit = {
     out.writeObject(owner.key.query)
     out.writeObject(owner.key.node)

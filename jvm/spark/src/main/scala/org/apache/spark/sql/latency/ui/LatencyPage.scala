@@ -20,7 +20,7 @@ import org.apache.spark.ui.WebUIPage
  * A page of the tab. The driver makes all of it, with no script but Spark's own. It only reads. If a page cannot be made, it
  * says so, and the first failure is logged.
  *
- * Costs one reading of the store, anew for each request. Runs on the threads of Spark's web server, several at a time.
+ * Costs what its content does: the frame is made anew for each request. Runs on the threads of Spark's web server, several at a time.
  */
 private[ui] abstract class LatencyPage(tab: LatencyTab, path: String) extends WebUIPage(path) with Logging {
   private val hasFailed = new AtomicBoolean

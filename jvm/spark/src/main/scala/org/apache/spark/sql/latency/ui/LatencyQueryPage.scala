@@ -24,11 +24,10 @@ import org.apache.spark.sql.latency.history.LatencyStore
 /**
  * `/latency/query/?id=`: a run of a query. The first lines say which step made its records old. The rest is the evidence.
  *
- * Reads all kept batches of the run for at most four charts, and decodes only the nodes that they show. With 200 nodes and 1,000
- * batches a page takes 0.2 to 0.4 seconds, on the web server's threads. What is made is kept in three parts, each until what it shows
- * is another. What is said of a run that goes on is another each time; its history and its batches are when a batch has come. Of 40
- * nodes and 100 batches that is at most 0.3 MB, and it is kept of at most sixteen runs. What is shown of each batch alone stays with the
- * batch, so that the page after a batch makes it of the new one only.
+ * Shows all kept batches of the run in at most four charts, and decodes only the nodes of these, on the web server's threads. What is
+ * made is kept in three parts, each until what it shows is another. What is said of a run that goes on is another each time; its history
+ * and its batches are when a batch has come. Of 40 nodes and 100 batches that is at most 0.3 MB, and it is kept of at most sixteen runs.
+ * What is shown of each batch alone stays with the batch, so that the page after a batch makes it of the new one only.
  */
 private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(tab, "query") {
   import LatencyQueryPage._
@@ -39,7 +38,8 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
     val (store, asked) = (tab.store, Option(request.getParameter("id")).getOrElse(""))
     store.query(asked) match {
       case None => "Latency" -> unknown(base(request), store)
-      case Some(query) => s"Latency of ${Readable.shortened(query.name, 48)}" -> page(request, store, query)
+      case Some(query) =>
+        s"Latency of ${Readable.shortened(query.name, LatencyPage.NameLength)}" -> page(request, store, query)
     }
   }
 
