@@ -16,15 +16,17 @@ import org.scalatest.funsuite.AnyFunSuite
  * two recorders of the same rows, one of each kind, must say the same, whatever the ages are.
  */
 class AgeCellsSuite extends AnyFunSuite {
+  import AgeCellsSuite._
+
   private val Today = 1790000000000L
   private val Rows = 100000
   private val Hour = 3600000L
   private val NoTimestamp = Long.MinValue
 
-  /** Goes on with each reading, so that it is known which one a row had: the last. */
+  /** Goes on with each reading, or back, so that it is known which one a row had: the last. */
   private final class StridingClock(start: Long, random: SplittableRandom) extends Clock {
     var shown: Long = start
-    override def millis(): Long = { shown += random.nextInt(4); shown }
+    override def millis(): Long = { shown += random.nextInt(-1, 4); shown }
     override def readEveryRow: Boolean = false
   }
 
@@ -50,12 +52,12 @@ class AgeCellsSuite extends AnyFunSuite {
     )
   )
 
-  /** Gives the same rows to both recorders. */
+  /** Gives the same rows to both recorders. The first is also asked in between, now and then twice within a run of rows. */
   private def compare(start: Long, reference: Option[Long], ageOf: (Int, SplittableRandom) => Long): Unit = {
     val random = new SplittableRandom(15)
     val (striding, following) = (new StridingClock(start, random.split()), new ManualClock(start))
     val timestamps = mutable.ArrayBuffer.empty[Option[Long]] // of what has not been published
-    val measured = mutable.ArrayBuffer.empty[Long]
+    val measured = mutable.ArrayBuffer.empty[Measured]
     var published = LatencySummary.empty
     def publish(part: LatencySummary, oldest: Option[Long]): Unit = {
       assert((part.records, oldest) === ((timestamps.size, timestamps.flatten.minOption)))
@@ -74,18 +76,36 @@ class AgeCellsSuite extends AnyFunSuite {
       following.set(striding.shown)
       timestamp.fold(exact.recordWithoutTimestamp())(ms => exact.record(ms * 1000))
       timestamps += timestamp
-      measured ++= timestamp
+      measured ++= timestamp.map(Measured(_, striding.shown))
+      if (row % 5003 == 0 || row % 5003 == 50) {
+        assert(fast.summary().records === row + 1)
+        assert(fast.agesOfAll.forall(ages => ages.summary.count == measured.size))
+      }
     }
     val whole = Figures(exact.summary())
     assert(Figures(fast.summary()) === whole)
     val (all, rest) = fast.seal()
     assert((Figures(all), Figures(published + rest)) === ((whole, whole)))
     assert((all.records, rest.records) === ((Rows, timestamps.size)))
-    for (Ages(atMs, ages) <- fast.agesOfAll) {
-      assert((ages.min, ages.max) === ((Some(atMs - measured.max), Some(atMs - measured.min))))
-      assert((ages.count, ages.sum) === ((measured.size, measured.map(BigInt(atMs) - _).sum)))
-    }
+    for (recorder <- Seq(fast, exact); ages <- recorder.agesOfAll)
+      assertSame(ages, measured.toSeq, Rows - measured.size)
     assert(fast.agesOfAll.size === reference.size)
+  }
+
+  private def assertSame(found: Ages, records: Seq[Measured], withoutTimestamp: Int): Unit = {
+    val (atMs, ages) = (found.atMs, found.summary)
+    val timestamps = records.map(_.timestampMs)
+    assert((ages.count, ages.withoutTimestamp) === ((records.size, withoutTimestamp)))
+    assert(ages.sum === timestamps.map(BigInt(atMs) - _).sum)
+    assert((ages.min, ages.max) === ((Some(atMs - timestamps.max), Some(atMs - timestamps.min))))
+    assert(ages.aheadOfClock === records.count(record => record.timestampMs > record.readMs))
+    val (sorted, percents) = (records.map(_.ageAt(atMs)).sorted, Seq(1, 10, 50, 90, 99))
+    for ((percent, Some(told)) <- percents.zip(ages.percentiles(percents.map(_.toDouble)))) {
+      val exact = sorted((sorted.size * percent + 99) / 100 - 1)
+      // Where they were moved from the time of reference to a later one, to 1 % of the time between as well.
+      val scale = exact + math.max(0, atMs - Today - 1000)
+      assert(math.abs(told - exact) <= scale / 100.0, s"$percent %: $told instead of $exact")
+    }
   }
 
   for ((name, ageOf) <- spreads; reference <- Seq(None, Some(Today + 1000)))
@@ -97,5 +117,14 @@ class AgeCellsSuite extends AnyFunSuite {
 
   test("in the first seconds after the epoch a record without a timestamp is still none") {
     compare(5000, None, (_, random) => random.nextLong(6000))
+  }
+}
+
+object AgeCellsSuite {
+
+  private final case class Measured(timestampMs: Long, readMs: Long) {
+
+    /** As it is taken for percentiles: one that was ahead of the clock to have been at its time. */
+    def ageAt(ms: Long): Long = ms - math.min(timestampMs, readMs)
   }
 }

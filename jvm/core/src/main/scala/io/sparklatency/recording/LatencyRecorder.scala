@@ -20,12 +20,11 @@ import io.sparklatency.time.Clock
  * the poller, does it in its stead. Each record is published once, whatever the two do at the same time.
  *
  * '''Who writes what.''' The writer alone writes what it has not handed over yet, and numbers its rows: see [[WriterTally]]. All
- * else is written under the lock of this object: by the writer when it hands over, which it does when it is due to publish, when
- * the poller has published, and where ages at a time of reference are taken whenever the clock shows another time; by the poller
- * when it publishes.
+ * else is written under the lock of this object: by the writer when it hands over, which it does when it is due to publish, and
+ * when the poller has published; by the poller when it publishes.
  *
- * '''Why the writer does not wait.''' A row as nearly all are takes no lock and has no fence. The writer takes the lock at most
- * once a millisecond, and waits only if the poller is publishing right then.
+ * '''Why the writer does not wait.''' A row as nearly all are takes no lock and has no fence. The writer takes the lock only to hand
+ * over, and waits only if the poller is publishing right then.
  *
  * '''What the poller sees.''' It cannot stop the writer, so it takes nothing away from it: it copies what the writer has, as a reader
  * of a `StampedLock` does who hopes that nobody writes. A copy is dropped if a row has begun meanwhile. All that is older it finds by
@@ -47,20 +46,18 @@ final class LatencyRecorder(
     publishNanos: Long = LatencyRecorder.PublishMs * 1000 * 1000,
     reference: Option[Long] = None,
     readEveryRow: Boolean = false
-) extends WriterTally(clock, readEveryRow) {
+) extends WriterTally(clock, readEveryRow, reference) {
 
   /** Of the instance, for the JIT compiler would see through a constant: see [[LatencyRecorder.LongWay]]. */
   private[this] val longWay: MethodHandle = LatencyRecorder.LongWay
 
   // Written under the lock. What the writer reads without it is either its own or volatile.
   private[this] val latencies = new LatencyTally
-  private[this] val ages = reference.map(_ => new LatencyTally(InstantTally.Bits))
-  private[this] var readMs = 0L // what the clock showed for what the writer has
   private[this] var oldestMs = Long.MaxValue
   private[this] var published = LatencySummary.empty
   private[this] var seen = 0L // the poller's
   private[this] var isSealed = false
-  @volatile private[this] var taken = Option.empty[InstantTally]
+  @volatile private[this] var taken = Option.empty[HeldTally]
   @volatile private[this] var publishedAtNanos = System.nanoTime()
   // No shorter span shows on a clock of milliseconds.
   private[this] val publishMs = if (publishNanos < 1000000) Long.MaxValue else publishNanos / 1000000
@@ -89,8 +86,7 @@ final class LatencyRecorder(
    */
   def agesOfAll: Option[Ages] = synchronized {
     settle()
-    for (at <- reference; ages <- ages)
-      yield if (ages.isSigned) Ages(readMs, ages.summary(readMs - at)) else Ages(at, ages.summary())
+    agesAtReference
   }
 
   /**
@@ -127,10 +123,8 @@ final class LatencyRecorder(
   private def readAnew(): Unit = {
     read()
     val isTime = isDue(readAtNanos) || reading - publishedAtMs > publishMs
-    // The ages at the time of reference follow from latencies that were all taken at one reading.
-    if (isTime || taken.nonEmpty || reference.nonEmpty && reading != readMs) synchronized {
+    if (isTime || taken.nonEmpty) synchronized {
       settle()
-      readMs = reading
       if (isTime) {
         publishedAtMs = reading
         publishNow()
@@ -148,10 +142,9 @@ final class LatencyRecorder(
   }
 
   /** Under the lock. */
-  private def keep(records: InstantTally): Unit = {
+  private def keep(records: HeldTally): Unit = {
     oldestMs = math.min(oldestMs, records.oldest)
-    records.moveTo(latencies, 0)
-    for (at <- reference; ages <- ages) records.moveTo(ages, at - readMs)
+    records.addTo(latencies)
   }
 
   /** Under the lock. */

@@ -14,7 +14,7 @@ private[sparklatency] final class LatencyTally(bits: Int = LatencyTally.Bits) {
   private[this] var records = 0L
   private[this] var min = Long.MaxValue
   private[this] var max = Long.MinValue
-  private[this] var sum = BigInt(0)
+  private[this] val sum = new ExactSum
   private[this] var aheadOfClock = 0L
   private[this] var withoutTimestamp = 0L
 
@@ -25,7 +25,15 @@ private[sparklatency] final class LatencyTally(bits: Int = LatencyTally.Bits) {
     else buckets.add(BucketLayout.bucketOf(ms, bits), count)
   }
 
-  /** To all else. */
+  /** One record, to all else. */
+  def addOne(ms: Long, isAheadOfClock: Boolean): Unit = {
+    if (ms < min) min = ms
+    if (ms > max) max = ms
+    sum += ms
+    if (isAheadOfClock) aheadOfClock += 1
+  }
+
+  /** Many, to all else. */
   def add(min: Long, max: Long, sum: BigInt, aheadOfClock: Long): Unit = {
     this.min = math.min(this.min, min)
     this.max = math.max(this.max, max)
@@ -48,7 +56,7 @@ private[sparklatency] final class LatencyTally(bits: Int = LatencyTally.Bits) {
       records,
       min + ms,
       max + ms,
-      sum + BigInt(ms) * records,
+      sum.total + BigInt(ms) * records,
       withoutTimestamp,
       aheadOfClock,
       moved.encode
@@ -61,7 +69,7 @@ private[sparklatency] final class LatencyTally(bits: Int = LatencyTally.Bits) {
     records = 0
     min = Long.MaxValue
     max = Long.MinValue
-    sum = 0
+    sum.clear()
     aheadOfClock = 0
     withoutTimestamp = 0
   }

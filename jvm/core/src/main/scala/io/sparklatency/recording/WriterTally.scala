@@ -19,11 +19,15 @@ import io.sparklatency.time.RowClock
  * '''How many.''' None at first: a task of few rows does without. When so many rows have been outside that making the cells
  * and sweeping them costs each of these next to nothing, they are laid out round the ages that were seen. At most 64 KB.
  *
+ * '''Ages at a time of reference.''' While the clock's reading stands, a record's age at any other time is its latency and a
+ * difference that is the same for all. So where such ages are wanted, the cells are also swept when the clock shows another time. The ages
+ * are the writer's alone.
+ *
  * '''Who reads.''' Any other thread may [[copyIfQuiet copy]] what is here, and nothing else. A cell only grows between two sweeps, so
  * what is in a copy is here as well, whatever the writer does meanwhile. On processors that reorder writes a copy may lack a row
  * whose number was seen; it counts with those that follow.
  */
-private[recording] abstract class WriterTally(clock: Clock, readEveryRow: Boolean)
+private[recording] abstract class WriterTally(clock: Clock, readEveryRow: Boolean, reference: Option[Long])
     extends RowClock(clock, readEveryRow) {
   import WriterTally._
 
@@ -37,10 +41,12 @@ private[recording] abstract class WriterTally(clock: Clock, readEveryRow: Boolea
   // What follows is for rows that take the long way. The writer numbers them: the last that it began, the last that has ended.
   private[this] var begun = 0L
   private[this] var ended = 0L
-  private[this] val tally = new InstantTally
+  private[this] val tally = new HeldTally
+  private[this] val ages = reference.map(new AgeTally(_))
   private[this] var first = 0L // the age of the first cell
+  private[this] var used = 0 // no cell from this one on has been used since they were swept
   private[this] var outside = 0L // rows, since the cells were laid out
-  private[this] var sweptAt = 0L // the number of the row
+  private[this] var sweptAt = 0L // so many rows had gone the short way
 
   /** Takes a record as nearly all are. */
   final protected def tryAdd(micros: Long): Boolean = {
@@ -80,6 +86,7 @@ private[recording] abstract class WriterTally(clock: Clock, readEveryRow: Boolea
       val age = reading - timestamp
       val isOldest = timestamp < tally.oldest
       tally.add(timestamp, age)
+      ages.foreach(_.add(timestamp, reading))
       if (age < first || age - first >= cells.length) {
         outside += 1
         if (outside >= FewestOutside.max(cells.length / 2)) layOut(age)
@@ -87,51 +94,67 @@ private[recording] abstract class WriterTally(clock: Clock, readEveryRow: Boolea
       if (isOldest) aim()
     }
 
+  /** Before the reading is another: what is in the cells was measured by the one that stands. */
+  final override protected def now(): Long = {
+    val next = super.now()
+    if (ages.nonEmpty && next != reading) sweep()
+    next
+  }
+
   /** To be called after each reading of the clock. */
   final protected def aim(): Unit = {
-    if (row - sweptAt > MostRows) sweep()
+    if (onShortWay - sweptAt > MostRows) sweep()
     // 1, for at the beginning of the epoch, too, a record without a timestamp, which has one below 0, must look older than any.
     val oldest = math.max(tally.oldest, 1)
     val usable = if (oldest > reading) 0 else (reading - oldest - first + 1).min(cells.length.toLong).max(0)
     zero = reading - first + Long.MinValue
     limit = usable + Long.MinValue
+    used = math.max(used, usable.toInt)
   }
 
   /** Hands over all there is, to be used before the next record, and begins anew. */
-  final protected def take(copy: Option[InstantTally])(use: InstantTally => Unit): Unit = {
+  final protected def take(copy: Option[HeldTally])(use: HeldTally => Unit): Unit = {
     sweep()
     copy.foreach(tally.remove)
     use(tally)
     tally.clear()
   }
 
+  /** Of all rows, once they are swept. */
+  final protected def agesAtReference: Option[Ages] = ages.map(_.result(reading))
+
   /**
    * For another thread, under a lock that the writer takes before it takes anything away: all rows up to `last`, if no other has
    * begun, and none is on the long way.
    */
-  final protected def copyIfQuiet(last: Long): Option[InstantTally] = {
+  final protected def copyIfQuiet(last: Long): Option[HeldTally] = {
     val lastEnded = ended
     VarHandle.acquireFence()
     val copy = tally.copy()
-    val (lowest, counts, without) = (first, cells.clone, withoutTimestamp)
+    val (lowest, counts, end, without) = (first, cells.clone, used, withoutTimestamp)
     VarHandle.acquireFence()
     Option.when(begun == lastEnded && row == last) {
-      copy.add(lowest, counts)
+      copy.add(lowest, counts, end)
       copy.addWithoutTimestamp(without)
       copy
     }
   }
 
-  /** From the cells to where all else is. Where no row has come since the last time nothing is in them. */
+  /** From the cells to where all else is. */
   private def sweep(): Unit = {
-    if (row != sweptAt) {
-      tally.add(first, cells)
-      Arrays.fill(cells, 0)
-      sweptAt = row
+    if (onShortWay != sweptAt) {
+      tally.add(first, cells, used, ages, reading)
+      Arrays.fill(cells, 0, used, 0)
+      used = (limit - Long.MinValue).toInt // what is aimed at stays so until the next reading
+      sweptAt = onShortWay
     }
     tally.addWithoutTimestamp(withoutTimestamp)
+    ages.foreach(_.addWithoutTimestamp(withoutTimestamp))
     withoutTimestamp = 0
   }
+
+  /** How many rows did not take the long way: those in cells, and some without a timestamp. */
+  private def onShortWay: Long = row - begun
 
   /** Makes cells for the ages that were seen and half as many on either side, or for those round `age` where these are too many. */
   private def layOut(age: Long): Unit = {
@@ -144,6 +167,7 @@ private[recording] abstract class WriterTally(clock: Clock, readEveryRow: Boolea
       else ((2 * highestOneBit(span * 2 + FewestCells)).min(most), lowest.max(0) + span / 2)
     first = (middle - length / 2).max(0)
     cells = new Array[Int](length.toInt)
+    used = 0
     outside = 0
     aim()
   }
