@@ -89,7 +89,7 @@ private[recording] abstract class WriterTally(clock: Clock, readEveryRow: Boolea
       ages.foreach(_.add(timestamp, reading))
       if (age < first || age - first >= cells.length) {
         outside += 1
-        if (outside >= FewestOutside.max(cells.length / 2)) layOut(age)
+        if (outside >= enoughOutside) layOut(age)
       }
       if (isOldest) aim()
     }
@@ -156,6 +156,10 @@ private[recording] abstract class WriterTally(clock: Clock, readEveryRow: Boolea
   /** How many rows did not take the long way: those in cells, and some without a timestamp. */
   private def onShortWay: Long = row - begun
 
+  /** So many rows outside pay for other cells. Cells become more soon; when they are the most, others can only be elsewhere. */
+  private def enoughOutside: Long =
+    if (cells.length < MostCells) FewestOutside.max(cells.length / 8) else MostCells / 2
+
   /** Makes cells for the ages that were seen and half as many on either side, or for those round `age` where these are too many. */
   private def layOut(age: Long): Unit = {
     sweep()
@@ -179,7 +183,7 @@ private[recording] object WriterTally {
 
   /** How many rows outside of the cells there are at least before they are laid out anew, and how many cells for each of these. */
   private val FewestOutside = 64
-  private val CellsPerRow = 4
+  private val CellsPerRow = 16
 
   /** So that no cell overflows. */
   private val MostRows = 1L << 30
