@@ -3,6 +3,7 @@ package io.sparklatency.bench
 import scala.util.Random
 
 import io.sparklatency.recording.LatencyRecorder
+import io.sparklatency.time.Clock
 import io.sparklatency.time.RowClock
 import io.sparklatency.time.SystemClock
 import org.HdrHistogram.Histogram
@@ -16,11 +17,12 @@ import org.openjdk.jmh.annotations._
 class RecorderBenchmark extends AverageTime {
   import RecorderBenchmark._
 
-  @Param(Array("lognormal", "constant"))
+  @Param(Array("lognormal", "loguniform", "constant"))
   var latencies: String = _
 
   private var timestamps: Array[Long] = _
   private var recorder: LatencyRecorder = _
+  private var moving: LatencyRecorder = _
   private var committed: LatencyRecorder = _
   private var marks: Array[LatencyRecorder] = _
   private[this] var mark0: LatencyRecorder = _
@@ -42,9 +44,16 @@ class RecorderBenchmark extends AverageTime {
     val random = new Random(1)
     // About 150 ms in the middle, some 5 s at the 99th percentile.
     def lognormal = math.exp(5 + 1.5 * random.nextGaussian()).toLong
-    timestamps = Array.fill(Records)((now - (if (latencies == "constant") 150 else lognormal)) * 1000)
+    def loguniform = math.pow(10000, random.nextDouble()).toLong // 1 ms to 10 s
+    def latency = latencies match {
+      case "lognormal" => lognormal
+      case "loguniform" => loguniform
+      case "constant" => 150L
+    }
+    timestamps = Array.fill(Records)((now - latency) * 1000)
     recorder = new LatencyRecorder(SystemClock)
-    committed = new LatencyRecorder(SystemClock, reference = Some(now))
+    moving = new LatencyRecorder(new MovingClock(now))
+    committed = new LatencyRecorder(new MovingClock(now), reference = Some(now))
     marks = Array.fill(10)(new LatencyRecorder(SystemClock))
     mark0 = marks(0)
     mark1 = marks(1)
@@ -99,7 +108,16 @@ class RecorderBenchmark extends AverageTime {
     marks
   }
 
-  /** With the ages from which the commit latency is made, as at the last node of a query. */
+  /** By a clock that shows another millisecond after some 4,096 records, as it does where a record takes a quarter of a microsecond. */
+  @Benchmark
+  @OperationsPerInvocation(Records)
+  def latencyRecorderMovingClock(): LatencyRecorder = {
+    var i = 0
+    while (i < Records) { moving.record(timestamps(i)); i += 1 }
+    moving
+  }
+
+  /** The same with the ages from which the commit latency is made, as at the last node of a query: each millisecond has its cost. */
   @Benchmark
   @OperationsPerInvocation(Records)
   def latencyRecorderAndAges(): LatencyRecorder = {
@@ -127,6 +145,17 @@ class RecorderBenchmark extends AverageTime {
 
 object RecorderBenchmark {
   final val Records = 1 << 14
+}
+
+/** Shows another millisecond at every sixteenth reading, and the one before again after as many: so ages stay as they are. */
+private final class MovingClock(start: Long) extends Clock {
+  private var readings = 0
+
+  override def millis(): Long = {
+    readings += 1
+    start + (readings >> 4 & 1)
+  }
+  override def readEveryRow: Boolean = false
 }
 
 /** The plain way: HdrHistogram for the percentiles, and beside it what it does not keep exactly or with its sign. */
