@@ -81,7 +81,8 @@ final class LatencyAccumulator private (@transient private var settings: MarkSet
 
   /**
    * From here on the recorders also take the ages from which those at the commit are made. The planning thread calls it,
-   * before there are tasks. Costs nothing measurable per record.
+   * before there are tasks. Costs a task less per record than can be measured, and a walk over the cells of its recorder for each
+   * millisecond in which rows pass: some 30 µs where ages are spread over ten seconds.
    */
   def takeAges(): Unit = if (!isAside) {
     isAtEnd = true
