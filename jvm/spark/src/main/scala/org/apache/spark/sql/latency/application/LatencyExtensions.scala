@@ -15,6 +15,7 @@ import org.apache.spark.sql.latency.marking.NodeIds
 import org.apache.spark.sql.latency.planning.AcrossShuffles
 import org.apache.spark.sql.latency.planning.AcrossSinkShuffles
 import org.apache.spark.sql.latency.planning.AutomaticNodes
+import org.apache.spark.sql.latency.planning.FirstRowsStrategy
 import org.apache.spark.sql.latency.planning.IngestionStampStrategy
 import org.apache.spark.sql.latency.planning.IngestionStamps
 import org.apache.spark.sql.latency.planning.KeepTimestamps
@@ -64,7 +65,9 @@ final class LatencyExtensions extends SparkSessionExtensionsProvider {
     extensions.injectPlannerStrategy(session =>
       AcrossSinkShuffles(AcrossShuffles(session.asInstanceOf[SparkSession], LatencyApplication))
     )
-    extensions.injectPlannerStrategy(_ => LatencyMarkStrategy(LatencyApplication))
+    val marks = LatencyMarkStrategy(LatencyApplication)
+    extensions.injectPlannerStrategy(_ => marks)
+    extensions.injectPlannerStrategy(_ => FirstRowsStrategy(marks))
     extensions.injectPlannerStrategy(_ => IngestionStampStrategy)
     extensions.injectColumnar(session => MarksAsOperators(session.asInstanceOf[SparkSession]))
     extensions.injectColumnar(_ => StampsAtSources) // before nodes are placed above them

@@ -8,7 +8,8 @@ import org.apache.spark.sql.catalyst.plans.logical.UnaryNode
 
 /**
  * A marked point of a plan. Rows pass unchanged, and the latency of each is measured. No optimizer rule knows this node, so
- * nothing moves across it. Work below the mark happens before the clock is read. Work above it happens after.
+ * nothing moves across it; only the planner puts it above the limit of a sort. Work below the mark happens before the clock is read. Work
+ * above it happens after.
  *
  * Immutable. Spark's analyzer, optimizer and planner handle it in their thread, and `LatencyMarkStrategy` plans it. A
  * filter above a mark no longer reaches the source; what a record costs, see `RecordE2ELatency`.

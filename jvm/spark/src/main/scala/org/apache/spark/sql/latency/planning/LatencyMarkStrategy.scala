@@ -15,11 +15,13 @@ import org.apache.spark.sql.latency.recording.RecordE2ELatency
  */
 final case class LatencyMarkStrategy(applications: MarkedApplication.Finder) extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case mark: LatencyMark =>
-      val child = planLater(mark.child)
-      recorded(mark, child).getOrElse(child) :: Nil
+    case mark: LatencyMark => over(mark, planLater(mark.child)) :: Nil
     case _ => Nil
   }
+
+  /** @param child what its child, or something in its place, is planned as */
+  private[planning] def over(mark: LatencyMark, child: SparkPlan): SparkPlan =
+    recorded(mark, child).getOrElse(child)
 
   /** None where the query does not record the node, where its session stops, or where we are broken: then the query runs without it. */
   private def recorded(mark: LatencyMark, child: SparkPlan): Option[SparkPlan] =

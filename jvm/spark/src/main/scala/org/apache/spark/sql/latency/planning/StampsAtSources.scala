@@ -20,12 +20,17 @@ import org.apache.spark.sql.latency.recording.RecordExpression
  */
 private[latency] object IngestionStampStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case IngestionStamp(stamp, child) =>
-      val everyRow = !CurrentQuery.session.forall(CurrentQuery.hasCommits)
-      StampsAtSources.onTop(planLater(child), stamp, everyRow) :: Nil
+    case stamp: IngestionStamp => over(stamp, planLater(stamp.child)) :: Nil
     case KeptTimestamps(_, child) => planLater(child) :: Nil
     case _ => Nil
   }
+
+  private[planning] def over(stamp: IngestionStamp, child: SparkPlan): SparkPlan =
+    StampsAtSources.onTop(
+      child,
+      stamp.stamp,
+      everyRow = !CurrentQuery.session.forall(CurrentQuery.hasCommits)
+    )
 }
 
 /**
