@@ -72,7 +72,15 @@ class OneFoldSuite extends AnyFunSuite {
         at.map(Ages(_, summary))
       )
     }
-    MarkReadings(node, measure, 0, upstream.toSet, readings, readsSource = true)
+    MarkReadings(
+      node,
+      measure,
+      0,
+      upstream.toSet,
+      readings,
+      isLast = at.nonEmpty,
+      readsSource = true
+    )
   }
 
   private def replayed(events: Seq[Batch]): QuerySnapshot = {
@@ -139,7 +147,8 @@ class OneFoldSuite extends AnyFunSuite {
     val driver = new Driver
     for (id <- 0L to 3L) {
       val now = driver.clock.millis()
-      val source = mark("source", Nil, Seq(900, 100 * id), Some(now)).copy(comesIn = true)
+      val source =
+        mark("source", Nil, Seq(900, 100 * id), Some(now)).copy(comesIn = true, isLast = false)
       driver.batch(id, Some(now))(source)
     }
     assert(driver.shown.outOfOrder.count === 6)

@@ -139,10 +139,9 @@ class RunFiguresSuite extends AnyFunSuite {
 
   test("records that are ahead of the clock arrive young, and no less time passes in state for it") {
     val runs = new LiveRuns(clock, FiguresSettings(), new Tasks)(_.stopped)
-    def aged(mark: MarkReadings) = mark.copy(readings =
-      mark.readings.map(reading =>
-        reading.copy(ages = Some(Ages(Start, reading.summary)))
-      )
+    def aged(mark: MarkReadings) = mark.copy(
+      isLast = !mark.comesIn,
+      readings = mark.readings.map(reading => reading.copy(ages = Some(Ages(Start, reading.summary))))
     )
     var told = Option.empty[Batch]
     runs.update(owner("any")) { query =>
@@ -171,10 +170,9 @@ class RunFiguresSuite extends AnyFunSuite {
     "what a join gives out waited as long as the records of the side that dates it, however many the other has"
   ) {
     val runs = new LiveRuns(clock, FiguresSettings(), new Tasks)(_.stopped)
-    def aged(mark: MarkReadings) = mark.copy(readings =
-      mark.readings.map(reading =>
-        reading.copy(ages = Some(Ages(Start, reading.summary)))
-      )
+    def aged(mark: MarkReadings) = mark.copy(
+      isLast = !mark.comesIn,
+      readings = mark.readings.map(reading => reading.copy(ages = Some(Ages(Start, reading.summary))))
     )
     def parts(number: Long, by: String*): AgeParts = {
       var told = Option.empty[Batch]
@@ -206,10 +204,9 @@ class RunFiguresSuite extends AnyFunSuite {
   ) {
     val runs = new LiveRuns(clock, FiguresSettings(), new Tasks)(_.stopped)
     def filling(seconds: Int) = Some(Filling(seconds * 1000.0, Filling.Node, Seq("source"), seconds * 900.0))
-    def aged(mark: MarkReadings) = mark.copy(readings =
-      mark.readings.map(reading =>
-        reading.copy(ages = Some(Ages(Start, reading.summary)))
-      )
+    def aged(mark: MarkReadings) = mark.copy(
+      isLast = !mark.comesIn,
+      readings = mark.readings.map(reading => reading.copy(ages = Some(Ages(Start, reading.summary))))
     )
     val (source, sink) = (mark("source", 0)(5).copy(comesIn = true), mark("sink", 1, "source")(5))
     def batch(number: Long, before: Option[Filling], marks: MarkReadings*) =

@@ -93,6 +93,19 @@ class AutomaticBatchSuite extends StreamingTest with Sampled {
       }
     }
 
+  for (adaptive <- Seq(true, false))
+    test(
+      s"the source is the last node where no timestamp comes through a shuffle, adaptive planning being $adaptive"
+    ) {
+      withSettings(inBatch :+ ("spark.sql.adaptive.enabled" -> adaptive.toString): _*) {
+        val (dropped, kept) = (s"dropped-$adaptive", s"kept-$adaptive")
+        write(topic(dropped).select("value").repartition(3))
+        write(topic(kept).repartition(3))
+        val ended = Seq(dropped, kept).map(name => nodes(s"source-0-kafka[$name]").hasNonNull("commit"))
+        assert(ended === Seq(true, false))
+      }
+    }
+
   test("an end to which no timestamp survives is left out, and the log says so once") {
     withSettings(inBatch: _*) {
       val log = Logged.during {
@@ -171,6 +184,7 @@ class AutomaticBatchSuite extends StreamingTest with Sampled {
           Set(s"source-0-kafka[$orders]", s"source-1-kafka[$done]", "sink"))
         val upstream = nodes("sink").get("upstream").elements.asScala.map(_.asText).toSet
         assert(upstream(s"source-0-kafka[$orders]") && !upstream(s"source-1-kafka[$done]"), upstream)
+        assert(!nodes(s"source-1-kafka[$done]").hasNonNull("commit") && nodes("sink").hasNonNull("commit"))
       }
     }
 

@@ -66,9 +66,40 @@ class AutomaticNodesSuite extends StreamingTest {
         assert(of("source-0-memory").figures === ((2, Some(1), Some(2))))
         assert(of("source-0-memory").toString.contains("\"upstream\":[]"))
         assert(of("sink").figures === ((1, Some(3), Some(3))))
+        assert(of("source-0-memory").measure("commit") === None, "what came in there did not come out")
+        assert(of("sink").measure("commit").flatMap(_.max) === Some(3))
       } finally query.stop()
     }
   }
+
+  for (adaptive <- Seq(true, false))
+    test(
+      s"what stands last has a commit latency and its parts, also before a shuffle, adaptive planning being $adaptive"
+    ) {
+      withSettings((everything :+ ("spark.sql.adaptive.enabled" -> adaptive.toString)): _*) {
+        val shapes = Seq[(String, DataFrame => DataFrame, Seq[String])](
+          ("dropped", _.select(lit(1).as("one")).repartition(2), Seq("source-0-memory")),
+          ("kept", _.repartition(2), Seq("source-0-memory", "sink")),
+          (
+            "by_hand",
+            _.withE2ELatency("hand", "value").repartition(2).select(col("value"), lit(1)),
+            Seq("hand", "sink")
+          )
+        )
+        for ((shape, steps, ids) <- shapes) {
+          val (input, name) = (stream, s"auto_last_${shape}_$adaptive")
+          val query = start(steps(watermarked(input)), name)
+          try {
+            input.addData(ago(1, 2, 30))
+            processAll(query)
+            assert(nodesOf(name).sorted === ids.sorted)
+            assert(ids.map(node(_, name).measure("commit").flatMap(_.max)) ===
+              ids.map(id => Some(30L).filter(_ => id == ids.last)))
+            assert(!latencyOf(name).at("/queries/0/parts/of").isMissingNode, name)
+          } finally query.stop()
+        }
+      }
+    }
 
   test("the actions of a foreachBatch are not marked, its batch is") {
     withSettings(everything: _*) {

@@ -69,6 +69,33 @@ class CommitLatencySuite extends StreamingTest {
     }
   }
 
+  for (others <- Seq("before", "after"))
+    test(
+      s"an adaptive plan keeps its last nodes where another with one of them is made $others it, and runs"
+    ) {
+      withSettings("spark.sql.adaptive.enabled" -> "true") {
+        val (below, end) = (freshNode(), freshNode())
+        val rows =
+          spark.range(0, 100, 1, 4).select(col("id"), timestamp_millis(lit(Start) - col("id")).as("ts"))
+        val marked = rows.withE2ELatency(below, "ts")
+        val counts = marked.groupBy("id").count()
+        val newest = marked.groupBy(col("id") % 3).agg(max("ts").as("ts")).withE2ELatency(end, "ts")
+        val made = if (others == "before") Seq(counts, newest) else Seq(newest, counts)
+        made.foreach(_.queryExecution.executedPlan)
+        val ran = made.reverse
+        for (query <- ran) {
+          query.collect()
+          ListenerBus.awaitEmpty(spark.sparkContext)
+          clock.advance(1000)
+        }
+        def after(query: DataFrame): Long = 1000L * ran.indexOf(query)
+        assert(commit(end).flatMap(_.min) === Some(after(newest)))
+        // Behind it there is none in one of the two.
+        assert(commit(below).map(figures => (figures.min, figures.max)) ===
+          Some((Some(after(counts)), Some(after(counts) + 99))))
+      }
+    }
+
   for (adaptive <- Seq(true, false))
     test(s"a node behind which rows are shuffled is the last if none follows, adaptive execution: $adaptive") {
       withSettings("spark.sql.adaptive.enabled" -> adaptive.toString) {

@@ -86,26 +86,31 @@ class HeldRecordsSuite extends StreamingTest {
     }
   }
 
-  test("nor is one that an action of foreachBatch joins its batch with") {
-    byTheWall {
-      val folder = TemporaryFolder("joined-within").toString
-      spark.range(1).select(timestamp_seconds(lit(0)).as("made")).write.mode("overwrite").parquet(folder)
-      val (input, name) = (stream, "joined_within")
-      val query = marked(input).writeStream.queryName(name).foreachBatch { (batch: DataFrame, _: Long) =>
-        val table = spark.read.parquet(folder).withE2ELatency("table", "made")
-        batch.withE2ELatency("within", "value").crossJoin(broadcast(table)).collect(): Unit
-      }.start()
-      try {
-        for (_ <- 1 to 2) {
-          input.addData(new Timestamp(System.currentTimeMillis - 60000))
-          processAll(query)
-        }
-        assert(node("table", name).records === 2 && node("table", name).measure("commit") === None)
-        assert(node("within", name).measure("commit").flatMap(_.max).exists(_ < 600000))
-        assert(queryOf(name).at("/headline/text").asText.startsWith("Records arrive old: 1 min of 1 min ("))
-      } finally query.stop()
+  for (small <- Seq("table", "batch"))
+    test(s"nor is one that an action of foreachBatch joins its batch with, the small one being the $small") {
+      byTheWall {
+        val folder = TemporaryFolder("joined-within").toString
+        spark.range(1).select(timestamp_seconds(lit(0)).as("made")).write.mode("overwrite").parquet(folder)
+        val (input, name) = (stream, s"joined_within_$small")
+        val query = marked(input).writeStream.queryName(name).foreachBatch { (batch: DataFrame, _: Long) =>
+          val table = spark.read.parquet(folder).withE2ELatency("table", "made")
+          val rows = batch.withE2ELatency("within", "value")
+          // A join runs in the session of its left side: here in the user's, which plans adaptively.
+          val both =
+            if (small == "table") rows.crossJoin(broadcast(table)) else table.crossJoin(broadcast(rows))
+          both.collect(): Unit
+        }.start()
+        try {
+          for (_ <- 1 to 2) {
+            input.addData(new Timestamp(System.currentTimeMillis - 60000))
+            processAll(query)
+          }
+          assert(node("table", name).records === 2 && node("table", name).measure("commit") === None)
+          assert(node("within", name).measure("commit").flatMap(_.max).exists(_ < 600000))
+          assert(queryOf(name).at("/headline/text").asText.startsWith("Records arrive old: 1 min of 1 min ("))
+        } finally query.stop()
+      }
     }
-  }
 
   test("a marked table that a stream is joined or compared with is no end of the query") {
     byTheWall {
@@ -114,6 +119,7 @@ class HeldRecordsSuite extends StreamingTest {
       for (
         (name, plan) <- Seq[(String, DataFrame => DataFrame)](
           "joined_with_a_marked_table" -> (_.crossJoin(broadcast(table))),
+          "broadcast_to_a_marked_table" -> (df => table.crossJoin(broadcast(df))),
           "compared_with_a_marked_table" -> (_.filter("value > (SELECT max(made) FROM marked_table)")),
           "compared_with_its_row" -> (_.filter("value > (SELECT made FROM marked_table)"))
         );

@@ -7,7 +7,7 @@ package io.sparklatency.figures
  * @param subtopology the stretch of plan without a shuffle in which the mark stands, numbered from the sources
  * @param upstream    ids of the nodes whose records come to it next
  * @param comesIn     whether its records come from a source, and others come out because an operator keeps state
- * @param isLast      whether it is the last one of its plan
+ * @param isLast      whether it is the last one of its plan: its ages are those at the commit
  * @param running     what of it still runs, where the execution has not ended
  * @param readsSource whether no shuffle lies between it and a source
  * @param earlier     of each executor the first reading of those in place of which that of another job stands

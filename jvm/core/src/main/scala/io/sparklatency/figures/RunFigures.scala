@@ -120,7 +120,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     val place = if (nodes.contains(mark.node)) mark.node else Other
     batch.add(place, mark.measure, total)
     if (mark.comesIn) batch.cameIn(place, readings.flatMap(_.ages))
-    if (mark.isLast || !mark.comesIn) batch.add(place, readings.flatMap(_.ages))
+    if (same.exists(_.isLast)) batch.add(place, readings.flatMap(_.ages))
     if (granularity == Granularity.Subtask) addToTasks(mark, others, readings)
   }
 

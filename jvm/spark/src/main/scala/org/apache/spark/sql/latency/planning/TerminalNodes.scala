@@ -30,19 +30,19 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends C
   override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
 
     /**
-     * Spark passes an adaptive plan as a whole before it runs, and then stage by stage. Of a stage that others follow only the
-     * whole plan has shown which marks are last.
+     * Spark passes an adaptive plan as a whole before it runs, and then stage by stage. Only the whole plan has shown which marks are last,
+     * also of the last stage: it does not see what stands below the stages that it reads from.
      */
     override def apply(plan: SparkPlan): SparkPlan = {
       // Every plan of the session passes here, and none may fail because of us.
       try if (CurrentQuery.hasCommits(session)) plan match {
-          case stage if AdaptiveStage.is(stage) =>
-            marksIn(stage).filter(wasLast).foreach(_.figures.takeAges())
+          case stage if AdaptiveStage.isPartOfPlan(stage) => judgeAnew(stage)
           case whole =>
             val (all, aside) = (marksIn(whole), marksAside(whole))
             aside.filterNot(mark => all.exists(_.figures.owner == mark.figures.owner))
               .foreach(_.figures.takeNoAges())
             val ends = ofStreams(lastMarks(whole)).map { case (mark, _) => mark }
+            all.foreach(_.figures.passesOn())
             ends.foreach(_.figures.takeAges())
             if (aside.nonEmpty || whole.exists(_.isInstanceOf[AdaptiveSparkPlanExec]))
               remember(all ++ aside, ends)
@@ -58,6 +58,18 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends C
     }
   }
 
+  /**
+   * Of a stage, what the whole plan has not had: marks by hand in what was planned anew since, of which those are last that were, and
+   * automatic ones. Of these nobody knows yet whether one comes behind them, in a later stage: `ExecutedMarks` tells it when all have run.
+   */
+  private def judgeAnew(stage: SparkPlan): Unit = {
+    val byHand = marksByHandIn(stage)
+    byHand.filter(mark => !mark.figures.isJudged && wasLast(mark)).foreach(_.figures.takeAges())
+    lastMarks(stage).map { case (mark, _) => mark }
+      .filterNot(mark => mark.figures.isJudged || byHand.exists(_.figures eq mark.figures))
+      .foreach(_.figures.takeAges())
+  }
+
   private def wasLast(mark: RecordE2ELatency): Boolean = synchronized(last.contains(mark.figures.owner))
 
   private def remember(all: Seq[RecordE2ELatency], ends: Seq[RecordE2ELatency]): Unit = synchronized {
@@ -71,6 +83,12 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends C
     case MarkOperator(mark: RecordE2ELatency, child) if mark.isOfLatency => mark +: marksIn(child)
     case other => other.children.flatMap(marksIn)
   }
+
+  private def marksByHandIn(plan: SparkPlan): Seq[RecordE2ELatency] =
+    plan.collect {
+      case operator @ MarkOperator(mark: RecordE2ELatency, _) if MarkOperator.idByHand(operator).nonEmpty =>
+        mark
+    }
 
   /** In subqueries, which Spark has passed here by themselves: no row leaves the query there. */
   private def marksAside(plan: SparkPlan): Seq[RecordE2ELatency] = plan match {

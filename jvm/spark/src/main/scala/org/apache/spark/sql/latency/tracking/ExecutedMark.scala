@@ -21,6 +21,7 @@ import org.apache.spark.sql.latency.recording.RecordExpression
  * @param readsSource whether no shuffle lies between it and a source
  * @param isAutomatic whether nobody wrote it
  * @param dated       ids of the nodes before it whose timestamps it goes by
+ * @param isPassedOn  whether it is no end after all, as others stand behind it of which nobody knew when its stage was planned
  * @param streams     ids of the columns that its plan reads of streams, where somebody wrote it. Nobody else puts one node on two of them,
  *                    and on the scans of one stream, which have columns of their own, an automatic node stands several times
  */
@@ -34,7 +35,8 @@ private[latency] final case class ExecutedMark(
     readsSource: Boolean,
     isAutomatic: Boolean,
     streams: Set[Long],
-    dated: Set[String]
+    dated: Set[String],
+    isPassedOn: Boolean = false
 ) {
   def node: String = figures.owner.key.node
   def measure: Measure = figures.owner.measure
@@ -45,6 +47,9 @@ private[latency] final case class ExecutedMark(
   /** Whether a task has read it whose reading was not given out. */
   def hasRead: Boolean = !figures.isZero
 
+  /** Whether it is an end of its plan. */
+  def isLast: Boolean = figures.isLast && !isPassedOn
+
   /** What has come in since the last call. */
   def take(): MarkReadings =
     MarkReadings(
@@ -54,7 +59,7 @@ private[latency] final case class ExecutedMark(
       upstream,
       figures.take(),
       figures.comesIn,
-      figures.isLast,
+      isLast,
       timestamp = timestamp,
       readsSource = readsSource,
       earlier = figures.takeEarlier(),

@@ -27,20 +27,28 @@ private[latency] object ExecutedMarks {
     val walk = new Walk
     walk.stretch(plan)
     walk.found.toSeq.distinctBy(_.figures.id)
+      .map(mark => mark.copy(isPassedOn = walk.passedOn(mark.figures.id)))
   }
 
   /**
    * What stands below a place.
    *
    * @param nodes those whose records come to it directly
+   * @param marks by their accumulators: a node may stand in two branches
    * @param aside those of subqueries in between: rows are compared with their records, which do not come along
    * @param begins whether rows come to it from where nobody knows what they are, as those of a foreachBatch's DataFrame
    */
-  private final case class Below(nodes: Set[String], aside: Set[String], begins: Boolean)
+  private final case class Below(
+      nodes: Set[String],
+      marks: Set[Long],
+      aside: Set[String],
+      begins: Boolean
+  )
 
   /** One walk, used once by one thread. It numbers stretches as it leaves them, and remembers which nodes end each of them. */
   private final class Walk {
     val found = mutable.ArrayBuffer.empty[ExecutedMark]
+    val passedOn = mutable.Set.empty[Long] // marks that are no ends
     private val belowOf = new IdentityHashMap[SparkPlan, Below]
     private val origins = new TimestampOrigins
     private val originsAt = mutable.Map.empty[String, Set[TimestampOrigins.Origin]]
@@ -76,10 +84,13 @@ private[latency] object ExecutedMarks {
         case exchange: Exchange => stretch(exchange.child)
         case cached: InMemoryTableScanExec => stretch(cached.relation.cachedPlan)
         case other =>
-          val aside = other.subqueries.map(stretch).flatMap(of => of.nodes ++ of.aside)
+          val beside = other.subqueries.map(stretch)
+          passedOn ++= beside.flatMap(_.marks) // no record leaves the query there
+          val aside = beside.flatMap(of => of.nodes ++ of.aside)
           val ways = other.children.map(walk(_, marks))
           val below = Below(
             ways.flatMap(_.nodes).toSet,
+            ways.flatMap(_.marks).toSet,
             ways.flatMap(_.aside).toSet ++ aside,
             if (ways.isEmpty) !TableScan.is(other) else ways.exists(_.begins)
           )
@@ -102,7 +113,10 @@ private[latency] object ExecutedMarks {
                 if (byHand) streams(child) else Set.empty,
                 dated
               ))
-              if (mark.isOfLatency) Below(Set(mark.node), Set.empty, begins = false) else below
+              if (mark.isOfLatency) {
+                passedOn ++= below.marks
+                Below(Set(mark.node), Set(mark.figures.id), Set.empty, begins = false)
+              } else below
             case _ => below
           }
       }

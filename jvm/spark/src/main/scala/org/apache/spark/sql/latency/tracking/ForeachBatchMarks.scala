@@ -22,7 +22,7 @@ private[latency] final class ForeachBatchMarks {
    * stream is joined or compared with.
    */
   def release(own: Seq[ExecutedMark]): Seq[ExecutedMark] = {
-    val ends = own.filter(mark => mark.measure == Measure.E2ELatency && mark.figures.isLast).map(_.node).toSet
+    val ends = own.filter(mark => mark.measure == Measure.E2ELatency && mark.isLast).map(_.node).toSet
     held.release().map(mark =>
       if (mark.begins) mark.copy(upstream = mark.upstream ++ (ends - mark.node)) else mark
     )

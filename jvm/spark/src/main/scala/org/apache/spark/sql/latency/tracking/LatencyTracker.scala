@@ -125,7 +125,7 @@ private[latency] final class LatencyTracker(
       case batch: IncrementalExecution => microBatchEnded(batch, marks, read, end)
       case _ =>
         val (again, once) = read.partition(mark => within.nodes(mark.node))
-        again ++ otherExecutionEnded(marks ++ once, end)
+        again ++ otherExecutionEnded(marks ++ once.map(besideEnds(marks)), end)
     })
   }
 
@@ -142,8 +142,10 @@ private[latency] final class LatencyTracker(
       end: SparkListenerSQLExecutionEnd
   ): Seq[ExecutedMark] = {
     val run = batch.runId.toString
-    val (gone, ran) = within.partition(mark => mark.isAutomatic && mark.figures.owner.runId.contains(run))
     val own = marks.filter(_.figures.owner.runId.contains(run))
+    val (ofStages, ran) =
+      within.partition(mark => mark.isAutomatic && mark.figures.owner.runId.contains(run))
+    val gone = ofStages.map(besideEnds(own))
     val (inner, others) = (marks.filter(_.figures.owner.runId.isEmpty) ++ ran)
       .partition(_.figures.owner.runId.contains(run))
     (gone ++ own).headOption.foreach(mark => runs.update(mark.figures.owner)(_ => ()))
@@ -173,6 +175,12 @@ private[latency] final class LatencyTracker(
       addExecution(others, end)
       others
     } else marks
+  }
+
+  /** What would have come behind a stage that the plan does not have any more nobody sees: the plan's ends stand for it. */
+  private def besideEnds(plan: Seq[ExecutedMark])(mark: ExecutedMark): ExecutedMark = {
+    val ends = plan.filter(_.isLast).map(_.node)
+    if (mark.isAutomatic && ends.nonEmpty) mark.copy(isPassedOn = !ends.contains(mark.node)) else mark
   }
 
   /** The nodes to which rows of foreachBatch's DataFrame come with no other on their way. */
