@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from sparklatency.values.queries import QueryLatency
     from sparklatency.values.statistics import BatchLatency
 
+_NO_FORMULA = "tex2jax_ignore mathjax_ignore"
+"""To MathJax 2 and 3: in a notebook it takes what stands between the dollars of two names for a formula."""
 _HEADINGS = ("node", "records", "min", "avg", "p50", "p90", "p99", "max")
 
 
@@ -53,7 +55,8 @@ def html(queries: Sequence[QueryLatency]) -> str:
     """Returns an HTML fragment; names and ids are escaped."""
     if not queries:
         return f"<p>{NOTHING}</p>"
-    return "\n".join(_html_table(query) for query in queries)
+    tables = "\n".join(_html_table(query) for query in queries)
+    return f'<div class="{_NO_FORMULA}">{tables}</div>'
 
 
 def line(node: NodeSnapshot) -> str:
