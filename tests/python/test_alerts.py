@@ -22,6 +22,7 @@ EVERY = "15s"
 
 OF = '{app="shop",query="orders"}'
 LABELS = {"app": "shop", "query": "orders", "severity": "warning"}
+FAILED = f"sparklatency_query_failed{OF}"
 HOLDS_BACK = 'sparklatency_source_watermark_holds_back{app="shop",query="orders",source="kafka[orders]"}'
 LAG, OLDEST, RUNNING, PROGRESS, DURATION, INTERVAL = (
     f"sparklatency_{name}_seconds{OF}"
@@ -174,6 +175,46 @@ def test_a_batch_is_stalled_that_takes_long_and_whose_tasks_stand_still(
     assert raised(tmp_path, series, "10m", expected) == ""
 
 
+@pytest.mark.parametrize(
+    ("at", "alerts"),
+    [
+        ("1m", {"SparkBatchStalled": ["the batch in progress of query orders (shop) has run for 36s"]}),
+        ("3m", {"SparkQueryFailed": ["an error ended query orders (shop): `sparklatency check` says which"]}),
+        ("5m", {}),
+    ],
+)
+def test_a_query_that_failed_alerts_until_it_runs_again(
+    tmp_path: Path, at: str, alerts: Mapping[str, list[str]]
+) -> None:
+    """After two minutes an error ends a batch that hangs, and two minutes later the next run begins."""
+    other = 'sparklatency_query_failed{app="bank",query="orders"}'
+    series = {FAILED: "0x7 1x7 0x20", other: "0x40", RUNNING: "36x7 stale", PROGRESS: "36x7 stale"}
+    assert raised(tmp_path, series, at, alerts) == ""
+
+
+def test_nothing_is_raised_in_a_quiet_night(tmp_path: Path) -> None:
+    """No record comes, the watermark goes by the clock, and after ten minutes the driver starts anew."""
+    counted = "7x40 0x60"
+    of_node = '{app="shop",query="orders",node="sink"}'
+    of_bucket = '{app="shop",query="orders",node="sink",le="%s"}'
+    names = ("dropped_late", "dropped_late_by_system_time", "without_timestamp", "ahead_of_clock")
+    series = {
+        FAILED: "0x100",
+        RUNNING: "0x100",
+        PROGRESS: "0x100",
+        HOLDS_BACK: "1x100",
+        LAG: "20x100",
+        f"sparklatency_tasks_failed_total{OF}": counted,
+        'sparklatency_rows_dropped_late_total{app="shop",query="without nodes"}': counted,
+        **{f"sparklatency_records_{name}_total{of_node}": counted for name in names},
+    }
+    for measure in ("record_e2e_latency", "record_commit_latency"):
+        bucket = f"sparklatency_{measure}_seconds_bucket{of_bucket}"
+        series |= {bucket % "10.0": "0x100", bucket % "60.0": counted, bucket % "+Inf": counted}
+    for at in ("9m", "11m", "24m"):
+        assert raised(tmp_path, series, at, {}) == "", at
+
+
 @pytest.mark.parametrize("has_records", [True, False])
 def test_records_wait_for_their_commit_if_there_are_any(tmp_path: Path, has_records: bool) -> None:
     """Without, a trigger looks for some for 11 seconds, again and again."""
@@ -225,7 +266,7 @@ def test_tasks_that_fail_raise_an_alert(tmp_path: Path, failed: int) -> None:
         "attempts of tasks of query orders (shop) have failed in the last five minutes: "
         "Spark runs such a task again, and its records wait"
     )
-    assert raised(tmp_path, series, "11m", {"SparkTasksFail": [summary]} if failed else {}) == ""
+    assert raised(tmp_path, series, "4m", {"SparkTasksFail": [summary]} if failed else {}) == ""
     assert raised(tmp_path, series, "20m", {}) == "", "it is over"
 
 

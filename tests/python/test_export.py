@@ -15,6 +15,7 @@ from sparklatency.assets.metrics import (
     COMMIT_LATENCY,
     E2E_LATENCY,
     MARKER_LATENCY,
+    QUERY_FAILED,
     clock_metrics,
     histogram,
     metrics,
@@ -198,6 +199,7 @@ def test_milliseconds_become_seconds_everywhere() -> None:
         ("ms", "s"),
         (None, "{record}"),
         (None, "{marker}"),
+        (None, "{task}"),
         (None, "1"),
     }
 
@@ -222,7 +224,7 @@ def test_what_the_endpoint_gives_is_called_as_the_table_says(series: set[str]) -
     assert {
         f"{histogram(measure)}_bucket" for measure in (E2E_LATENCY, COMMIT_LATENCY, MARKER_LATENCY)
     } <= series
-    assert {"sparklatency_commit_age_seconds", "sparklatency_age_part_seconds"} <= series
+    assert {"sparklatency_commit_age_seconds", "sparklatency_age_part_seconds", QUERY_FAILED} <= series
     assert series & {one.prometheus for one in query_metrics()}
     assert {one.prometheus for one in clock_metrics()} <= series
     always = {one.prometheus for one in watermark_metrics()} - {"sparklatency_source_watermark_idle_seconds"}
@@ -259,11 +261,20 @@ def test_a_dashboard_asks_for_what_the_endpoint_gives(series: set[str]) -> None:
     variables = [one["query"] for one in board["templating"]["list"]]
     asked = names([target["expr"] for target in targets] + variables)
     assert asked <= series
-    assert len(asked) == 17
+    assert len(asked) == 19
     assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
     assert {target["datasource"]["uid"] for target in targets} == {"${datasource}"}
     places = {(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in board["panels"]}
     assert len(places) == len(board["panels"])
+
+
+def test_no_panel_mixes_applications_up_that_have_queries_of_one_name() -> None:
+    """But for the heatmap, which shows all that is chosen together."""
+    board = json.loads(exported("grafana"))
+    lines = [target for one in board["panels"] if one["type"] != "heatmap" for target in one["targets"]]
+    assert {target["legendFormat"].split()[0] for target in lines} == {"{{app}}"}
+    added_up = [by for target in lines for by in re.findall(r"\bby \((.*?)\)", target["expr"])]
+    assert {by.split(", ")[0] for by in added_up} == {"app"}
 
 
 def test_the_axes_of_the_dashboard_begin_at_0_unless_a_figure_may_be_negative() -> None:

@@ -19,7 +19,7 @@ from sparklatency import with_e2e_latency, with_system_time_watermark
 from support import eventually, exported
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
@@ -28,10 +28,12 @@ QUERY = "everything wrong"
 BY_CLOCK = "late by the clock"
 UNMARKED = "late and without nodes"
 FAILING = "tasks that fail"
+FAILED = "ended by an error"
 OTHERS = {
     "SparkRecordsDroppedLateBySystemTime": BY_CLOCK,
     "SparkRowsDroppedLate": UNMARKED,
     "SparkTasksFail": FAILING,
+    "SparkQueryFailed": FAILED,
 }
 """Alerts of the other queries."""
 NODES = {"source", "sink"}
@@ -50,7 +52,7 @@ def prometheus(
     """Of records one in five comes too late; of timestamps a third is missing, and a third in the future.
 
     A second query goes by the clock, so that one in five is late for that. A third has no nodes. The function
-    of a fourth goes on where a job of it has failed.
+    of a fourth goes on where a job of it has failed, and that of a fifth does not.
     """
     folder = tmp_path_factory.mktemp("prometheus")
     limits = ("--p99", "1ms", "--watermark-lag", "1ms")
@@ -70,8 +72,16 @@ def prometheus(
         with suppress(PySparkException):
             batch.select(F.raise_error(F.lit("the disk is full"))).collect()
 
+    def ends(_: DataFrame, __: int) -> None:
+        raise ValueError("the disk is full")
+
     failing = rows.writeStream.queryName(FAILING).trigger(processingTime="2 seconds").foreachBatch(fails)
-    queries = [failing.start(), started(UNMARKED, events.groupBy(F.window("at", "1 second")).count())]
+    failed = rows.writeStream.queryName(FAILED).foreachBatch(ends)
+    queries = [
+        failed.start(),
+        failing.start(),
+        started(UNMARKED, events.groupBy(F.window("at", "1 second")).count()),
+    ]
     for setting, value in SETTINGS.items():
         spark.conf.set(setting, value)
     source = with_e2e_latency(events, "source", timestamp="odd")
@@ -100,11 +110,13 @@ def test_every_panel_shows_something(prometheus: Prometheus, panel: dict[str, An
         expression = expression.replace("$__rate_interval", RATE_INTERVAL)
         assert "$" not in expression
 
-        def shown(expression: str = expression) -> list[float] | None:
-            values = [value for _, value in prometheus.series(expression) or []]
-            return values if any(value > 0 for value in values if not math.isnan(value)) else None
+        def shown(expression: str = expression) -> list[Mapping[str, str]] | None:
+            found = prometheus.series(expression) or []
+            is_there = any(value > 0 for _, value in found if not math.isnan(value))
+            return [labels for labels, _ in found] if is_there else None
 
-        assert eventually(shown)
+        of = eventually(shown)
+        assert panel["type"] == "heatmap" or all("app" in labels for labels in of)
 
 
 def test_each_watermark_says_its_source_its_column_and_its_kind(prometheus: Prometheus) -> None:

@@ -21,7 +21,9 @@ class FailedTasksSuite extends AnyFunSuite {
   private val owner = MarkOwner(NodeKey("orders", "sink"), Some("id"), Some("run"))
   private def live = new LiveRuns(clock, FiguresSettings(), FiguresListener.Nowhere)(_.stopped)
 
-  test("each batch has those that failed since the one before, a run all of them, and a reader of its events the same") {
+  test(
+    "each batch has those that failed since the one before, a run all of them, and a reader of its events the same"
+  ) {
     val runs = live
     def fail(stage: Int, why: Option[String]): Unit =
       runs.taskEnded(task = 1, stage, hasFailed = true, why)

@@ -84,7 +84,7 @@ class MarkerHistogramsSuite extends MarkedRuns {
   test("Prometheus has a histogram in seconds, with Flink's names as labels") {
     val run = new Run(second, chain("s", "o"))
     run.batch(100)(At("s", 0, 0, 10), At("o", 0, 0, 30))
-    val lines = PrometheusText("app", Seq(run.query), None).text.linesIterator.toSeq
+    val lines = PrometheusText("app", Seq(Answered.answer(run.query)), None).text.linesIterator.toSeq
     val labels = """app="app",operator_id="o",operator_subtask_index="0",query="orders",source_id="s""""
     assert(lines.contains(s"sparklatency_marker_latency_seconds_count{$labels} 1"))
     assert(lines.contains(s"sparklatency_marker_latency_seconds_sum{$labels} 0.03"))

@@ -81,9 +81,10 @@ class PartsOfBatchSuite extends AnyFunSuite with ExplainedBatches {
   }
 
   test("in Prometheus and as gauges parts add up too, one with a negative sign among them") {
-    val query = of(batch(parts(before = 41000, work = 2000, state = -500), times(30, rest = 10))).query
-    val lines =
-      PrometheusText("app", Seq(query), None).text.linesIterator.filter(_.startsWith("sparklatency_age_part"))
+    val ended = of(batch(parts(before = 41000, work = 2000, state = -500), times(30, rest = 10))).query
+    val query = ended.doing(None, 57000)
+    val lines = PrometheusText("app", Seq(Answered.answer(query)), None).text.linesIterator
+      .filter(_.startsWith("sparklatency_age_part"))
     assert(math.abs(lines.map(_.split(' ').last.toDouble).sum - 42.55) < 1e-9)
     assert(Parts.metrics.map(metric => metric.name -> metric.read(query)) === Seq(
       "age-arrived-old" -> Some(10),

@@ -1,5 +1,7 @@
 package io.sparklatency
 
+import io.sparklatency.answer.QueryAnswer
+import io.sparklatency.answer.RunStatus
 import io.sparklatency.exposition.PrometheusText
 import io.sparklatency.figures.Activity
 import io.sparklatency.figures.Batch
@@ -14,7 +16,7 @@ import io.sparklatency.recording.LatencySummary
 import io.sparklatency.time.ManualClock
 import org.scalatest.funsuite.AnyFunSuite
 
-class PrometheusTextSuite extends AnyFunSuite {
+class PrometheusTextSuite extends AnyFunSuite with ExplainedBatches {
   private val Now = 1000000000L
 
   private def summary(latencies: Long*): LatencySummary = {
@@ -34,7 +36,7 @@ class PrometheusTextSuite extends AnyFunSuite {
       None
     )
 
-  private def text(queries: QuerySnapshot*) = PrometheusText("app", queries, None)
+  private def text(queries: QuerySnapshot*) = PrometheusText("app", queries.map(Answered.answer(_)), None)
 
   private val labels = """app="app",node="a\"b\n",query="q""""
 
@@ -116,6 +118,42 @@ class PrometheusTextSuite extends AnyFunSuite {
     assert(text(ended).text.contains("sparklatency_records_total"))
   }
 
+  test("what is of the last batch goes with its run, and stays of a batch query, which has none") {
+    val explained = batch(parts(before = 500))
+    val node = NodeSnapshot("scored", Nil, Map.empty, Map.empty, operator = Seq(40, 20))
+    val ended = Answered.query().copy(nodes = Seq(node), explained = Some(explained))
+    def series(query: QuerySnapshot) = text(query).text.linesIterator
+      .filter(_.matches("sparklatency_(age_part|operator).*")).map(_.takeWhile(_ != '{')).toSeq.distinct
+    val ofLastBatch = Seq(
+      "sparklatency_age_part_seconds",
+      "sparklatency_operator_latency_avg_seconds",
+      "sparklatency_operator_latency_seconds"
+    )
+    assert(series(ended.doing(None, 160000)) === ofLastBatch)
+    assert(series(ended) === Nil)
+    assert(series(ended.copy(runId = None)) === ofLastBatch)
+  }
+
+  test(
+    "a query is told to have failed until it runs again, and not where it ended otherwise or nobody knows"
+  ) {
+    def failed(ends: (String, Option[RunStatus])*) = {
+      val queries = ends.map { case (name, status) => new QueryAnswer(query(name), status) }
+      PrometheusText("app", queries, None).text.linesIterator.filter(_.startsWith("sparklatency_query")).toSeq
+    }
+    val (running, ended, error) =
+      (Some(RunStatus.Running), Some(RunStatus.Finished), Some(RunStatus.Failed))
+    assert(failed("a" -> running, "b" -> error, "c" -> ended, "d" -> None) === Seq(
+      """sparklatency_query_failed{app="app",query="a"} 0.0""",
+      """sparklatency_query_failed{app="app",query="b"} 1.0"""
+    ))
+    // As queries of two sessions may have one name.
+    assert(failed(
+      "a" -> running,
+      "a" -> error
+    ) === Seq("""sparklatency_query_failed{app="app",query="a"} 1.0"""))
+  }
+
   test("records that a trigger left are a number, and no duration") {
     val activity = Activity(12, "", None, hasData = false, left = Seq(Activity.Left("kafka[orders]", 1500)))
     val lines = text(query("q").doing(Some(activity), 100000)).text.linesIterator.toSeq
@@ -128,8 +166,17 @@ class PrometheusTextSuite extends AnyFunSuite {
     assert(lines.contains("sparklatency_rows_dropped_late_total{app=\"app\",query=\"q\"} 7.0"))
   }
 
+  test("a counter of a query begins at 0: to a scraper the first value is no growth") {
+    def dropped(query: QuerySnapshot) = text(query).text.linesIterator
+      .filter(_.startsWith("sparklatency_rows_dropped_late_total")).map(_.split(' ').last).toSeq
+    val begun = query("q").copy(batches = 0)
+    assert(dropped(begun.doing(None, 100000)) === Seq("0.0"))
+    assert(dropped(begun) === Nil)
+  }
+
   test("attempts of tasks that failed are a counter of the query") {
-    val lines = text(query("q").copy(failedTasks = Some(FailedTasks(3))).doing(None, 100000)).text.linesIterator.toSeq
+    val lines =
+      text(query("q").copy(failedTasks = Some(FailedTasks(3))).doing(None, 100000)).text.linesIterator.toSeq
     assert(lines.contains("# TYPE sparklatency_tasks_failed_total counter"))
     assert(lines.contains("sparklatency_tasks_failed_total{app=\"app\",query=\"q\"} 3.0"))
   }

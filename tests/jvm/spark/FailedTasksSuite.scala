@@ -52,7 +52,9 @@ class FailedTasksSuite extends StreamingTest with ArchivedBatches {
     val written = ofEvents.history(read).map { batch =>
       JsonProtocol.sparkEventToJsonString(SparkListenerLatencyBatch(batch))
     }
-    assert(written.map(JsonProtocol.sparkEventFromJson(_).asInstanceOf[SparkListenerLatencyBatch].record.tasksFailed) ===
+    assert(written.map(
+      JsonProtocol.sparkEventFromJson(_).asInstanceOf[SparkListenerLatencyBatch].record.tasksFailed
+    ) ===
       Seq(1, 0))
     assert(written.map(_.contains("tasksFailed")) === Seq(true, false), "nobody pays for what did not happen")
   }

@@ -4,6 +4,7 @@ import java.util.UUID
 
 import io.sparklatency.answer.EarlierRun
 import io.sparklatency.answer.RunStatus
+import io.sparklatency.exposition.PrometheusText
 import io.sparklatency.spark.StreamingTest
 import org.apache.spark.scheduler.SparkListenerApplicationEnd
 import org.apache.spark.sql.DataFrame
@@ -75,6 +76,25 @@ class ListedRunsSuite extends StreamingTest with ArchivedBatches {
     runs.tail.foreach(run => stored.onOtherEvent(end(run)))
     val all = shown(kv)
     assert(all.query(runs.head.toString).flatMap(all.answer(_).status) === Some(RunStatus.Failed))
+  }
+
+  test("Prometheus is told of a log in which an error ended the newest run of a query, and of no other") {
+    val (kv, runs) = (new InMemoryStore, Seq.fill(4)(UUID.randomUUID))
+    val stored = new BatchArchive(kv, kept = 3, used = true)
+    for ((name, run) <- Seq("again", "again", "once", "goes on").zip(runs)) {
+      stored.onOtherEvent(batch(run.toString, 0).copy(query = name))
+      if (name != "goes on") stored.onOtherEvent(end(run))
+    }
+    stored.onOtherEvent(batch(UUID.randomUUID.toString, 0).copy(query = "again"))
+    val unmarked = UUID.randomUUID
+    stored.onOtherEvent(QueryEvents.started(unmarked, unmarked, "unmarked"))
+    stored.onOtherEvent(end(unmarked))
+    val all = shown(kv)
+    val failed = PrometheusText("app", all.queries.map(all.answer), None).text.linesIterator
+      .filter(_.startsWith("sparklatency_query_failed")).toSeq
+    assert(failed === Seq("once", "unmarked").map(query =>
+      s"""sparklatency_query_failed{app="app",query="$query"} 1.0"""
+    ))
   }
 
   test("of an error its first line is told, of a traceback of Python's what it ends in") {

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sparklatency.assets.metrics import COMMIT_LATENCY, E2E_LATENCY, MARKER_LATENCY, histogram, metric
+from sparklatency.assets.metrics import (
+    COMMIT_LATENCY,
+    E2E_LATENCY,
+    MARKER_LATENCY,
+    QUERY_FAILED,
+    histogram,
+    metric,
+)
 from sparklatency.assets.prometheus import percentile
 
 if TYPE_CHECKING:
@@ -14,9 +21,8 @@ _SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 _QUERY = '{app=~"$app",query=~"$query"}'
 _NODE = '{app=~"$app",query=~"$query",node=~"$node"}'
 _WINDOW = "$__rate_interval"
-_LEGEND = "{{query}} {{node}}"
 _MARKERS_P99 = (
-    "histogram_quantile(0.99, sum by (query, source_id, operator_id, le) "
+    "histogram_quantile(0.99, sum by (app, query, source_id, operator_id, le) "
     f"(rate({histogram(MARKER_LATENCY)}_bucket{_QUERY}[{_WINDOW}])))"
 )
 _WIDTH, _HEIGHT = 12, 8
@@ -30,13 +36,16 @@ def dashboard() -> Mapping[str, Any]:
         _heatmap("Record latency", histogram(E2E_LATENCY)),
         _percentile("Latency at the commit, p99", COMMIT_LATENCY, 0.99),
         _series(
-            "Latency markers by operator, p99", "s", _MARKERS_P99, "{{query}} {{source_id}} {{operator_id}}"
+            "Latency markers by operator, p99",
+            "s",
+            _MARKERS_P99,
+            _legend("source_id", "operator_id"),
         ),
         _series(
             "Watermark behind the clock",
             "s",
             f"{metric('watermark-lag').prometheus}{_QUERY}",
-            "{{query}}",
+            _legend(),
             signed=True,
         ),
         _watermarks("Source's watermark behind the clock", "s", "source-watermark-lag", signed=True),
@@ -45,23 +54,24 @@ def dashboard() -> Mapping[str, Any]:
             "Age at the commit, by part",
             "s",
             f"sparklatency_age_part_seconds{_QUERY}",
-            "{{query}} {{part}} {{node}}",
+            _legend("part", "node"),
             signed=True,
         ),
-        _series("Batch in progress", "s", f"{metric('batch-in-progress').prometheus}{_QUERY}", "{{query}}"),
-        _series("Since the last commit", "s", f"{metric('commit-age').prometheus}{_QUERY}", "{{query}}"),
+        _series("Batch in progress", "s", f"{metric('batch-in-progress').prometheus}{_QUERY}", _legend()),
+        _series("Since the last commit", "s", f"{metric('commit-age').prometheus}{_QUERY}", _legend()),
+        _series("Ended by an error", "short", f"{QUERY_FAILED}{_QUERY}", _legend()),
         _counter("Records", "records"),
         _series(
             "Rows dropped late",
             "cps",
-            f"sum by (query) (rate({metric('rows-dropped-late').prometheus}{_QUERY}[{_WINDOW}]))",
-            "{{query}}",
+            f"sum by (app, query) (rate({metric('rows-dropped-late').prometheus}{_QUERY}[{_WINDOW}]))",
+            _legend(),
         ),
         _series(
             "Tasks that failed",
             "cps",
-            f"sum by (query) (rate({metric('tasks-failed').prometheus}{_QUERY}[{_WINDOW}]))",
-            "{{query}}",
+            f"sum by (app, query) (rate({metric('tasks-failed').prometheus}{_QUERY}[{_WINDOW}]))",
+            _legend(),
         ),
         _counter("Dropped late", "records-dropped-late"),
         _counter("Dropped late by system time", "records-dropped-late-by-system-time"),
@@ -86,20 +96,20 @@ def dashboard() -> Mapping[str, Any]:
 
 
 def _percentile(title: str, measure: str, quantile: float) -> dict[str, Any]:
-    return _series(title, "s", percentile(measure, quantile, _NODE, _WINDOW), _LEGEND)
+    return _series(title, "s", percentile(measure, quantile, _NODE, _WINDOW), _legend("node"))
 
 
 def _watermarks(title: str, unit: str, name: str, *, signed: bool = False) -> dict[str, Any]:
     found = metric(name)
-    legend = "{{query}} {{source}} {{column}}"
+    legend = _legend("source", "column")
     panel = _series(title, unit, f"{found.prometheus}{_QUERY}", legend, signed=signed)
     return {**panel, "description": found.help}
 
 
 def _counter(title: str, name: str) -> dict[str, Any]:
     found = metric(name)
-    rate = f"sum by (query, node) (rate({found.prometheus}{_NODE}[{_WINDOW}]))"
-    return {**_series(title, "cps", rate, _LEGEND), "description": found.help}
+    rate = f"sum by (app, query, node) (rate({found.prometheus}{_NODE}[{_WINDOW}]))"
+    return {**_series(title, "cps", rate, _legend("node")), "description": found.help}
 
 
 def _series(title: str, unit: str, expression: str, legend: str, *, signed: bool = False) -> dict[str, Any]:
@@ -114,12 +124,18 @@ def _series(title: str, unit: str, expression: str, legend: str, *, signed: bool
     }
 
 
+def _legend(*labels: str) -> str:
+    """Applications may have queries of one name."""
+    return " ".join(f"{{{{{label}}}}}" for label in ("app", "query", *labels))
+
+
 def _heatmap(title: str, name: str) -> dict[str, Any]:
     rates = f"sum by (le) (increase({name}_bucket{_NODE}[{_WINDOW}]))"
     target = {"refId": "A", "datasource": _SOURCE, "expr": rates, "legendFormat": "{{le}}"}
     return {
         "type": "heatmap",
         "title": title,
+        "description": "at all chosen nodes together: a record counts at each of them",
         "datasource": _SOURCE,
         "targets": [{**target, "format": "heatmap"}],
         "options": {"calculate": False, "yAxis": {"unit": "s"}, "cellGap": 1},

@@ -19,6 +19,8 @@ MARKER = "marker"
 """In place of a measure: a figure of the latency markers between a source and a place."""
 MARKER_LATENCY = "marker-latency"
 """What the histogram of latency markers is called after."""
+QUERY_FAILED = "sparklatency_query_failed"
+"""A series that Prometheus alone has: others show the error itself."""
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,10 @@ _TASK = {"sparklatency.thread": "param(thread-id)", "sparklatency.task": "param(
 
 
 def rules() -> Mapping[str, Any]:
-    """Returns the configuration: a rule for each gauge of JmxSink, one for each kind of bean of ours."""
+    """Returns the configuration: a rule for each gauge of JmxSink, one for each kind of bean of ours.
+
+    The bean of a whole task is left out. It has the figures of its last node.
+    """
     nodes = [_gauge(metric, "query.*.node.*") for metric in metrics()]
     queries = [_gauge(metric, "query.*") for metric in query_metrics()]
     watermarks = [_gauge(metric, "query.*.watermark.*") for metric in watermark_metrics()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sparklatency.assets.metrics import COMMIT_LATENCY, E2E_LATENCY, histogram, metric
+from sparklatency.assets.metrics import COMMIT_LATENCY, E2E_LATENCY, QUERY_FAILED, histogram, metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -60,6 +60,11 @@ def alerts(p99_seconds: float, watermark_lag_seconds: float) -> Mapping[str, Any
             {
                 "name": "sparklatency",
                 "rules": [
+                    _alert(
+                        "SparkQueryFailed",
+                        f"{QUERY_FAILED} > 0",
+                        f"an error ended query {_WHERE}: `sparklatency check` says which",
+                    ),
                     _alert(
                         "SparkBatchStalled",
                         _STALLED,

@@ -17,17 +17,18 @@ import io.prometheus.metrics.model.snapshots.HistogramSnapshot
 import io.prometheus.metrics.model.snapshots.Labels
 import io.prometheus.metrics.model.snapshots.MetricSnapshot
 import io.prometheus.metrics.model.snapshots.MetricSnapshots
-import io.sparklatency.answer.Parts
+import io.sparklatency.answer.QueryAnswer
+import io.sparklatency.answer.RunStatus
 import io.sparklatency.figures.ExecutorClock
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.MeasureSnapshot
 import io.sparklatency.figures.Metric
-import io.sparklatency.figures.QuerySnapshot
 
 /**
  * Figures as text for Prometheus, in seconds, with the labels `app`, `query` and `node`; of clocks, `app` and `executor`; of
  * watermarks, `source`, `column` and `kind`; of latency markers, Flink's names. Latencies are classic histograms: they can be summed
- * over nodes and applications, and never go down while a query runs. An unknown figure has no line.
+ * over nodes and applications, and never go down while a query runs. An unknown figure has no line. What is of the last batch goes with
+ * its run, as gauges do.
  */
 object PrometheusText {
 
@@ -45,7 +46,7 @@ object PrometheusText {
   /** @param accept the scraper's HTTP Accept header. Without one the answer is the classic text format */
   def apply(
       app: String,
-      queries: Seq[QuerySnapshot],
+      queries: Seq[QueryAnswer],
       accept: Option[String],
       clocks: Seq[ExecutorClock] = Nil
   ): Answer = {
@@ -60,20 +61,24 @@ object PrometheusText {
 
   private def snapshots(
       app: String,
-      queries: Seq[QuerySnapshot],
+      queries: Seq[QueryAnswer],
       clocks: Seq[ExecutorClock]
   ): MetricSnapshots = {
     // One name is one series.
-    val shown = queries.distinctBy(_.name)
+    val answers = queries.distinctBy(_.query.name)
+    val shown = answers.map(_.query)
     val nodes = for (query <- shown; node <- query.nodes; (measure, figures) <- node.measures.toSeq)
       yield Shown(Labels.of("app", app, "query", query.name, "node", node.id), measure, figures)
     val markers = for (query <- shown; markers <- query.markers.toSeq; one <- markers.of)
       yield Shown(labels(app, query.name, one.key.tags), Measure.Marker, one.figures)
-    // What lasts goes on growing, or is known no more: of a run that has ended nobody is to be woken.
+    // What lasts goes on growing, or is known no more: of a run that has ended nobody is to be woken by it.
     val goingOn = shown.filter(_.atMs.nonEmpty)
     val ofQueries = Metric.ofQueries.map { metric =>
-      val points = for (query <- goingOn; value <- metric.read(query))
-        yield Labels.of("app", app, "query", query.name) -> value.toDouble
+      // What a counter has the first time is no growth to a scraper.
+      val begin = Option.when(metric.kind == Metric.Counter)(0L)
+      val points =
+        for (query <- goingOn; value <- metric.read(query).orElse(begin.filter(_ => query.batches == 0)))
+          yield Labels.of("app", app, "query", query.name) -> value.toDouble
       metric.kind match {
         case Metric.Counter => counter(metric.series, metric.help, points)
         case Metric.Gauge => gauge(metric.series, metric.help, points, metric.unit)
@@ -85,13 +90,15 @@ object PrometheusText {
           yield labels(app, query.name, watermark.key.tags) -> value.toDouble
       gauge(metric.series, metric.help, points, metric.unit)
     }
+    // A batch query has no run that could end.
+    val lasting = answers.filter(of => of.query.atMs.nonEmpty || of.query.runId.isEmpty)
     val ofParts = for {
-      query <- shown
+      answer <- lasting
       ((part, node), same) <-
-        Parts.of(query).of.groupBy(part => (part.code, part.nodes.mkString(",")))
-    } yield Labels.of("app", app, "query", query.name, "part", part, "node", node) -> same.map(_.ms).sum
+        answer.parts.of.groupBy(part => (part.code, part.nodes.mkString(",")))
+    } yield labels(app, answer.query.name, Seq("part" -> part, "node" -> node)) -> same.map(_.ms).sum
     val ofOperators = Metric.ofOperators.map { metric =>
-      val points = for (query <- shown; node <- query.nodes; ms <- metric.read(node.operator))
+      val points = for (query <- lasting.map(_.query); node <- query.nodes; ms <- metric.read(node.operator))
         yield Labels.of("app", app, "query", query.name, "node", node.id) -> ms
       gauge(metric.series, metric.help, points)
     }
@@ -103,9 +110,17 @@ object PrometheusText {
     val ofRecords = Measure.all.map(histogram(_, nodes))
     val counted = Metric.all.flatMap(single(_, nodes))
     val all = (ofRecords :+ histogram(Measure.Marker, markers)) ++ counted ++ ofOperators ++ ofQueries ++
-      ofWatermarks ++ ofClocks :+ gauge(PartSeries, PartHelp, ofParts)
+      ofWatermarks ++ ofClocks :+ gauge(PartSeries, PartHelp, ofParts) :+
+      gauge(FailedSeries, FailedHelp, failed(app, queries), Metric.Flag)
     new MetricSnapshots(all.filterNot(_.getDataPoints.isEmpty).asJava)
   }
+
+  /** Two sessions may have queries of one name: then that of one may have failed while the other's goes on. */
+  private def failed(app: String, queries: Seq[QueryAnswer]): Seq[(Labels, Double)] = for {
+    (name, runs) <- queries.groupBy(_.query.name).toSeq
+    status = runs.flatMap(_.status)
+    if status.exists(_ != RunStatus.Finished)
+  } yield Labels.of("app", app, "query", name) -> (if (status.contains(RunStatus.Failed)) 1.0 else 0.0)
 
   private def labels(app: String, query: String, tags: Seq[(String, String)]): Labels =
     Labels.of((Seq("app", app, "query", query) ++ tags.flatMap { case (name, value) =>
@@ -115,6 +130,10 @@ object PrometheusText {
   private val PartSeries = "sparklatency_age_part_seconds"
   private val PartHelp =
     "mean age of records at the commit of the last batch, by part; they add up, one may be negative"
+
+  private val FailedSeries = "sparklatency_query_failed"
+  private val FailedHelp =
+    "1 if an error ended the newest run of the query, 0 while that goes on; none if it ended otherwise"
 
   /** Unknown. */
   private val Created = 0L

@@ -86,7 +86,7 @@ private[v1] abstract class LatencyResource extends BaseAppResource {
   @Path("prometheus")
   @Produces(Array("*/*"))
   def prometheus(@HeaderParam("Accept") accept: String): Response = withStore { (ui, store) =>
-    val answer = PrometheusText(ui.appName, store.queries, Option(accept), store.clocks)
+    val answer = PrometheusText(ui.appName, store.queries.map(store.answer), Option(accept), store.clocks)
     rest.ok(answer.text, answer.contentType)
   }
 
