@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
 from contextlib import contextmanager
 from http.client import HTTPException
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
 import pytest
+import yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
+PAGE = Path(__file__).parents[2] / "python" / "docs" / "prometheus.md"
 INTERVAL = "700ms"
 """How often it scrapes, and judges its rules. What happens once a second is seen at all of its ends."""
 
@@ -32,6 +35,14 @@ def required(program: str, package: str = "prometheus") -> str:
             pytest.fail(reason)
         pytest.skip(reason)
     return found
+
+
+def job_of_page() -> dict[str, Any]:
+    """How our page says that Prometheus is to scrape a driver."""
+    block = re.search(r"```yaml\n(scrape_configs:.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    assert block is not None
+    [job] = yaml.safe_load(block[1])["scrape_configs"]
+    return {**job}
 
 
 class Prometheus:
@@ -57,21 +68,24 @@ class Prometheus:
 
 @contextmanager
 def scraping(ui: str, folder: Path, rules: str = "{}") -> Iterator[Prometheus]:
-    """One that scrapes the driver with that UI and judges rules, for as long as the block runs."""
+    """One that scrapes the driver with that UI and judges rules, for as long as the block runs.
+
+    It does so as our page says, but more often. The target has labels that are called like ours, as targets
+    in Kubernetes have.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
     (folder / "rules.yml").write_text(rules)
-    (folder / "prometheus.yml").write_text(
-        f"""
-global: {{scrape_interval: {INTERVAL}, evaluation_interval: {INTERVAL}}}
-rule_files: [rules.yml]
-scrape_configs:
-  - job_name: spark
-    metrics_path: /api/v1/latency/prometheus
-    static_configs: [{{targets: ["{ui.removeprefix("http://")}"]}}]
-"""
-    )
+    labels = {"app": "of the target", "node": "of the target"}
+    targets = [{"targets": [ui.removeprefix("http://")], "labels": labels}]
+    job = {**job_of_page(), "scrape_interval": INTERVAL, "static_configs": targets}
+    configuration = {
+        "global": {"evaluation_interval": INTERVAL},
+        "rule_files": ["rules.yml"],
+        "scrape_configs": [job],
+    }
+    (folder / "prometheus.yml").write_text(yaml.safe_dump(configuration))
     command = [
         required("prometheus"),
         f"--config.file={folder / 'prometheus.yml'}",

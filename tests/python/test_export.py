@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from scraping import required
+from scraping import job_of_page, required
 from sparklatency.assets.metrics import (
     COMMIT_LATENCY,
     E2E_LATENCY,
@@ -245,6 +245,16 @@ def test_alerts_ask_for_what_the_endpoint_gives_and_take_limits(series: set[str]
     sometimes = {one.prometheus for one in query_metrics()}  # such as the oldest record that waits
     assert names([rule["expr"] for rule in rules.values()]) <= series | sometimes
     assert all(rule["annotations"]["summary"] for rule in rules.values())
+
+
+def test_who_scrapes_as_the_page_says_looks_often_enough_for_the_alerts() -> None:
+    [group] = yaml.safe_load(exported("prometheus-rules"))["groups"]
+    windows = re.findall(r"\[(\d+\w)\]", " ".join(rule["expr"] for rule in group["rules"]))
+    assert 4 * seconds(job_of_page()["scrape_interval"]) <= min(map(seconds, windows))
+
+
+def seconds(duration: str) -> int:
+    return int(duration[:-1]) * {"s": 1, "m": 60, "h": 3600}[duration[-1]]
 
 
 def test_alerts_have_all_digits_of_their_limits() -> None:

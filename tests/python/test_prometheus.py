@@ -119,6 +119,20 @@ def test_every_panel_shows_something(prometheus: Prometheus, panel: dict[str, An
         assert panel["type"] == "heatmap" or all("app" in labels for labels in of)
 
 
+def test_our_labels_stay_where_the_target_has_the_same(spark: SparkSession, prometheus: Prometheus) -> None:
+    """A part of the age that is no node's has no node, not that of the target."""
+
+    def labels(of: str) -> list[dict[str, str]]:
+        return [labels for labels, _ in eventually(lambda: prometheus.series(of))]
+
+    counted = labels(f'sparklatency_records_total{{query="{QUERY}"}}')
+    assert {one["node"] for one in counted} == NODES
+    parts = labels(f'sparklatency_age_part_seconds{{query="{QUERY}",part="commit"}}')
+    assert [one.get("node") for one in parts] == [None]
+    assert {one["app"] for one in [*counted, *parts]} == {spark.sparkContext.appName}
+    assert not [name for name in prometheus.get("labels") if name.startswith("exported_")]
+
+
 def test_each_watermark_says_its_source_its_column_and_its_kind(prometheus: Prometheus) -> None:
     def held() -> set[tuple[str, ...]] | None:
         of = prometheus.series("sparklatency_source_watermark_holds_back == 1") or []
