@@ -46,43 +46,35 @@ import org.apache.spark.sql.latency.tracking.PlannedPath
  * and nothing per record.
  */
 final class LatencyExtensions extends SparkSessionExtensionsProvider {
+  import LatencyExtensions._
+
   override def apply(extensions: SparkSessionExtensions): Unit = {
     Version.requireFit()
     if (SessionExtensions.isNew(extensions)) addTo(extensions)
   }
 
   private def addTo(extensions: SparkSessionExtensions): Unit = {
-    extensions.injectResolutionRule(session => LatencyHint(session.asInstanceOf[SparkSession]))
-    extensions.injectPostHocResolutionRule(session => KeepTimestamps(session.asInstanceOf[SparkSession]))
+    extensions.injectResolutionRule(ofSession(LatencyHint(_)))
+    extensions.injectPostHocResolutionRule(ofSession(KeepTimestamps(_)))
     extensions.injectCheckRule(_ => NodeIds.Unique)
-    extensions.injectOptimizerRule(session =>
-      UnrecordedMarks(session.asInstanceOf[SparkSession], LatencyApplication)
-    )
+    extensions.injectOptimizerRule(ofSession(UnrecordedMarks(_, LatencyApplication)))
     extensions.injectOptimizerRule(_ => IngestionStamps)
-    extensions.injectPreCBORule(session =>
-      AcrossShuffles(session.asInstanceOf[SparkSession], LatencyApplication)
-    )
-    extensions.injectPlannerStrategy(session =>
-      AcrossSinkShuffles(AcrossShuffles(session.asInstanceOf[SparkSession], LatencyApplication))
+    extensions.injectPreCBORule(ofSession(AcrossShuffles(_, LatencyApplication)))
+    extensions.injectPlannerStrategy(
+      ofSession(session => AcrossSinkShuffles(AcrossShuffles(session, LatencyApplication)))
     )
     val marks = LatencyMarkStrategy(LatencyApplication)
     extensions.injectPlannerStrategy(_ => marks)
     extensions.injectPlannerStrategy(_ => FirstRowsStrategy(marks))
     extensions.injectPlannerStrategy(_ => IngestionStampStrategy)
-    extensions.injectColumnar(session => MarksAsOperators(session.asInstanceOf[SparkSession]))
+    extensions.injectColumnar(ofSession(MarksAsOperators(_)))
     extensions.injectColumnar(_ => StampsAtSources) // before nodes are placed above them
-    extensions.injectColumnar(session =>
-      LeftOutStamps(session.asInstanceOf[SparkSession], LatencyApplication)
-    )
+    extensions.injectColumnar(ofSession(LeftOutStamps(_, LatencyApplication)))
     WatermarkRules.addTo(extensions)
-    extensions.injectColumnar(session =>
-      AutomaticNodes(session.asInstanceOf[SparkSession], LatencyApplication)
-    )
-    extensions.injectColumnar(session => TerminalNodes(session.asInstanceOf[SparkSession]))
-    extensions.injectColumnar(session =>
-      PlannedPath(session.asInstanceOf[SparkSession], LatencyApplication)
-    )
-    extensions.injectColumnar(session => UnrepeatableStamps(session.asInstanceOf[SparkSession]))
+    extensions.injectColumnar(ofSession(AutomaticNodes(_, LatencyApplication)))
+    extensions.injectColumnar(ofSession(TerminalNodes(_)))
+    extensions.injectColumnar(ofSession(PlannedPath(_, LatencyApplication)))
+    extensions.injectColumnar(ofSession(UnrepeatableStamps(_)))
     extensions.injectFunction((
       FunctionIdentifier("e2e_latency_version"),
       new ExpressionInfo(classOf[LatencyExtensions].getName, "e2e_latency_version"),
@@ -99,4 +91,11 @@ final class LatencyExtensions extends SparkSessionExtensionsProvider {
       LatencyTable(() => LatencyApplication.running(SparkSession.active.sparkContext).settledStore())
     ))
   }
+}
+
+private[application] object LatencyExtensions {
+
+  /** What is made for a session. Spark 4 hands it over by a type that those of Spark Connect have too. */
+  def ofSession[Made](make: SparkSession => Made): Any => Made =
+    session => make(session.asInstanceOf[SparkSession])
 }

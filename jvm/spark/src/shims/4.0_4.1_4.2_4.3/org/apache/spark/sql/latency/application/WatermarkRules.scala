@@ -1,6 +1,5 @@
 package org.apache.spark.sql.latency.application
 
-import org.apache.spark.sql
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.marking.ContinuousMode
@@ -13,17 +12,17 @@ import org.apache.spark.sql.latency.planning.SystemTimeWatermarkStrategy
 
 /** The rules of system-time watermarks and idle timeouts. Called once for each session that starts. Without state. */
 private[application] object WatermarkRules {
+  import LatencyExtensions.ofSession
+
   def addTo(extensions: SparkSessionExtensions): Unit = {
     extensions.injectHintResolutionRule(_ => SystemTimeWatermarkHint)
     extensions.injectHintResolutionRule(_ => ContinuousMode)
-    extensions.injectResolutionRule(session => ResolveSystemTimeWatermark(listenIn(session)))
-    extensions.injectResolutionRule(session => IdleTimeoutHint(listenIn(session)))
-    extensions.injectResolutionRule(session =>
-      IdleTimeout(session.asInstanceOf[SparkSession], LatencyApplication)
-    )
+    extensions.injectResolutionRule(ofSession(session => ResolveSystemTimeWatermark(listenIn(session))))
+    extensions.injectResolutionRule(ofSession(session => IdleTimeoutHint(listenIn(session))))
+    extensions.injectResolutionRule(ofSession(IdleTimeout(_, LatencyApplication)))
     extensions.injectPlannerStrategy(_ => SystemTimeWatermarkStrategy)
   }
 
-  private def listenIn(session: sql.SparkSession): () => Unit =
-    () => SystemTimeQueries.listenIn(session.asInstanceOf[SparkSession], LatencyApplication)
+  private def listenIn(session: SparkSession): () => Unit =
+    () => SystemTimeQueries.listenIn(session, LatencyApplication)
 }
