@@ -83,6 +83,8 @@ object LatencyConf extends Logging {
       val parse: String => Option[A]
   )
 
+  private val Durations = "a duration from 1ms to 366d such as"
+
   val RecordingLevelKey: Key[RecordingLevel] = new Key(
     s"${Prefix}recording.level",
     RecordingLevel.Info.name,
@@ -110,38 +112,30 @@ object LatencyConf extends Logging {
     "Which places of every streaming query are marked automatically. Read from the session when the query starts."
   )(rolesOf)
 
-  val AutoBatch: Key[Boolean] = new Key(
+  val AutoBatch: Key[Boolean] = flag(
     s"${Prefix}auto.batch",
-    "false",
-    "true, false",
     s"Whether `${Prefix}auto` also marks batch queries, at sources and ends. Read from the session when a query runs."
-  )(_.trim.toLowerCase(Locale.ROOT).toBooleanOption)
+  )
 
-  val AutoIngestion: Key[Boolean] = new Key(
+  val AutoIngestion: Key[Boolean] = flag(
     s"${Prefix}auto.ingestion",
-    "false",
-    "true, false",
     s"Whether `${Prefix}auto` stamps the records of streaming queries that have no timestamp at all as they are read, and tells their " +
       "ages by that. What is written stays the same. Read from the session when the query starts."
-  )(_.trim.toLowerCase(Locale.ROOT).toBooleanOption)
+  )
 
-  val AutoAcrossShuffles: Key[Boolean] = new Key(
+  val AutoAcrossShuffles: Key[Boolean] = flag(
     s"${Prefix}auto.acrossShuffles",
-    "false",
-    "true, false",
     s"Whether the timestamp that `${Prefix}auto` takes along to the end of a streaming query also goes through shuffles, whose rows are " +
       "then 8 bytes longer. The rows that are written stay the same; a row may be in another file. Read from the session when the " +
       "query starts."
-  )(_.trim.toLowerCase(Locale.ROOT).toBooleanOption)
+  )
 
-  val ForceTimestampSupport: Key[Boolean] = new Key(
+  val ForceTimestampSupport: Key[Boolean] = flag(
     s"${Prefix}forceTimestampSupport",
-    "false",
-    "true, false",
     "Whether timestamps that nothing reads now stay in the plan up to the step that drops them: ingestion timestamps, and those of " +
       "nodes that their level leaves out. Shuffles and state have them then. So a node can be added later, and the query goes on from " +
       "its checkpoint. Read from the session when a DataFrame is made, and when a query plans a batch."
-  )(_.trim.toLowerCase(Locale.ROOT).toBooleanOption)
+  )
 
   val GranularityKey: Key[Granularity] = new Key(
     s"${Prefix}granularity",
@@ -161,7 +155,7 @@ object LatencyConf extends Logging {
   val PublishAfter: Key[Long] = new Key(
     s"${Prefix}publish.after",
     "10s",
-    "a duration from 1ms to 366d such as 10s or 500ms",
+    s"$Durations 10s or 500ms",
     "How long a task of a batch runs before it shows its figures, and how often it shows them again. In real-time and " +
       "continuous mode this is always half a second. Read when a batch is planned."
   )(duration)
@@ -169,14 +163,14 @@ object LatencyConf extends Logging {
   val ClockInterval: Key[Option[Long]] = new Key(
     s"${Prefix}clock.interval",
     "1s",
-    "a duration from 1ms to 366d such as 1s or 500ms; 0 for never",
+    s"$Durations 1s or 500ms; 0 for never",
     "How often an executor compares its clock with the driver's. It needs the plugin. Read when an executor starts."
   )(durationOrNone)
 
   val WatermarkInterval: Key[Long] = new Key(
     s"${Prefix}watermark.interval",
     "1s",
-    "a duration from 1ms to 366d such as 1s or 500ms",
+    s"$Durations 1s or 500ms",
     "How often a system-time watermark moves on, at most. In a query that keeps state each move runs a batch, also " +
       "without a record. Read from the session when a query starts."
   )(duration)
@@ -184,7 +178,7 @@ object LatencyConf extends Logging {
   val WatermarkIdleTimeout: Key[Option[Long]] = new Key(
     s"${Prefix}watermark.idle.timeout",
     "0",
-    "a duration from 1ms to 366d such as 5m or 30s; 0 for never",
+    s"$Durations 5m or 30s; 0 for never",
     "How long a source of a query with several watermarks may be silent before it no longer holds the others back, until " +
       "it has a record again. Read from the session when a query starts."
   )(durationOrNone)
@@ -192,7 +186,7 @@ object LatencyConf extends Logging {
   val MarkersInterval: Key[Option[Long]] = new Key(
     s"${Prefix}markers.interval",
     "0",
-    "a duration from 1ms to 366d such as 1s or 500ms; 0 for never",
+    s"$Durations 1s or 500ms; 0 for never",
     "How often a batch of a streaming query carries latency markers, at most: see [markers](markers.md). Then nodes need no " +
       "timestamp. Read from the session when a query starts, and for a mark by hand when it is made."
   )(durationOrNone)
@@ -223,7 +217,7 @@ object LatencyConf extends Logging {
   val SampleWindow: Key[Long] = new Key(
     s"${Prefix}sample.window",
     s"${WindowSettings().sampleMs / 1000}s",
-    "a duration from 1ms to 366d such as 30s or 500ms",
+    s"$Durations 30s or 500ms",
     "How long a sample of a gauge's window takes records. Read once in an application."
   )(duration)
 
@@ -251,6 +245,9 @@ object LatencyConf extends Logging {
   /** What the reference lists. */
   val documented: Seq[Key[_]] =
     keys.flatMap(key => if (key == RecordingLevelKey) Seq[Key[_]](key, QueryLevelKey) else Seq[Key[_]](key))
+
+  private def flag(name: String, doc: String): Key[Boolean] =
+    new Key(name, "false", "true, false", doc)(_.trim.toLowerCase(Locale.ROOT).toBooleanOption)
 
   private def isOfQuery(key: String): Boolean = key.startsWith(QueryLevels) && key.length > QueryLevels.length
 
