@@ -3,12 +3,7 @@ package org.apache.spark.sql.latency.tracking
 import io.sparklatency.figures.MarkReadings
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeTimestamp
-import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.latency.marking.NoTimestamp
-import org.apache.spark.sql.latency.marking.TimestampColumn
 import org.apache.spark.sql.latency.recording.LatencyAccumulator
-import org.apache.spark.sql.latency.recording.RecordE2ELatency
-import org.apache.spark.sql.latency.recording.RecordExpression
 
 /**
  * A mark in a plan that was run. It keeps a reference to the mark's accumulator, and copies nothing until [[take]]. Marks of two actions
@@ -68,38 +63,4 @@ private[latency] final case class ExecutedMark(
       dated = dated,
       intake = figures.intake
     )
-}
-
-private[tracking] object ExecutedMark {
-  def of(
-      mark: RecordExpression,
-      subtopology: Int,
-      upstream: Set[String],
-      aside: Set[String],
-      begins: Boolean,
-      goesByAnother: Boolean,
-      readsSource: Boolean,
-      isAutomatic: Boolean,
-      streams: Set[Long],
-      dated: Set[String]
-  ): ExecutedMark = {
-    val timestamp = timestampOf(mark).map(read => NodeTimestamp(TimestampColumn.nameOf(read), goesByAnother))
-    ExecutedMark(
-      mark.figures,
-      subtopology,
-      upstream,
-      aside,
-      begins,
-      timestamp,
-      readsSource,
-      isAutomatic,
-      streams,
-      dated
-    )
-  }
-
-  /** By which a mark knows how old records are; none where they have none, or where it is of something else. */
-  def timestampOf(mark: RecordExpression): Option[Expression] = Some(mark).collect {
-    case ages: RecordE2ELatency if !NoTimestamp.is(ages.timestamp) => ages.timestamp
-  }
 }

@@ -4,14 +4,19 @@ import java.util.IdentityHashMap
 
 import scala.collection.mutable
 
+import io.sparklatency.figures.NodeTimestamp
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
 import org.apache.spark.sql.execution.adaptive.QueryStageExec
 import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
 import org.apache.spark.sql.execution.exchange.Exchange
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
+import org.apache.spark.sql.latency.marking.NoTimestamp
+import org.apache.spark.sql.latency.marking.TimestampColumn
 import org.apache.spark.sql.latency.planning.TableScan
 import org.apache.spark.sql.latency.recording.MarkOperator
+import org.apache.spark.sql.latency.recording.RecordE2ELatency
 import org.apache.spark.sql.latency.recording.RecordExpression
 
 /**
@@ -57,15 +62,15 @@ private[latency] object ExecutedMarks {
     /** What leaves a stretch. It gets its number after the stretches that it reads from. */
     def stretch(root: SparkPlan): Below = {
       if (!belowOf.containsKey(root)) {
-        val marks = mutable.ArrayBuffer.empty[Int => ExecutedMark]
+        val marks = mutable.ArrayBuffer.empty[ExecutedMark]
         belowOf.put(root, walk(root, marks))
-        found ++= marks.map(_(stretches))
+        found ++= marks.map(_.copy(subtopology = stretches)) // its number is known only now
         stretches += 1
       }
       belowOf.get(root)
     }
 
-    private def walk(node: SparkPlan, marks: mutable.Buffer[Int => ExecutedMark]): Below =
+    private def walk(node: SparkPlan, marks: mutable.Buffer[ExecutedMark]): Below =
       node match {
         case adaptive: AdaptiveSparkPlanExec =>
           val below = walk(adaptive.executedPlan, marks)
@@ -97,22 +102,7 @@ private[latency] object ExecutedMarks {
           origins.passed(other)
           other match {
             case MarkOperator(mark, child) =>
-              val here = originsOf(mark)
-              val dated = datedBy(here)
-              val another = goesByAnother(mark, here, below.nodes)
-              val byHand = MarkOperator.idByHand(other).nonEmpty
-              marks += (ExecutedMark.of(
-                mark,
-                _,
-                below.nodes,
-                below.aside,
-                below.begins,
-                another,
-                readsSource(child),
-                isAutomatic = !byHand,
-                if (byHand) streams(child) else Set.empty,
-                dated
-              ))
+              marks += executed(mark, child, below, byHand = MarkOperator.idByHand(other).nonEmpty)
               if (mark.isOfLatency) {
                 passedOn ++= below.marks
                 Below(Set(mark.node), Set(mark.figures.id), Set.empty, begins = false)
@@ -121,8 +111,29 @@ private[latency] object ExecutedMarks {
           }
       }
 
-    private def originsOf(mark: RecordExpression): Set[TimestampOrigins.Origin] =
-      ExecutedMark.timestampOf(mark).fold(Set.empty[TimestampOrigins.Origin])(origins.of)
+    private def executed(
+        mark: RecordExpression,
+        child: SparkPlan,
+        below: Below,
+        byHand: Boolean
+    ): ExecutedMark = {
+      val timestamp = timestampOf(mark)
+      val here = timestamp.fold(Set.empty[TimestampOrigins.Origin])(origins.of)
+      val dated = datedBy(here) // before it counts itself
+      val another = goesByAnother(mark, here, below.nodes)
+      ExecutedMark(
+        mark.figures,
+        subtopology = stretches,
+        upstream = below.nodes,
+        aside = below.aside,
+        begins = below.begins,
+        timestamp = timestamp.map(read => NodeTimestamp(TimestampColumn.nameOf(read), another)),
+        readsSource = readsSource(child),
+        isAutomatic = !byHand,
+        streams = if (byHand) streams(child) else Set.empty,
+        dated = dated
+      )
+    }
 
     /** The nodes so far that go by the same. */
     private def datedBy(here: Set[TimestampOrigins.Origin]): Set[String] = originsAt.collect {
@@ -139,6 +150,11 @@ private[latency] object ExecutedMarks {
       if (mark.isOfLatency) originsAt(mark.node) = originsAt.getOrElse(mark.node, Set.empty) ++ here
       origins.areApart(here, before)
     }
+  }
+
+  /** By which a mark knows how old records are; none where they have none, or where it is of something else. */
+  private def timestampOf(mark: RecordExpression): Option[Expression] = Some(mark).collect {
+    case ages: RecordE2ELatency if !NoTimestamp.is(ages.timestamp) => ages.timestamp
   }
 
   /**
