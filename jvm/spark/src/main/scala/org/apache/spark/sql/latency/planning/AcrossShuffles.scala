@@ -51,10 +51,7 @@ private[latency] final case class AcrossShuffles(
     val settings = LatencyConf(session)
     settings.autoAcrossShuffles && settings.auto.contains(NodeRole.Terminal) &&
     CurrentQuery.id(session).nonEmpty &&
-    new MarkAccumulators(
-      session,
-      applications.of(session.sparkContext)
-    ).level.records(NodeRole.Terminal.level)
+    new PlannedQuery(session, applications.of(session.sparkContext)).level.records(NodeRole.Terminal.level)
   }
 }
 

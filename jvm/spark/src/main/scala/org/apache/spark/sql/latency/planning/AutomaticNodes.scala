@@ -49,7 +49,7 @@ private[latency] final case class AutomaticNodes(
   }
 
   private def tellOnce(problem: String): Unit =
-    application.tellOnce(new MarkAccumulators(session, application).queryName, problem)
+    application.tellOnce(new PlannedQuery(session, application).name, problem)
 
   /** Spark passes an adaptive plan here as a whole and again stage by stage. The stages are marked. */
   private def marked(plan: SparkPlan): SparkPlan =

@@ -50,8 +50,9 @@ private final class AutomaticPlacement(
     else planned
   private val timestamps = lineageOf(plan)
   private val accumulators = new MarkAccumulators(session, application)
-  private val query = accumulators.queryName
-  private val level = accumulators.level
+  private val query = new PlannedQuery(session, application)
+  private val queryName = query.name
+  private val level = query.level
   private val writtenByHand = collectWithSubqueries(plan)(Function.unlift(MarkOperator.idByHand)).toSet
   private lazy val lateBySystemTime = CurrentQuery.running(session).exists(SystemTimeQueries.dropsLate)
   private var sourcesSeen = 0
@@ -250,7 +251,7 @@ private final class AutomaticPlacement(
   private def leaveOut(id: String, reason: String): Unit = tell(LeftOut.node(id, reason))
 
   private def tell(text: String): Unit =
-    application.leftOut(query, CurrentQuery.running(session).map(_.runId.toString), text)
+    application.leftOut(queryName, CurrentQuery.running(session).map(_.runId.toString), text)
 
   private def records(role: NodeRole): Boolean =
     settings.auto.contains(role) && level.records(role.level)

@@ -26,11 +26,11 @@ final case class LatencyMarkStrategy(applications: MarkedApplication.Finder) ext
   /** None where the query does not record the node, where its session stops, or where we are broken: then the query runs without it. */
   private def recorded(mark: LatencyMark, child: SparkPlan): Option[SparkPlan] =
     try CurrentQuery.session.flatMap { session =>
-        val accumulators = new MarkAccumulators(session, applications.of(session.sparkContext))
+        val application = applications.of(session.sparkContext)
         // In a session that has the jar without its rules, a mark that is not recorded is still here.
-        Option.when(accumulators.isRecorded(mark)) {
-          val record =
-            RecordE2ELatency(mark.timestamp, mark.child.output, mark.node)(accumulators.make(mark.node))
+        Option.when(new PlannedQuery(session, application).isRecorded(mark)) {
+          val figures = new MarkAccumulators(session, application).make(mark.node)
+          val record = RecordE2ELatency(mark.timestamp, mark.child.output, mark.node)(figures)
           FilterExec(OfPartition(record), child)
         }
       }

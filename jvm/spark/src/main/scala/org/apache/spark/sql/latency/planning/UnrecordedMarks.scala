@@ -28,7 +28,7 @@ private[latency] final case class UnrecordedMarks(
     else
       try {
         val application = applications.of(session.sparkContext)
-        val query = new MarkAccumulators(session, application)
+        val query = new PlannedQuery(session, application)
         val run = CurrentQuery.running(session).map(_.runId.toString)
         val isKept = LatencyConf(session).forceTimestampSupport
         plan.transformUp {
@@ -36,7 +36,7 @@ private[latency] final case class UnrecordedMarks(
             if (isKept) KeptTimestamps(mark.timestamp.references.toSeq, mark.child)
             else {
               if (run.nonEmpty && !NoTimestamp.is(mark.timestamp))
-                tell(application, query.queryName, run, mark)
+                tell(application, query.name, run, mark)
               mark.child
             }
         }

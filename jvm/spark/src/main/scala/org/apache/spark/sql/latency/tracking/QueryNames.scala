@@ -5,7 +5,7 @@ import java.util.UUID
 import scala.collection.mutable
 
 import org.apache.spark.sql.latency.compat.StreamExecution
-import org.apache.spark.sql.latency.planning.MarkAccumulators
+import org.apache.spark.sql.latency.planning.PlannedQuery
 
 /**
  * The names under which the runs of queries are shown. No two runs that go on at the same time have the same name.
@@ -23,7 +23,7 @@ private[latency] final class QueryNames {
   def of(query: StreamExecution): String = synchronized {
     names.getOrElseUpdate(
       query.runId, {
-        val taken = query.name == MarkAccumulators.BatchQueries ||
+        val taken = query.name == PlannedQuery.BatchQueries ||
           names.valuesIterator.exists(other => other.name == query.name && other.query.isActive)
         QueryNames.Named(query, if (query.name == null || taken) query.id.toString else query.name)
       }
