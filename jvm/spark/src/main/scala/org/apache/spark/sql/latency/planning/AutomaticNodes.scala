@@ -3,8 +3,6 @@ package org.apache.spark.sql.latency.planning
 import io.sparklatency.spark.base.LatencyConf
 import io.sparklatency.spark.base.NodeRole
 import io.sparklatency.spark.base.OurFailure
-import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.ColumnarRule
 import org.apache.spark.sql.execution.QueryExecution
 import org.apache.spark.sql.execution.SQLExecution
 import org.apache.spark.sql.execution.SparkPlan
@@ -26,33 +24,13 @@ import org.apache.spark.sql.latency.compat.SparkSession
 private[latency] final case class AutomaticNodes(
     session: SparkSession,
     applications: MarkedApplication.Finder
-) extends ColumnarRule {
-
-  override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
-    override def apply(plan: SparkPlan): SparkPlan =
-      try marked(plan)
-      catch {
-        case OurFailure(e) =>
-          tell(e)
-          plan
-      }
-  }
+) extends HarmlessRule {
 
   private def settings = LatencyConf(session)
   private def application = applications.of(session.sparkContext)
 
-  /** What has failed may also be what tells. */
-  private def tell(failure: Throwable): Unit = {
-    val what = "not marked automatically"
-    try tellOnce(s"$what: $failure")
-    catch { case OurFailure(_) => PlanningFailure.tellOnce(what, failure) }
-  }
-
-  private def tellOnce(problem: String): Unit =
-    application.tellOnce(new PlannedQuery(session, application).name, problem)
-
   /** Spark passes an adaptive plan here as a whole and again stage by stage. The stages are marked. */
-  private def marked(plan: SparkPlan): SparkPlan =
+  override protected def applied(plan: SparkPlan): SparkPlan =
     if (settings.auto.isEmpty || plan.exists(_.isInstanceOf[AdaptiveSparkPlanExec])) plan
     else {
       val query = CurrentQuery.running(session)
@@ -62,6 +40,16 @@ private[latency] final case class AutomaticNodes(
       else if (query.isEmpty && settings.autoBatch) execution.fold(plan)(markedBatch(plan, _))
       else plan
     }
+
+  /** What has failed may also be what tells. */
+  override protected def failed(failure: Throwable): Unit = {
+    val what = "not marked automatically"
+    try tellOnce(s"$what: $failure")
+    catch { case OurFailure(_) => PlanningFailure.tellOnce(what, failure) }
+  }
+
+  private def tellOnce(problem: String): Unit =
+    application.tellOnce(new PlannedQuery(session, application).name, problem)
 
   /** The plan of a micro-batch is made before its execution begins, and what of it is planned anew within that. */
   private def isOfBatch: Boolean = execution.forall(_.isInstanceOf[IncrementalExecution])

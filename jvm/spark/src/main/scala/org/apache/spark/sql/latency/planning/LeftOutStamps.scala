@@ -1,12 +1,9 @@
 package org.apache.spark.sql.latency.planning
 
 import io.sparklatency.answer.LeftOut
-import io.sparklatency.spark.base.OurFailure
 import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.logical.Project
-import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.ColumnarRule
 import org.apache.spark.sql.execution.LocalTableScanExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
@@ -23,14 +20,12 @@ import org.apache.spark.sql.latency.marking.IngestionTime
  * query's logical plan, and another over the plan of a batch where records are stamped.
  */
 private[latency] final case class LeftOutStamps(session: SparkSession, applications: MarkedApplication.Finder)
-    extends ColumnarRule {
+    extends HarmlessRule {
 
-  override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
-    override def apply(plan: SparkPlan): SparkPlan = {
-      try CurrentQuery.planned(session).foreach(tell(_, whole(plan)))
-      catch { case OurFailure(_) => } // the log says less then
-      plan
-    }
+  /** If it fails the log says less. */
+  override protected def applied(plan: SparkPlan): SparkPlan = {
+    CurrentQuery.planned(session).foreach(tell(_, whole(plan)))
+    plan
   }
 
   /** An adaptive plan comes here as a whole, and then stage by stage. A stage says nothing. */

@@ -1,8 +1,5 @@
 package org.apache.spark.sql.latency.planning
 
-import io.sparklatency.spark.base.OurFailure
-import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.ColumnarRule
 import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.latency.compat.SparkSession
@@ -17,15 +14,13 @@ import org.apache.spark.sql.latency.recording.RecordE2ELatency
  * Goes first, for the other rules look at what is there in the end. Runs in the planning thread, for every plan of the session, and never
  * fails one. Costs a walk over the plan. Where it does not run, as in a session that has the jar without its rules, marks stay filters.
  */
-private[latency] final case class MarksAsOperators(session: SparkSession) extends ColumnarRule {
+private[latency] final case class MarksAsOperators(session: SparkSession) extends HarmlessRule {
 
-  override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
-    override def apply(plan: SparkPlan): SparkPlan =
-      try if (CurrentQuery.hasCommits(session)) plan.transformUp {
-          case FilterExec(mark @ OfPartition(_: RecordE2ELatency), child) =>
-            MarkOperator(mark, child, isCompiled = true, hasCommits = true)
-        }
-        else plan
-      catch { case OurFailure(_) => plan } // as filters they measure the same
-  }
+  /** If it fails marks stay filters, and measure the same. */
+  override protected def applied(plan: SparkPlan): SparkPlan =
+    if (CurrentQuery.hasCommits(session)) plan.transformUp {
+      case FilterExec(mark @ OfPartition(_: RecordE2ELatency), child) =>
+        MarkOperator(mark, child, isCompiled = true, hasCommits = true)
+    }
+    else plan
 }

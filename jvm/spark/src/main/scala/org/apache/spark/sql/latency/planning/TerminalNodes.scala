@@ -3,10 +3,7 @@ package org.apache.spark.sql.latency.planning
 import scala.collection.mutable.LinkedHashSet
 
 import io.sparklatency.figures.MarkOwner
-import io.sparklatency.spark.base.OurFailure
 import org.apache.spark.sql.catalyst.expressions.ExprId
-import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.ColumnarRule
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
 import org.apache.spark.sql.latency.compat.EventTimeWatermarkExec
@@ -24,37 +21,33 @@ import org.apache.spark.sql.latency.recording.RecordE2ELatency
  * Runs in the planning thread, for every plan of the session, and never fails one. Costs one walk over the plan. Of adaptive plans it
  * keeps which marks were last, at most [[TerminalNodes.Kept]] of them: their stages may be planned anew, with other accumulators.
  */
-private[latency] final case class TerminalNodes(session: SparkSession) extends ColumnarRule {
+private[latency] final case class TerminalNodes(session: SparkSession) extends HarmlessRule {
   private val last = new LinkedHashSet[MarkOwner]
 
-  override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
+  /**
+   * Spark passes an adaptive plan as a whole before it runs, and then stage by stage. Only the whole plan has shown which marks are last,
+   * also of the last stage: it does not see what stands below the stages that it reads from. If it fails there is no commit latency.
+   */
+  override protected def applied(plan: SparkPlan): SparkPlan = {
+    if (CurrentQuery.hasCommits(session)) {
+      if (AdaptiveStage.isPartOfPlan(plan)) judgeAnew(plan) else judge(plan)
+    }
+    plan
+  }
 
-    /**
-     * Spark passes an adaptive plan as a whole before it runs, and then stage by stage. Only the whole plan has shown which marks are last,
-     * also of the last stage: it does not see what stands below the stages that it reads from.
-     */
-    override def apply(plan: SparkPlan): SparkPlan = {
-      // Every plan of the session passes here, and none may fail because of us.
-      try if (CurrentQuery.hasCommits(session)) plan match {
-          case stage if AdaptiveStage.isPartOfPlan(stage) => judgeAnew(stage)
-          case whole =>
-            val (all, aside) = (marksIn(whole), marksAside(whole))
-            aside.filterNot(mark => all.exists(_.figures.owner == mark.figures.owner))
-              .foreach(_.figures.takeNoAges())
-            val ends = ofStreams(lastMarks(whole)).map { case (mark, _) => mark }
-            all.foreach(_.figures.passesOn())
-            ends.foreach(_.figures.takeAges())
-            if (aside.nonEmpty || whole.exists(_.isInstanceOf[AdaptiveSparkPlanExec]))
-              remember(all ++ aside, ends)
-            if (StatefulOperators.isStateful(whole)) {
-              val watermarked = TimestampLineage.watermarked(whole)
-              ofStreams(firstMarks(whole)).foreach { case (mark, below) =>
-                mark.figures.takeAgesAtSource(isByAnother(mark, below, whole, watermarked))
-              }
-            }
-        }
-      catch { case OurFailure(_) => } // no commit latency then
-      plan
+  private def judge(whole: SparkPlan): Unit = {
+    val (all, aside) = (marksIn(whole), marksAside(whole))
+    aside.filterNot(mark => all.exists(_.figures.owner == mark.figures.owner))
+      .foreach(_.figures.takeNoAges())
+    val ends = ofStreams(lastMarks(whole)).map { case (mark, _) => mark }
+    all.foreach(_.figures.passesOn())
+    ends.foreach(_.figures.takeAges())
+    if (aside.nonEmpty || whole.exists(_.isInstanceOf[AdaptiveSparkPlanExec])) remember(all ++ aside, ends)
+    if (StatefulOperators.isStateful(whole)) {
+      val watermarked = TimestampLineage.watermarked(whole)
+      ofStreams(firstMarks(whole)).foreach { case (mark, below) =>
+        mark.figures.takeAgesAtSource(isByAnother(mark, below, whole, watermarked))
+      }
     }
   }
 

@@ -1,10 +1,7 @@
 package org.apache.spark.sql.latency.planning
 
-import io.sparklatency.spark.base.OurFailure
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.physical.SinglePartition
-import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.ColumnarRule
 import org.apache.spark.sql.execution.LimitExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.TakeOrderedAndProjectExec
@@ -24,25 +21,21 @@ import org.apache.spark.sql.latency.recording.UnrepeatableExec
  * Goes last, for it stands between operators that other rules know. Runs in the planning thread, for every plan of the session, and
  * never fails one. A plan without a stamp costs one walk.
  */
-private[latency] final case class UnrepeatableStamps(session: SparkSession) extends ColumnarRule {
+private[latency] final case class UnrepeatableStamps(session: SparkSession) extends HarmlessRule {
 
-  override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
-    override def apply(plan: SparkPlan): SparkPlan =
-      try if (plan.exists(RestampedRows.isStamping) && CurrentQuery.hasCommits(session)) {
-          val restamped = new RestampedRows
-          val isGivenOut = plan.output.nonEmpty && restamped.of(plan).varyAsRows(plan.output)
-          plan match {
-            case Last() => told(plan, isGivenOut, restamped)
-            case _ if isGivenOut => UnrepeatableExec(told(plan, isRead = false, restamped))
-            case _ => told(plan, isRead = false, restamped)
-          }
-        } else plan
-      catch {
-        case OurFailure(failure) =>
-          PlanningFailure.tellOnce("a lost shuffle output may lose records that have a stamp", failure)
-          plan
+  override protected def applied(plan: SparkPlan): SparkPlan =
+    if (plan.exists(RestampedRows.isStamping) && CurrentQuery.hasCommits(session)) {
+      val restamped = new RestampedRows
+      val isGivenOut = plan.output.nonEmpty && restamped.of(plan).varyAsRows(plan.output)
+      plan match {
+        case Last() => told(plan, isGivenOut, restamped)
+        case _ if isGivenOut => UnrepeatableExec(told(plan, isRead = false, restamped))
+        case _ => told(plan, isRead = false, restamped)
       }
-  }
+    } else plan
+
+  override protected def failed(failure: Throwable): Unit =
+    PlanningFailure.tellOnce("a lost shuffle output may lose records that have a stamp", failure)
 
   /** @param isRead whether what stands above goes by the stamps of this plan */
   private def told(plan: SparkPlan, isRead: Boolean, restamped: RestampedRows): SparkPlan = {

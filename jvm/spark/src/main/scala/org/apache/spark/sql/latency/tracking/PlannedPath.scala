@@ -5,12 +5,10 @@ import io.sparklatency.figures.MarkPlace
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.PlannedNode
 import io.sparklatency.spark.base.LatencyConf
-import io.sparklatency.spark.base.OurFailure
-import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.ColumnarRule
 import org.apache.spark.sql.execution.SQLExecution
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.latency.compat.SparkSession
+import org.apache.spark.sql.latency.planning.HarmlessRule
 import org.apache.spark.sql.latency.planning.MarkedApplication
 
 /**
@@ -25,16 +23,14 @@ import org.apache.spark.sql.latency.planning.MarkedApplication
  * the plan.
  */
 private[latency] final case class PlannedPath(session: SparkSession, finder: MarkedApplication.Finder)
-    extends ColumnarRule {
+    extends HarmlessRule {
   private lazy val hasTasks =
     LatencyConf(session.sparkContext.getConf).figures.granularity == Granularity.Subtask
 
-  override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
-    override def apply(plan: SparkPlan): SparkPlan = {
-      try tell(plan, ExecutedMarks.of(plan).filter(_.measure == Measure.E2ELatency))
-      catch { case OurFailure(_) => } // it shows when the batch has ended
-      plan
-    }
+  /** If it fails the way shows when the batch has ended. */
+  override protected def applied(plan: SparkPlan): SparkPlan = {
+    tell(plan, ExecutedMarks.of(plan).filter(_.measure == Measure.E2ELatency))
+    plan
   }
 
   private def tell(plan: SparkPlan, marks: Seq[ExecutedMark]): Unit = if (marks.nonEmpty) {
