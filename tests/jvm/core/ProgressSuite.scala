@@ -128,7 +128,7 @@ class ProgressSuite extends AnyFunSuite {
   test("a batch of a query without figures is stalled by how long others took") {
     val unmarked = query.copy(lastBatch = None, unmarkedMs = Some(55000), takesMs = Some(1500))
     def codes(takesMs: Double) = {
-      val activity = Activity(12, "Processing new data", Some(45000), hasData = true, hasBatches = true)
+      val activity = Activity(12, "Processing new data", Some(45000), hasData = true, hasCommitted = true)
       val it = of(unmarked.copy(takesMs = Some(takesMs)).doing(Some(activity), 100000), RunStatus.Running)
       (it.headline.code, it.notes.map(_.code))
     }
@@ -138,18 +138,18 @@ class ProgressSuite extends AnyFunSuite {
 
   test("until its first commit is told nobody knows how long they take: none is stalled") {
     val unmarked = query.copy(batches = 0, lastBatch = None, usuallyMs = None, takesMs = None)
-    def of(hasBatches: Boolean) = {
-      val activity = Activity(1234, "Processing new data", Some(45000), hasData = true, hasBatches)
+    def of(hasCommitted: Boolean) = {
+      val activity = Activity(1234, "Processing new data", Some(45000), hasData = true, hasCommitted)
       this.of(unmarked.doing(Some(activity), 100000), RunStatus.Running)
     }
-    assert(of(hasBatches = true).notes.map(_.code) === Seq("no-node"))
-    assert(of(hasBatches = true).query.runningMs === None)
-    assert(of(hasBatches =
+    assert(of(hasCommitted = true).notes.map(_.code) === Seq("no-node"))
+    assert(of(hasCommitted = true).query.runningMs === None)
+    assert(of(hasCommitted =
       true
     ).progress.text.get.startsWith("Batch 1,234 has run for 45 s: Processing new data."))
-    assert(of(hasBatches = true).progress.text.get.endsWith("No node of this query has figures."))
-    assert(of(hasBatches = false).headline.code === Headline.Stalled)
-    assert(of(hasBatches = false).progress.text.get.endsWith("No batch has been committed yet."))
+    assert(of(hasCommitted = true).progress.text.get.endsWith("No node of this query has figures."))
+    assert(of(hasCommitted = false).headline.code === Headline.Stalled)
+    assert(of(hasCommitted = false).progress.text.get.endsWith("No batch has been committed yet."))
   }
 
   test(

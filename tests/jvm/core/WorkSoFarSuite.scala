@@ -57,7 +57,7 @@ class WorkSoFarSuite extends AnyFunSuite {
             "Processing new data",
             Some(5000),
             hasData = true,
-            hasBatches = true,
+            hasCommitted = true,
             hasNoEnd = hasNoEnd,
             tasks = tasks
           )),
@@ -125,7 +125,7 @@ class WorkSoFarSuite extends AnyFunSuite {
     "a run with nodes is not without figures while its first batch, which is committed, is yet to be told"
   ) {
     val query = new Runs(chain).query
-    assert((query.batches, query.activity.map(_.hasBatches), query.isUnmarked) === ((0, Some(true), false)))
+    assert((query.batches, query.activity.map(_.hasCommitted), query.isUnmarked) === ((0, Some(true), false)))
   }
 
   test("a task gets on with each record that comes to it, and when it ends well") {

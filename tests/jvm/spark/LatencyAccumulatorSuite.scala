@@ -98,7 +98,7 @@ class LatencyAccumulatorSuite extends SparkTest with Eventually {
   ): Unit = {
     assert(spark.sparkContext.applicationId.nonEmpty) // a task's context asks for its settings
     val owner = MarkOwner(NodeKey("orders", "sink"), None, None)
-    val figures = new LatencyAccumulator(owner, publishMs = 60000, figures = shown, readEveryRow = true)
+    val figures = new LatencyAccumulator(owner, publishMs = 60000, figures = shown, hasBatches = false)
     figures.metadata = AccumulatorMetadata(AccumulatorContext.newId(), None, countFailedValues = false)
     AccumulatorContext.register(figures)
     val bytes = new ByteArrayOutputStream

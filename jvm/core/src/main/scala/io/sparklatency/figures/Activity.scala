@@ -3,23 +3,23 @@ package io.sparklatency.figures
 /**
  * What a query does at one moment, as its driver sees it.
  *
- * @param batch   the number of the batch that runs, between two triggers that of the last
- * @param doing   Spark's own words
- * @param sinceMs for how long the trigger that runs has done so; none between two triggers, and while a batch goes on that is to: in
- *                real-time mode for as long as it is set, in continuous mode for ever
- * @param hasData whether there are records that the batch is to read, and has not committed
- * @param hasBatches whether Spark has committed a batch of this run
- * @param hasNoEnd   whether tasks run as long as the query, or for minutes, and results can be seen before a batch ends: in real-time
- *                   and continuous mode
- * @param tasks   those of its jobs that run; none between jobs
- * @param left    what its last trigger left at sources that tell it
+ * @param batch        the number of the batch that runs, between two triggers that of the last
+ * @param doing        Spark's own words
+ * @param sinceMs      for how long the trigger that runs has done so; none between two triggers, and while a batch goes on that is to: in
+ *                     real-time mode for as long as it is set, in continuous mode for ever
+ * @param hasData      whether there are records that the batch is to read, and has not committed
+ * @param hasCommitted whether Spark has committed a batch of this run
+ * @param hasNoEnd     whether tasks run as long as the query, or for minutes, and results can be seen before a batch ends: in real-time
+ *                     and continuous mode
+ * @param tasks        those of its jobs that run; none between jobs
+ * @param left         what its last trigger left at sources that tell it
  */
 final case class Activity(
     batch: Long,
     doing: String,
     sinceMs: Option[Long],
     hasData: Boolean,
-    hasBatches: Boolean = false,
+    hasCommitted: Boolean = false,
     hasNoEnd: Boolean = false,
     tasks: Option[Activity.Tasks] = None,
     left: Seq[Activity.Left] = Nil

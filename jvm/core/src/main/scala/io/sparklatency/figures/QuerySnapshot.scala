@@ -61,7 +61,8 @@ final case class QuerySnapshot(
       yield (at - committed).max(0)
 
   /** Whether batches of the run were committed, and none of its nodes has figures. */
-  def isUnmarked: Boolean = unmarkedMs.nonEmpty || !hasNodes && batches == 0 && activity.exists(_.hasBatches)
+  def isUnmarked: Boolean =
+    unmarkedMs.nonEmpty || !hasNodes && batches == 0 && activity.exists(_.hasCommitted)
 
   /** Whether no batch ends for minutes, or ever: what running tasks have shown is all there is. */
   def hasNoEnd: Boolean = activity.exists(_.hasNoEnd)

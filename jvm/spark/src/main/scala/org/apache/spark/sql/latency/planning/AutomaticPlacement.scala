@@ -46,7 +46,7 @@ private final class AutomaticPlacement(
   private val conf = session.sessionState.conf
   private val plan =
     if (settings.autoIngestion)
-      OwnStamps.in(planned, sources, lineageOf(planned), CurrentQuery.hasCommits(session))
+      OwnStamps.in(planned, sources, lineageOf(planned), CurrentQuery.hasBatches(session))
     else planned
   private val timestamps = lineageOf(plan)
   private val accumulators = new MarkAccumulators(session, application)
@@ -245,7 +245,7 @@ private final class AutomaticPlacement(
       mark,
       below,
       isCompiled = isCompiled(node) || above.headOption.exists(isCompiled),
-      CurrentQuery.hasCommits(session)
+      CurrentQuery.hasBatches(session)
     )
 
   private def leaveOut(id: String, reason: String): Unit = tell(LeftOut.node(id, reason))

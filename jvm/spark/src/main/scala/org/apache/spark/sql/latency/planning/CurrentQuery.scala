@@ -7,10 +7,11 @@ import org.apache.spark.sql.latency.compat.ContinuousTrigger
 import org.apache.spark.sql.latency.compat.RealTimeTrigger
 import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.compat.StreamExecution
+import org.apache.spark.sql.streaming.Trigger
 
 /**
  * The streaming query that this thread plans or runs. Spark keeps its id in the thread's local properties. So call
- * [[session]], [[id]], [[running]], [[planned]] and [[hasCommits]] only from the planning thread; all else may be called from
+ * [[session]], [[id]], [[running]], [[planned]] and [[hasBatches]] only from the planning thread; all else may be called from
  * any thread. Costs one or two look-ups, for each plan and mark and never for a record.
  */
 private[latency] object CurrentQuery {
@@ -44,9 +45,14 @@ private[latency] object CurrentQuery {
   /** As a user knows it: its name, else its id. */
   def nameOf(query: StreamExecution): String = Option(query.name).getOrElse(query.id.toString)
 
-  /** Whether it commits results at the end of a batch. In real-time and continuous mode they show at once. */
-  def hasCommits(session: SparkSession): Boolean = running(session).map(_.trigger) match {
-    case Some(_: RealTimeTrigger | _: ContinuousTrigger) => false
-    case _ => true
+  /** Whether it runs in batches, whose results show when they end. In real-time and continuous mode they show at once. */
+  def hasBatches(session: SparkSession): Boolean =
+    running(session).forall(query => lastsMs(query.trigger).isEmpty)
+
+  /** How long a batch lasts that is not over as soon as it can be. */
+  def lastsMs(trigger: Trigger): Option[Long] = trigger match {
+    case realTime: RealTimeTrigger => Some(realTime.batchDurationMs)
+    case _: ContinuousTrigger => Some(Long.MaxValue)
+    case _ => None
   }
 }

@@ -22,15 +22,14 @@ private[latency] final class MarkAccumulators(session: SparkSession, application
       watermark: Option[Long] = None
   ): LatencyAccumulator = {
     val owner = query.owner(node).copy(measure = measure)
-    val hasCommits = CurrentQuery.hasCommits(session)
+    val hasBatches = CurrentQuery.hasBatches(session)
     val made = new LatencyAccumulator(
       owner,
       intake,
-      publishMs = if (hasCommits) LatencyConf(session).publishAfter else LatencyRecorder.PublishMs,
+      publishMs = if (hasBatches) LatencyConf(session).publishAfter else LatencyRecorder.PublishMs,
       watermark,
       application.taskFigures,
-      // In real-time and continuous mode a task waits for its source between two rows.
-      readEveryRow = !hasCommits
+      hasBatches
     )
     made.register(session.sparkContext)
     application.planned(made)

@@ -18,9 +18,9 @@ private[latency] final case class MarksAsOperators(session: SparkSession) extend
 
   /** If it fails marks stay filters, and measure the same. */
   override protected def applied(plan: SparkPlan): SparkPlan =
-    if (CurrentQuery.hasCommits(session)) plan.transformUp {
+    if (CurrentQuery.hasBatches(session)) plan.transformUp {
       case FilterExec(mark @ OfPartition(_: RecordE2ELatency), child) =>
-        MarkOperator(mark, child, isCompiled = true, hasCommits = true)
+        MarkOperator(mark, child, isCompiled = true, hasBatches = true)
     }
     else plan
 }

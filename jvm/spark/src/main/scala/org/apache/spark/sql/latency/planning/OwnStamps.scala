@@ -20,9 +20,9 @@ private object OwnStamps {
       plan: SparkPlan,
       sources: RecordSources,
       timestamps: TimestampLineage,
-      hasCommits: Boolean
+      hasBatches: Boolean
   ): SparkPlan =
-    if (plan.exists(timestamps.of(_).nonEmpty)) plan else stamped(plan, sources, everyRow = !hasCommits)
+    if (plan.exists(timestamps.of(_).nonEmpty)) plan else stamped(plan, sources, everyRow = !hasBatches)
 
   private def stamped(plan: SparkPlan, sources: RecordSources, everyRow: Boolean): SparkPlan =
     if (sources.readBy(plan).isEmpty) plan.mapChildren(stamped(_, sources, everyRow))

@@ -29,7 +29,7 @@ private[latency] object IngestionStampStrategy extends SparkStrategy {
     StampsAtSources.onTop(
       child,
       stamp.stamp,
-      everyRow = !CurrentQuery.session.forall(CurrentQuery.hasCommits)
+      everyRow = !CurrentQuery.session.forall(CurrentQuery.hasBatches)
     )
 }
 

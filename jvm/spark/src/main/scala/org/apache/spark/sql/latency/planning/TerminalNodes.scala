@@ -29,7 +29,7 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends H
    * also of the last stage: it does not see what stands below the stages that it reads from. If it fails there is no commit latency.
    */
   override protected def applied(plan: SparkPlan): SparkPlan = {
-    if (CurrentQuery.hasCommits(session)) {
+    if (CurrentQuery.hasBatches(session)) {
       if (AdaptiveStage.isPartOfPlan(plan)) judgeAnew(plan) else judge(plan)
     }
     plan

@@ -24,7 +24,7 @@ import org.apache.spark.sql.latency.recording.UnrepeatableExec
 private[latency] final case class UnrepeatableStamps(session: SparkSession) extends HarmlessRule {
 
   override protected def applied(plan: SparkPlan): SparkPlan =
-    if (plan.exists(RestampedRows.isStamping) && CurrentQuery.hasCommits(session)) {
+    if (plan.exists(RestampedRows.isStamping) && CurrentQuery.hasBatches(session)) {
       val restamped = new RestampedRows
       val isGivenOut = plan.output.nonEmpty && restamped.of(plan).varyAsRows(plan.output)
       plan match {

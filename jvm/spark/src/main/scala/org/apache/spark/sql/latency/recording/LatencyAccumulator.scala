@@ -42,13 +42,13 @@ import org.apache.spark.util.AccumulatorV2
  * scheduler adds what tasks return, the listener's thread takes it, and threads that read figures ask for [[oldest]]. A
  * heartbeat never carries it: another thread would serialize it while the task writes.
  *
- * @param intake       which input of the node's operator the mark stands on. A join has several, and the partitions of each
- *                     count
- * @param publishMs    how long a task runs before it publishes, and how long before it publishes again
- * @param watermark    in milliseconds: ages are counted from it, where it is given, and not from the clock. It stands still
- *                     within a batch
- * @param figures      shows in this process what its tasks record
- * @param readEveryRow whether rows wait inside a task. Then a reading of the clock says nothing about the next row's time
+ * @param intake     which input of the node's operator the mark stands on. A join has several, and the partitions of each
+ *                   count
+ * @param publishMs  how long a task runs before it publishes, and how long before it publishes again
+ * @param watermark  in milliseconds: ages are counted from it, where it is given, and not from the clock. It stands still
+ *                   within a batch
+ * @param figures    shows in this process what its tasks record
+ * @param hasBatches whether tasks end with their batch: not so in real-time and continuous mode
  */
 final class LatencyAccumulator private (@transient private var settings: MarkSettings)
     extends AccumulatorV2[Reading, Map[Int, Reading]] with OutOfHeartbeats[Reading, Map[Int, Reading]]
@@ -71,8 +71,8 @@ final class LatencyAccumulator private (@transient private var settings: MarkSet
       publishMs: Long = LatencyRecorder.PublishMs,
       watermark: Option[Long] = None,
       figures: TaskFigures = TaskFigures.Nowhere,
-      readEveryRow: Boolean = false
-  ) = this(MarkSettings(owner, intake, publishMs, watermark, figures, readEveryRow))
+      hasBatches: Boolean = true
+  ) = this(MarkSettings(owner, intake, publishMs, watermark, figures, hasBatches))
 
   /** Not of one that has come back with a task's result. */
   def owner: MarkOwner = settings.owner
@@ -156,7 +156,8 @@ final class LatencyAccumulator private (@transient private var settings: MarkSet
       (part, oldest) => task.foreach(publish(_, partition, number, part, oldest, receiver)),
       settings.publishMs * 1000 * 1000,
       settings.reference,
-      settings.readEveryRow
+      // Rows wait inside a task there: a reading of the clock says nothing about the next row's time.
+      readEveryRow = !hasBatches
     )
     if (task.nonEmpty) RunningTasks.opened(recorder)
     val watched =
@@ -200,8 +201,7 @@ final class LatencyAccumulator private (@transient private var settings: MarkSet
   /** Only where rows leave the node. */
   private[recording] def isWatched: Boolean = owner.measure == Measure.E2ELatency
 
-  /** Whether tasks end with their batch: not so where rows wait inside a task. */
-  private def hasBatches: Boolean = !settings.readEveryRow
+  private def hasBatches: Boolean = settings.hasBatches
 
   /** Where no batch ends, windows of a second stand for batches. */
   private def reportMs: Long = if (hasBatches) settings.publishMs else ReportMs

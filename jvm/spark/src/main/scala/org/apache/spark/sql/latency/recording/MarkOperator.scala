@@ -13,10 +13,10 @@ private[latency] object MarkOperator {
    *
    * @param mark       may be wrapped in [[OfPartition]]
    * @param isCompiled whether the mark is to be part of a stage of generated code
-   * @param hasCommits whether the query runs in batches: not so in real-time and continuous mode
+   * @param hasBatches whether the query runs in batches: not so in real-time and continuous mode
    */
-  def apply(mark: Expression, child: SparkPlan, isCompiled: Boolean, hasCommits: Boolean): SparkPlan =
-    if (hasCommits) RecordLatencyExec(mark, child, isCompiled)
+  def apply(mark: Expression, child: SparkPlan, isCompiled: Boolean, hasBatches: Boolean): SparkPlan =
+    if (hasBatches) RecordLatencyExec(mark, child, isCompiled)
     else FilterExec(if (isCompiled) mark else Uncompiled(mark), child)
 
   /** The node of a mark that somebody wrote: such a one is wrapped in [[OfPartition]]. */

@@ -11,8 +11,9 @@ import io.sparklatency.figures.NodeKey
 /**
  * What the tasks of a mark are told.
  *
- * @param reference when the ages were begun to be taken from which those at the commit are made
- * @param place     where in the plan the mark stands, if tasks are shown one by one
+ * @param hasBatches whether tasks end with their batch: not so in real-time and continuous mode
+ * @param reference  when the ages were begun to be taken from which those at the commit are made
+ * @param place      where in the plan the mark stands, if tasks are shown one by one
  */
 private final case class MarkSettings(
     owner: MarkOwner,
@@ -20,7 +21,7 @@ private final case class MarkSettings(
     publishMs: Long,
     watermark: Option[Long],
     figures: TaskFigures,
-    readEveryRow: Boolean,
+    hasBatches: Boolean,
     reference: Option[Long] = None,
     place: Option[MarkPlace] = None
 ) {
@@ -39,7 +40,7 @@ private final case class MarkSettings(
     out.writeLong(publishMs)
     write(watermark, out)(out.writeLong)
     out.writeObject(figures)
-    out.writeBoolean(readEveryRow)
+    out.writeBoolean(hasBatches)
     write(reference, out)(out.writeLong)
     write(place, out) { at =>
       out.writeInt(at.subtopology)

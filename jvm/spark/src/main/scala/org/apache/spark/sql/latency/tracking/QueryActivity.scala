@@ -12,13 +12,11 @@ import io.sparklatency.spark.base.OurFailure
 import io.sparklatency.time.WallClock
 import org.apache.spark.JobExecutionStatus
 import org.apache.spark.SparkContext
-import org.apache.spark.sql.latency.compat.ContinuousTrigger
-import org.apache.spark.sql.latency.compat.RealTimeTrigger
 import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.compat.StreamExecution
 import org.apache.spark.sql.latency.compat.TriggerStart
+import org.apache.spark.sql.latency.planning.CurrentQuery
 import org.apache.spark.sql.streaming.StreamingQueryProgress
-import org.apache.spark.sql.streaming.Trigger
 
 /**
  * What queries do right now: Spark's own status of each, since when its trigger runs, and how far its tasks are.
@@ -53,7 +51,8 @@ private[latency] final class QueryActivity(context: SparkContext, marked: () => 
       .flatMap(_.sharedState.activeStreamingQueries.values.asScala) ++ marked().filter(_.isActive)
 
   private def activity(query: StreamExecution): Activity = {
-    val (status, lasts, last) = (query.status, lastsMs(query.trigger), Option(query.lastProgress))
+    val (status, last) = (query.status, Option(query.lastProgress))
+    val lasts = CurrentQuery.lastsMs(query.trigger)
     // A trigger that finds no data is over a moment after it has said so.
     val waits = !status.isDataAvailable && status.message == Waiting
     val runs = status.isTriggerActive && !waits
@@ -91,13 +90,6 @@ private[latency] final class QueryActivity(context: SparkContext, marked: () => 
 }
 
 private object QueryActivity {
-
-  /** How long a batch lasts that is not over as soon as it can be. */
-  def lastsMs(trigger: Trigger): Option[Long] = trigger match {
-    case realTime: RealTimeTrigger => Some(realTime.batchDurationMs)
-    case _: ContinuousTrigger => Some(Long.MaxValue)
-    case _ => None
-  }
 
   val Running = Collections.singletonList(JobExecutionStatus.RUNNING)
 
