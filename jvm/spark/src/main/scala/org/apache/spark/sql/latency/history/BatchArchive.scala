@@ -52,11 +52,8 @@ private[spark] final class BatchArchive(
   private var isOurs = used
   private val runs = new RunsOfEvents
 
-  /** Stored runs, and the oldest batch that is kept of each. The one heard of last comes last. */
-  private val byLastBatch = mutable.LinkedHashMap.empty[String, Long]
-
-  /** How many batches each of them has had. A store on disk would read all of a run for that. */
-  private val batchesOf = mutable.Map.empty[String, Long]
+  /** Which batches are kept of each stored run. The one heard of last comes last. */
+  private val keptOf = mutable.LinkedHashMap.empty[String, BatchArchive.Kept]
 
   private val goingOn = mutable.Set.empty[String] // those of them whose end was not told
   private var told = 0L // how many batches
@@ -68,7 +65,7 @@ private[spark] final class BatchArchive(
   private var starts = 0L
   private var begun =
     Vector.empty[QueryStartedEvent] // while nothing has told yet that the application uses us
-  private val notes = new NotesOfRuns(store, run => byLastBatch.contains(run) || withoutBatch.contains(run))
+  private val notes = new NotesOfRuns(store, run => keptOf.contains(run) || withoutBatch.contains(run))
   private var hasSkipped = false
   private var hasStopped = false
   private var hasFailed = false
@@ -159,11 +156,10 @@ private[spark] final class BatchArchive(
   /** Of so many runs that go on each has fewer. */
   private def keepLast(key: String, number: Long): Unit = {
     val most = (10L * kept / goingOn.size.max(1)).min(kept).max(1)
-    val oldest = byLastBatch.remove(key).getOrElse(0L)
-    val next = oldest.max(number + 1 - most)
-    (oldest until next).foreach(gone => store.delete(classOf[StoredBatch], StoredBatch.key(key, gone)))
-    byLastBatch(key) = next
-    batchesOf(key) = number + 1
+    val from = keptOf.remove(key).fold(0L)(_.from)
+    val next = from.max(number + 1 - most)
+    (from until next).foreach(gone => store.delete(classOf[StoredBatch], StoredBatch.key(key, gone)))
+    keptOf(key) = BatchArchive.Kept(next, number + 1)
   }
 
   /** Windows give out records once in many batches, so the batch that tells its parts may have been dropped long since. */
@@ -250,8 +246,8 @@ private[spark] final class BatchArchive(
 
   /** Goes by the order of events. By the clock, which may be set back, the run that has just begun could be the oldest. */
   private def forgetOldest(): Unit = {
-    val newestFirst = byLastBatch.keys.toList.reverse.filterNot(goingOn)
-    val batchesTo = newestFirst.scanLeft(0L)((sum, key) => sum + batchesOf(key) - byLastBatch(key)).tail
+    val newestFirst = keptOf.keys.toList.reverse.filterNot(goingOn)
+    val batchesTo = newestFirst.scanLeft(0L)((sum, key) => sum + keptOf(key).size).tail
     newestFirst.zip(batchesTo).zipWithIndex
       .collect { case ((key, sum), i) if i >= BatchArchive.RunsKept || sum > 10L * kept => key }
       .foreach { key =>
@@ -262,15 +258,19 @@ private[spark] final class BatchArchive(
         Stored.delete(store, classOf[StoredEnd], key)
         runs.forget(key)
         notes.forget(key)
-        byLastBatch -= key
-        batchesOf -= key
+        keptOf -= key
       }
   }
 }
 
-/** The limit on runs that is not a setting. */
+/** Holds the limit on runs that is not a setting. */
 private[spark] object BatchArchive {
   val RunsKept = 100
 
   private val Plugin = "io.sparklatency.LatencyPlugin"
+
+  /** Batches of a run, by their numbers. A store on disk would read all of them to count them. */
+  private final case class Kept(from: Long, until: Long) {
+    def size: Long = until - from
+  }
 }
