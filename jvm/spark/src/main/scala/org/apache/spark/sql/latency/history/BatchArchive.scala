@@ -1,16 +1,12 @@
 package org.apache.spark.sql.latency.history
 
-import java.time.Instant
-
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
 import io.sparklatency.answer.Readable
-import io.sparklatency.figures.Pace
 import io.sparklatency.figures.WindowSettings
 import io.sparklatency.recording.NewerFormatException
 import io.sparklatency.spark.base.LatencyConf
-import io.sparklatency.time.WallClock
 import org.apache.spark.SparkConf
 import org.apache.spark.internal.Logging
 import org.apache.spark.scheduler.SparkListener
@@ -23,7 +19,6 @@ import org.apache.spark.sql.latency.tracking.FailureText
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryProgressEvent
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryStartedEvent
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
-import org.apache.spark.sql.streaming.StreamingQueryProgress
 import org.apache.spark.util.kvstore.KVStore
 
 /**
@@ -58,11 +53,7 @@ private[spark] final class BatchArchive(
   private val goingOn = mutable.Set.empty[String] // those of them whose end was not told
   private var told = 0L // how many batches
   private var window = default
-  private val endedWithoutBatch = mutable.LinkedHashSet.empty[String]
-  private val gaveWay = mutable.LinkedHashMap.empty[String, StoredEnd] // those that a next run has followed
-  private val withoutBatch = mutable.LinkedHashMap.empty[String, StoredStart] // by run
-  private val paces = mutable.Map.empty[String, Pace] // of those that have committed something
-  private var starts = 0L
+  private val withoutBatch = new RunsWithoutBatch(store)
   private var begun =
     Vector.empty[QueryStartedEvent] // while nothing has told yet that the application uses us
   private val notes = new NotesOfRuns(store, run => keptOf.contains(run) || withoutBatch.contains(run))
@@ -106,7 +97,7 @@ private[spark] final class BatchArchive(
       notes.add(found)
     case start: QueryStartedEvent =>
       if (isOurs) addStart(start) else begun = (begun :+ start).takeRight(BatchArchive.RunsKept)
-    case of: QueryProgressEvent => addCommit(of.progress)
+    case of: QueryProgressEvent => withoutBatch.commit(of.progress)
     case end: QueryTerminatedEvent => addEnd(end.runId.toString, end.exception.filterNot(isOfApplication))
     case _ =>
   }
@@ -137,20 +128,9 @@ private[spark] final class BatchArchive(
     store.write(new StoredBatch(StoredBatch.key(key, number), batch))
     store.write(run)
     told += 1
-    if (before.isEmpty) {
-      withoutBatch -= key
-      paces -= key
-      if (!hasEndedBefore(key)) goingOn += key
-    }
+    if (before.isEmpty && !withoutBatch.gotBatch(key)) goingOn += key
     keepLast(key, number)
     if (before.isEmpty) forgetOldest()
-  }
-
-  /** A batch is told behind its progress, so the run may have ended meanwhile, and its next one begun. */
-  private def hasEndedBefore(key: String): Boolean = {
-    val end = gaveWay.remove(key)
-    end.foreach(store.write)
-    endedWithoutBatch.remove(key) || end.nonEmpty
   }
 
   /** Of so many runs that go on each has fewer. */
@@ -171,71 +151,14 @@ private[spark] final class BatchArchive(
 
   private def known(key: String): Option[StoredRun] = Stored(store, classOf[StoredRun], key)
 
-  /**
-   * An end is kept as long as its run. A run without a batch may still get one, because its last batch can come after its
-   * end. Of the runs that never do, the oldest go.
-   */
+  /** An end is kept as long as its run. */
   private def addEnd(run: String, error: Option[String]): Unit = {
     store.write(new StoredEnd(run, error.nonEmpty, error.map(FailureText.of).orNull))
     goingOn -= run
-    if (known(run).isEmpty) endedWithoutBatch += run
-    if (endedWithoutBatch.size > BatchArchive.RunsKept) {
-      val oldest = endedWithoutBatch.head
-      endedWithoutBatch -= oldest
-      forgetStart(oldest)
-      Stored.delete(store, classOf[StoredEnd], oldest)
-    }
+    if (known(run).isEmpty) withoutBatch.end(run)
   }
 
-  /**
-   * Of the runs that have ended without a batch with figures, those go that the query's next run follows. Without a checkpoint that
-   * has another id, and only its name is the same; but two sessions may run queries of one name at the same time.
-   */
-  private def addStart(event: QueryStartedEvent): Unit = {
-    val id = event.id.toString
-    starts += 1
-    val start =
-      new StoredStart(event.runId.toString, id, Option(event.name).getOrElse(id), starts, 0, 0, null, null, 0)
-    withoutBatch.values.filter(earlier =>
-      earlier.queryId == id || earlier.name == start.name && endedWithoutBatch(earlier.run)
-    ).map(_.run).toList.foreach { earlier =>
-      forgetStart(earlier)
-      notes.forget(earlier)
-      // Else the ends of a query that fails again and again would drive out those of others that still show.
-      if (endedWithoutBatch.remove(earlier)) giveWay(earlier)
-    }
-    store.write(start)
-    withoutBatch(start.run) = start
-  }
-
-  private def giveWay(run: String): Unit = {
-    Stored(store, classOf[StoredEnd], run).foreach(gaveWay(run) = _)
-    if (gaveWay.size > BatchArchive.RunsKept) gaveWay -= gaveWay.head._1
-    Stored.delete(store, classOf[StoredEnd], run)
-  }
-
-  /**
-   * Of a run of which no batch with figures was told, all that is known of its commits. Of a trigger that found no data Spark
-   * tells by another event.
-   */
-  private def addCommit(progress: StreamingQueryProgress): Unit = {
-    val run = progress.runId.toString
-    if (withoutBatch.contains(run)) {
-      val took = Option(progress.durationMs.get("triggerExecution")).map(_.toLong)
-      val atMs = WallClock.at(Instant.parse(progress.timestamp).toEpochMilli + took.getOrElse(0L))
-      val pace = paces.getOrElseUpdate(run, new Pace)
-      pace.committed(atMs, took)
-      val dropped = progress.stateOperators.map(_.numRowsDroppedByWatermark).sum
-      Stored(store, classOf[StoredStart], run)
-        .foreach(start => store.write(start.committed(atMs, pace, dropped)))
-    }
-  }
-
-  private def forgetStart(run: String): Unit =
-    if (withoutBatch.remove(run).nonEmpty) {
-      paces -= run
-      store.delete(classOf[StoredStart], run)
-    }
+  private def addStart(event: QueryStartedEvent): Unit = withoutBatch.start(event).foreach(notes.forget)
 
   /**
    * An application that stops before its queries may make them end in any error, as a null of Spark's own. That error is not theirs. It

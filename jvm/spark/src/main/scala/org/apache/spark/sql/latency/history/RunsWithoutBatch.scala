@@ -1,0 +1,100 @@
+package org.apache.spark.sql.latency.history
+
+import java.time.Instant
+
+import scala.collection.mutable
+
+import io.sparklatency.figures.Pace
+import io.sparklatency.time.WallClock
+import org.apache.spark.sql.streaming.StreamingQueryListener.QueryStartedEvent
+import org.apache.spark.sql.streaming.StreamingQueryProgress
+import org.apache.spark.util.kvstore.KVStore
+
+/**
+ * Runs of which no batch with figures was told yet: they are stored from their start, with what is known of their commits. One may still
+ * get a batch when it has ended, because its last batch can come after its end. So of those that have ended the last hundred are kept, but
+ * for those that the query's next run has followed.
+ *
+ * A few numbers for each run. Not thread-safe: the archive's thread uses it.
+ */
+private[history] final class RunsWithoutBatch(store: KVStore) {
+  private val begun = mutable.LinkedHashMap.empty[String, StoredStart] // by run
+  private val paces = mutable.Map.empty[String, Pace] // of those that have committed something
+  private val ended = mutable.LinkedHashSet.empty[String]
+  private val gaveWay = mutable.LinkedHashMap.empty[String, StoredEnd] // those that a next run has followed
+  private var starts = 0L
+
+  /** Whether its start was told. */
+  def contains(run: String): Boolean = begun.contains(run)
+
+  /**
+   * A run has begun. Forgets the runs that it follows, and gives them back. Without a checkpoint that has another id, and only its name
+   * is the same; but two sessions may run queries of one name at the same time.
+   */
+  def start(event: QueryStartedEvent): Seq[String] = {
+    val id = event.id.toString
+    starts += 1
+    val start =
+      new StoredStart(event.runId.toString, id, Option(event.name).getOrElse(id), starts, 0, 0, null, null, 0)
+    val followed = begun.values.filter(earlier =>
+      earlier.queryId == id || earlier.name == start.name && ended(earlier.run)
+    ).map(_.run).toList
+    followed.foreach { earlier =>
+      forget(earlier)
+      // Else the ends of a query that fails again and again would drive out those of others that still show.
+      if (ended.remove(earlier)) giveWay(earlier)
+    }
+    store.write(start)
+    begun(start.run) = start
+    followed
+  }
+
+  private def giveWay(run: String): Unit = {
+    Stored(store, classOf[StoredEnd], run).foreach(gaveWay(run) = _)
+    if (gaveWay.size > BatchArchive.RunsKept) gaveWay -= gaveWay.head._1
+    Stored.delete(store, classOf[StoredEnd], run)
+  }
+
+  /** Of a trigger that found no data Spark tells by another event. */
+  def commit(progress: StreamingQueryProgress): Unit = {
+    val run = progress.runId.toString
+    if (contains(run)) {
+      val took = Option(progress.durationMs.get("triggerExecution")).map(_.toLong)
+      val atMs = WallClock.at(Instant.parse(progress.timestamp).toEpochMilli + took.getOrElse(0L))
+      val pace = paces.getOrElseUpdate(run, new Pace)
+      pace.committed(atMs, took)
+      val dropped = progress.stateOperators.map(_.numRowsDroppedByWatermark).sum
+      Stored(store, classOf[StoredStart], run)
+        .foreach(start => store.write(start.committed(atMs, pace, dropped)))
+    }
+  }
+
+  /** It has ended. Of those that have the oldest goes. */
+  def end(run: String): Unit = {
+    ended += run
+    if (ended.size > BatchArchive.RunsKept) {
+      val oldest = ended.head
+      ended -= oldest
+      forget(oldest)
+      Stored.delete(store, classOf[StoredEnd], oldest)
+    }
+  }
+
+  /**
+   * The first batch of this run is told: it is none of these any more. What is stored of its start stays as long as the run. Gives back
+   * whether it has ended. A batch is told behind its progress, so the run may have ended meanwhile, and its next one begun.
+   */
+  def gotBatch(run: String): Boolean = {
+    begun -= run
+    paces -= run
+    val end = gaveWay.remove(run)
+    end.foreach(store.write)
+    ended.remove(run) || end.nonEmpty
+  }
+
+  private def forget(run: String): Unit =
+    if (begun.remove(run).nonEmpty) {
+      paces -= run
+      store.delete(classOf[StoredStart], run)
+    }
+}
