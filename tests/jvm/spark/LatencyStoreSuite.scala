@@ -22,9 +22,9 @@ import org.apache.spark.internal.config.History.HYBRID_STORE_DISK_BACKEND
 import org.apache.spark.internal.config.History.HybridStoreDiskBackend
 import org.apache.spark.scheduler.SparkListenerEnvironmentUpdate
 import org.apache.spark.sql.functions._
+import org.apache.spark.sql.latency.application.LatencyHistory
 import org.apache.spark.sql.latency.history.BatchArchive
 import org.apache.spark.sql.latency.history.LatencyStore
-import org.apache.spark.sql.latency.ui.LatencyHistory
 import org.apache.spark.status.KVUtils
 import org.apache.spark.util.JsonProtocol
 import org.apache.spark.util.kvstore.InMemoryStore

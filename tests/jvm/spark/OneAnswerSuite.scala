@@ -22,9 +22,9 @@ import org.apache.spark.SecurityManager
 import org.apache.spark.SparkConf
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.latency.application.LatencyHistory
 import org.apache.spark.sql.latency.history.BatchArchive
 import org.apache.spark.sql.latency.history.LatencyStore
-import org.apache.spark.sql.latency.ui.LatencyHistory
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
 import org.apache.spark.status.AppStatusStore

@@ -10,8 +10,8 @@ import io.sparklatency.time.ManualClock
 import org.apache.spark.SecurityManager
 import org.apache.spark.SparkConf
 import org.apache.spark.scheduler.SparkListenerEvent
+import org.apache.spark.sql.latency.application.LatencyHistory
 import org.apache.spark.sql.latency.history.BatchArchive
-import org.apache.spark.sql.latency.ui.LatencyHistory
 import org.apache.spark.status.AppStatusStore
 import org.apache.spark.ui.SparkUI
 import org.apache.spark.util.JsonProtocol

@@ -3,8 +3,8 @@ package org.apache.spark.sql.latency
 import org.apache.spark.SecurityManager
 import org.apache.spark.SparkConf
 import org.apache.spark.SparkContext
+import org.apache.spark.sql.latency.application.LatencyHistory
 import org.apache.spark.sql.latency.history.StoredRun
-import org.apache.spark.sql.latency.ui.LatencyHistory
 import org.apache.spark.sql.latency.ui.LatencyTab
 import org.apache.spark.status.AppStatusStore
 import org.apache.spark.ui.SparkUI

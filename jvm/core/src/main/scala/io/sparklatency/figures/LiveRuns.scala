@@ -357,14 +357,3 @@ private final class BegunRun(val name: String, val queryId: String) {
   var shows = false
   def isShown(name: String): Boolean = shows && this.name == name
 }
-
-/** The last so many values of a kind. */
-private final class Newest[A](limit: Int) {
-  private val values = mutable.LinkedHashSet.empty[A]
-  def contains(value: A): Boolean = values.contains(value)
-
-  def add(value: A): Unit = {
-    values += value
-    if (values.size > limit) values -= values.head
-  }
-}

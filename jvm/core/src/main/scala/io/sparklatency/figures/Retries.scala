@@ -20,9 +20,3 @@ object Retries {
     else Seq(older, newer).maxBy(_.summary.records)
   }
 }
-
-/** @param id grows throughout an application */
-final case class TaskAttempt(stage: Int, taskPartition: Int, id: Long) {
-  def isRetryOf(other: TaskAttempt): Boolean =
-    stage == other.stage && taskPartition == other.taskPartition && id > other.id
-}

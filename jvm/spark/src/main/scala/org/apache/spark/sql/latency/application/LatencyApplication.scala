@@ -43,7 +43,6 @@ import org.apache.spark.sql.latency.tracking.ReadingsOnDriver
 import org.apache.spark.sql.latency.tracking.RunNotes
 import org.apache.spark.sql.latency.tracking.TaskClocks
 import org.apache.spark.sql.latency.tracking.UncommittedRecords
-import org.apache.spark.sql.latency.ui.LatencyHistory
 import org.apache.spark.sql.latency.ui.LatencyTab
 import org.apache.spark.ui.SparkUI
 

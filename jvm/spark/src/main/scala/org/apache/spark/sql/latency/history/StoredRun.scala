@@ -12,7 +12,6 @@ import io.sparklatency.figures.WindowSettings
 import io.sparklatency.recording.LatencySummary
 import org.apache.spark.sql.latency.SparkListenerLatencyBatch
 import org.apache.spark.sql.latency.StoredNode
-import org.apache.spark.sql.latency.StoredRunMarkers
 import org.apache.spark.sql.latency.StoredTimes
 import org.apache.spark.status.KVUtils.KVIndexParam
 

@@ -2,36 +2,13 @@ package org.apache.spark.sql.latency.planning
 
 import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.ColumnarRule
 import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.ProjectExec
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.execution.SparkStrategy
-import org.apache.spark.sql.latency.marking.IngestionStamp
-import org.apache.spark.sql.latency.marking.KeptTimestamps
 import org.apache.spark.sql.latency.recording.ReadingTime
 import org.apache.spark.sql.latency.recording.RecordExpression
-
-/**
- * Plans a stamp as a projection, which every mode and every check of Spark's knows, and a reader that does nothing as nothing. Runs in
- * the planning thread, for each batch anew.
- */
-private[latency] object IngestionStampStrategy extends SparkStrategy {
-  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case stamp: IngestionStamp => over(stamp, planLater(stamp.child)) :: Nil
-    case KeptTimestamps(_, child) => planLater(child) :: Nil
-    case _ => Nil
-  }
-
-  private[planning] def over(stamp: IngestionStamp, child: SparkPlan): SparkPlan =
-    StampsAtSources.onTop(
-      child,
-      stamp.stamp,
-      everyRow = !CurrentQuery.session.forall(CurrentQuery.hasBatches)
-    )
-}
 
 /**
  * Moves stamps below filters and projections, right above what reads the records: what a filter did not leave to the source would

@@ -1,4 +1,4 @@
-package org.apache.spark.sql.latency.ui
+package org.apache.spark.sql.latency.application
 
 import scala.collection.immutable
 
@@ -10,6 +10,7 @@ import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.sql.latency.history.BatchArchive
 import org.apache.spark.sql.latency.history.KeptAnswers
 import org.apache.spark.sql.latency.history.LatencyStore
+import org.apache.spark.sql.latency.ui.LatencyTab
 import org.apache.spark.status.AppHistoryServerPlugin
 import org.apache.spark.status.ElementTrackingStore
 import org.apache.spark.ui.SparkUI
@@ -57,7 +58,7 @@ final class LatencyHistory extends AppHistoryServerPlugin with ListenersOfEither
 }
 
 /** What a Spark of Scala 2.12 asks a plugin for: there `Seq` is another type. A class that extends both answers either. */
-private[ui] trait ListenersOfEitherScala {
+private[application] trait ListenersOfEitherScala {
   def createListeners(conf: SparkConf, store: ElementTrackingStore): scala.collection.Seq[SparkListener]
 }
 
