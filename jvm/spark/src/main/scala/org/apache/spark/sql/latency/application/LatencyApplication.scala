@@ -58,7 +58,7 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
   settings.validate() // before anything of ours is registered
 
   private val uncommitted = new UncommittedRecords
-  private val marks = new PlannedMarks
+  private val plannedMarks = new PlannedMarks
   private val names = new QueryNames
   private val activity = new QueryActivity(context, () => names.queries)
   private val source = new DropwizardSource
@@ -74,8 +74,8 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
       store.begun(_)
     )(_.stopped)
   private val problems = new Problems
-  private val told = new RunNotes
-  private val said = new KeptAnswers
+  private val notes = new RunNotes
+  private val made = new KeptAnswers
   private val archive =
     new BatchArchive(context.statusStore.store, settings.historyBatches, settings.figures.window, used = true)
   private val clocks = new ExecutorClocks(SystemTime, source, context.isLocal)
@@ -83,9 +83,9 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
     runs,
     names,
     uncommitted,
-    marks,
+    plannedMarks,
     problems,
-    told,
+    notes,
     new TaskClocks(clocks.recorded),
     batch => context.listenerBus.post(SparkListenerLatencyBatch(batch))
   )
@@ -108,7 +108,7 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
       Some(runs),
       () => clocks.all,
       activity.of,
-      said
+      made
     )
 
   /**
@@ -136,7 +136,7 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
   override def taskFigures: TaskFigures = ExecutorFigures
   override def planned(figures: LatencyAccumulator): Unit = uncommitted.opened(figures)
   override def planned(nodes: Seq[PlannedNode]): Unit = runs.planned(nodes)
-  override def planned(plan: SparkPlan, execution: Long): Unit = marks.planned(plan, execution)
+  override def planned(plan: SparkPlan, execution: Long): Unit = plannedMarks.planned(plan, execution)
   override def warned(run: String, problem: String): Unit = found(run, SystemTimeNote.of(problem))
   override def tellOnce(query: String, problem: String): Unit = problems.tellOnce(query, problem)
 
@@ -146,7 +146,7 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
   }
 
   private def found(run: String, note: Note): Unit =
-    if (told.add(run, note)) context.listenerBus.post(SparkListenerLatencyNote(run, note))
+    if (notes.add(run, note)) context.listenerBus.post(SparkListenerLatencyNote(run, note))
 
   /**
    * The last listener of our queue. Takes all of ours away when the application ends, in the thread of our queue: MBeans, and

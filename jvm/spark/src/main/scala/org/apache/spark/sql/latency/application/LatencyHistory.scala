@@ -45,8 +45,8 @@ final class LatencyHistory extends AppHistoryServerPlugin with ListenersOfEither
   override def setupUI(ui: SparkUI): Unit =
     try
       if (!LatencyHistory.store(ui).isEmpty) {
-        val said = new KeptAnswers
-        LatencyTab.attachTo(ui, () => LatencyHistory.store(ui, said))
+        val made = new KeptAnswers
+        LatencyTab.attachTo(ui, () => LatencyHistory.store(ui, made))
       }
     catch { case OurFailure(e) => logWarning("The tab Latency is not shown.", e) }
 
@@ -66,8 +66,8 @@ private[application] trait ListenersOfEitherScala {
 private[spark] object LatencyHistory {
 
   /** What the events of an application tell, and nothing else. */
-  def store(ui: SparkUI, said: KeptAnswers = new KeptAnswers): LatencyStore =
-    new LatencyStore(ui.store.store, live = None, made = said)
+  def store(ui: SparkUI, made: KeptAnswers = new KeptAnswers): LatencyStore =
+    new LatencyStore(ui.store.store, live = None, made = made)
 
   /** Whoever reads the events of an application into its store. */
   private def listeners(conf: SparkConf, store: ElementTrackingStore): List[SparkListener] = {

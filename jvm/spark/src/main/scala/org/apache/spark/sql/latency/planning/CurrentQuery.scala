@@ -26,7 +26,7 @@ private[latency] object CurrentQuery {
   def id(session: SparkSession): Option[String] = Option(session.sparkContext.getLocalProperty(Id))
 
   /** The id of the streaming query whose job has these properties. */
-  def owner(job: Properties): Option[String] = Option(job.getProperty(Id))
+  def idOf(job: Properties): Option[String] = Option(job.getProperty(Id))
 
   def running(session: SparkSession): Option[StreamExecution] =
     id(session).flatMap(id => active(session, UUID.fromString(id)))

@@ -31,7 +31,7 @@ import org.apache.spark.sql.streaming.StreamingQueryProgress
 private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
   import Admissions._
 
-  private val runs = mutable.Map.empty[String, Run]
+  private val runs = mutable.Map.empty[String, Run].withDefaultValue(Run())
 
   /** A micro-batch was executed. Its query may be gone when its progress comes. */
   def executed(run: String, batch: IncrementalExecution, query: Option[StreamExecution]): Unit = {
@@ -39,7 +39,7 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
       case scan: FileSourceScanExec if isOfStream(scan, batch) => scan.relation
     }
     val read = files.map(_.location).map(filesOf)
-    val known = of(run)
+    val known = runs(run)
     val limits = query.fold(known.limits)(limitsOf)
     val interval = query.map(_.trigger).fold(known.intervalMs) {
       case ProcessingTimeTrigger(ms) => Some(ms)
@@ -60,15 +60,15 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
 
   /** A trigger of a run found nothing. Spark tells of one in ten seconds. */
   def foundNothing(run: String, startMs: Long): Unit = {
-    val known = of(run)
+    val known = runs(run)
     if (known.before.isEmpty)
       runs(run) = known.copy(foundNothingMs = known.foundNothingMs.orElse(Some(startMs)))
   }
 
-  /** What held back the records of the batch, or of the trigger without one, that this progress tells of. */
-  def of(progress: StreamingQueryProgress): Admission = {
+  /** This progress tells that a batch is over, or a trigger without one. What held back its records. */
+  def ended(progress: StreamingQueryProgress): Admission = {
     val run = progress.runId.toString
-    val known = of(run)
+    val known = runs(run)
     val durations = progress.durationMs.asScala
     def duration(name: String) = durations.get(name).fold(0L)(_.toLong)
     val startMs = Instant.parse(progress.timestamp).toEpochMilli
@@ -118,8 +118,6 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
   }
 
   def forget(run: String): Unit = { runs.remove(run); () }
-
-  private def of(run: String): Run = runs.getOrElse(run, Run())
 
   /** What left records behind, and at which source. One without such a limit reads all that there is. */
   private def limitOf(progress: StreamingQueryProgress, run: Run): Option[(String, Trigger.Limit)] = {

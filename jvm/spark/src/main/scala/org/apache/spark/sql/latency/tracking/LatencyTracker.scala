@@ -38,14 +38,14 @@ import org.apache.spark.sql.streaming.StreamingQueryProgress
  * plan, and a merge of its summaries (0.4 to 0.8 seconds for 10,000 partitions at twenty nodes). All that is on one thread,
  * that of a listener queue of our own, so Spark's own listeners do not wait for it. Only that thread may call it.
  *
- * @param planned what was planned within an execution, and may have run there without being in its plan
- * @param post puts a batch whose results are committed on the listener bus, and so into the event log
+ * @param plannedMarks what was planned within an execution, and may have run there without being in its plan
+ * @param post         puts a batch whose results are committed on the listener bus, and so into the event log
  */
 private[latency] final class LatencyTracker(
     runs: LiveRuns,
     names: QueryNames,
     uncommitted: UncommittedRecords,
-    planned: PlannedMarks,
+    plannedMarks: PlannedMarks,
     problems: Problems,
     notes: RunNotes,
     clocks: TaskClocks,
@@ -69,7 +69,7 @@ private[latency] final class LatencyTracker(
   private def take(event: SparkListenerEvent): Unit = event match {
     case start: SparkListenerSQLExecutionStart =>
       startedMs(start.executionId) = WallClock.at(start.time)
-      planned.began(start.executionId, start.rootExecutionId)
+      plannedMarks.began(start.executionId, start.rootExecutionId)
     case end: SparkListenerSQLExecutionEnd =>
       if (end.qe != null) executionEnded(end)
       startedMs -= end.executionId
@@ -97,7 +97,7 @@ private[latency] final class LatencyTracker(
   private def jobStarted(start: SparkListenerJobStart): Unit = {
     val stages = start.stageInfos.map(_.stageId)
     Option(start.properties).foreach { settings =>
-      CurrentQuery.owner(settings).fold(
+      CurrentQuery.idOf(settings).fold(
         Option(settings.getProperty(SQLExecution.EXECUTION_ID_KEY)).foreach(execution =>
           runs.batchQueryStarted(execution.toLong, stages)
         )
@@ -118,7 +118,7 @@ private[latency] final class LatencyTracker(
     // there is one.
     val hasPlan = isWell(end) || startedMs.contains(end.executionId)
     val marks = if (hasPlan) Try(ExecutedMarks.of(end.qe.executedPlan)).getOrElse(Nil) else Nil
-    val within = planned.ended(end.executionId, marks)
+    val within = plannedMarks.ended(end.executionId, marks)
     val (read, unread) = within.marks.partition(_.hasRead)
     dropped(unread)
     dropped(end.qe match {
@@ -255,7 +255,7 @@ private[latency] final class LatencyTracker(
 
   /** A micro-batch is over: its sink has taken the results. */
   private def committed(progress: StreamingQueryProgress): Unit = {
-    val admission = admissions.of(progress)
+    val admission = admissions.ended(progress)
     runs.ofRun(progress.runId.toString)(run =>
       run.commit(progress.batchId) { batch =>
         batch.copy(
