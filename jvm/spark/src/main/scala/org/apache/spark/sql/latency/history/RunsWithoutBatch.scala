@@ -1,11 +1,10 @@
 package org.apache.spark.sql.latency.history
 
-import java.time.Instant
-
 import scala.collection.mutable
 
 import io.sparklatency.figures.Pace
 import io.sparklatency.time.WallClock
+import org.apache.spark.sql.latency.tracking.SparkProgress
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryStartedEvent
 import org.apache.spark.sql.streaming.StreamingQueryProgress
 import org.apache.spark.util.kvstore.KVStore
@@ -59,13 +58,12 @@ private[history] final class RunsWithoutBatch(store: KVStore) {
   def commit(progress: StreamingQueryProgress): Unit = {
     val run = progress.runId.toString
     if (contains(run)) {
-      val took = Option(progress.durationMs.get("triggerExecution")).map(_.toLong)
-      val atMs = WallClock.at(Instant.parse(progress.timestamp).toEpochMilli + took.getOrElse(0L))
+      val told = new SparkProgress(progress)
+      val atMs = WallClock.at(told.startMs + told.tookMs.getOrElse(0L))
       val pace = paces.getOrElseUpdate(run, new Pace)
-      pace.committed(atMs, took)
-      val dropped = progress.stateOperators.map(_.numRowsDroppedByWatermark).sum
+      pace.committed(atMs, told.tookMs)
       Stored(store, classOf[StoredStart], run)
-        .foreach(start => store.write(start.committed(atMs, pace, dropped)))
+        .foreach(start => store.write(start.committed(atMs, pace, told.droppedLate)))
     }
   }
 

@@ -1,9 +1,6 @@
 package org.apache.spark.sql.latency.tracking
 
-import java.time.Instant
-
 import scala.collection.mutable
-import scala.jdk.CollectionConverters._
 
 import io.sparklatency.figures.Admission
 import io.sparklatency.figures.Trigger
@@ -69,23 +66,21 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
   def ended(progress: StreamingQueryProgress): Admission = {
     val run = progress.runId.toString
     val known = runs(run)
-    val durations = progress.durationMs.asScala
-    def duration(name: String) = durations.get(name).fold(0L)(_.toLong)
-    val startMs = Instant.parse(progress.timestamp).toEpochMilli
+    val told = new SparkProgress(progress)
     val keeping = known.limits.values.flatten.flatMap(_.keeping).maxByOption(_.mostMs)
     val last = known.before.map(last => if (foundNone(progress, known)) last.leavingNothing else last)
     val before = last.orElse(known.foundNothingMs.map(Trigger.ofNothing(_, keeping)))
     val limit = limitOf(progress, known)
     val trigger = Trigger(
-      startMs,
-      duration("latestOffset"),
-      duration("triggerExecution"),
+      told.startMs,
+      told.durationsMs.getOrElse("latestOffset", 0L),
+      told.tookMs.getOrElse(0L),
       limit.map { case (_, left) => left },
       known.intervalMs,
       cameMs = known.cameMs,
       isNewestFirst = known.isNewestFirst,
       keeping = keeping,
-      isAgain = !Looks.exists(durations.contains)
+      isAgain = !Looks.exists(told.durationsMs.contains)
     ).after(before)
     // Of the next trigger nothing is known yet: it may find no file.
     val unsure = limit.collect { case (source, left) if !left.isCertain => source }

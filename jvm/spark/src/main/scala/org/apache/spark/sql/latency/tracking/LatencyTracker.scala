@@ -3,7 +3,6 @@ package org.apache.spark.sql.latency.tracking
 import java.time.Instant
 
 import scala.collection.mutable
-import scala.jdk.CollectionConverters._
 import scala.util.Try
 
 import io.sparklatency.figures.Batch
@@ -256,18 +255,18 @@ private[latency] final class LatencyTracker(
   /** A micro-batch is over: its sink has taken the results. */
   private def committed(progress: StreamingQueryProgress): Unit = {
     val admission = admissions.ended(progress)
+    val told = new SparkProgress(progress)
     runs.ofRun(progress.runId.toString)(run =>
       run.commit(progress.batchId) { batch =>
         batch.copy(
           admission = Some(admission),
           before = for (earlier <- run.before(batch); admission <- earlier.admission)
             yield BatchFilling.of(earlier, admission),
-          startMs = Instant.parse(progress.timestamp).toEpochMilli,
+          startMs = told.startMs,
           inputRows = progress.numInputRows,
-          durationsMs = progress.durationMs.asScala.view.mapValues(_.toLong).toMap,
-          watermarkMs =
-            Option(progress.eventTime.get("watermark")).map(Instant.parse(_).toEpochMilli).filter(_ > 0),
-          droppedLate = progress.stateOperators.map(_.numRowsDroppedByWatermark).sum
+          durationsMs = told.durationsMs,
+          watermarkMs = told.watermarkMs,
+          droppedLate = told.droppedLate
         )
       }
     ).flatten.foreach(post)
