@@ -1,5 +1,7 @@
 package org.apache.spark.sql.latency.marking
 
+import io.sparklatency.answer.Readable
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.types.StringType
 
@@ -13,4 +15,10 @@ private[marking] object HintText {
     case Literal(value, _: StringType) if value != null => Some(value.toString)
     case _ => None
   }
+
+  /** Parameters as a message about their hint shows them. */
+  def shown(parameters: Seq[Any]): String = Readable.cut(parameters.take(10).map {
+    case expression: Expression => expression.sql
+    case other => String.valueOf(other)
+  }.mkString(", "))
 }

@@ -46,7 +46,7 @@ private[latency] final case class LatencyHint(session: SparkSession) extends Rul
         case Seq(HintText(node), Timestamp(timestamp), HintText(level)) =>
           within.mark(child, node, timestamp, level)
         case other => throw new IllegalArgumentException(
-            s"$Name(${Readable.cut(other.take(10).map(shown).mkString(", "))}): a node id and a timestamp column are expected; $usage"
+            s"$Name(${HintText.shown(other)}): a node id and a timestamp column are expected; $usage"
           )
       }
       if (made eq child) GoneHint.over(child, hint) else made
@@ -86,11 +86,6 @@ private[latency] final case class LatencyHint(session: SparkSession) extends Rul
   /** Spark has dropped the hint by now. It still stands in the statement that the plan was made of. */
   private def isAskedFor(plan: LogicalPlan): Boolean =
     plan.exists(_.origin.sqlText.exists(text => InText.findFirstIn(text).nonEmpty))
-
-  private def shown(parameter: Any): String = parameter match {
-    case expression: Expression => expression.sql
-    case other => String.valueOf(other)
-  }
 
   /**
    * A parameter that names a column. The analyzer may already have resolved it, and given a struct's field a name (an Alias). In a

@@ -1,8 +1,6 @@
 package org.apache.spark.sql.latency.marking
 
-import io.sparklatency.answer.Readable
 import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.logical.UnaryNode
 import org.apache.spark.sql.catalyst.plans.logical.UnresolvedHint
@@ -22,15 +20,10 @@ private[latency] case object SystemTimeWatermarkHint extends Rule[LogicalPlan] {
       parameters match {
         case Seq(HintText(column), HintText(lag)) => UnresolvedSystemTimeWatermark(column, lag, child)
         case other => throw new IllegalArgumentException(
-            s"$Name(${Readable.cut(other.take(10).map(shown).mkString(", "))}): the name of a column and a lag are expected; " +
+            s"$Name(${HintText.shown(other)}): the name of a column and a lag are expected; " +
               s"use $Name('event_time', '10 seconds')"
           )
       }
-  }
-
-  private def shown(parameter: Any): String = parameter match {
-    case expression: Expression => expression.sql
-    case other => String.valueOf(other)
   }
 }
 
