@@ -83,8 +83,8 @@ class Stuck:
         with urlopen(f"{self.ui}/{path}", timeout=30) as answer:  # noqa: S310
             return str(answer.read().decode())
 
-    def slo(self, limit: int) -> Result:
-        return self.cli("slo", "--query", self.kind, "--node", "source", "--p99", f"{limit}ms")
+    def slo(self, limit: int, *options: str) -> Result:
+        return self.cli("slo", "--query", self.kind, "--node", "source", "--p99", f"{limit}ms", *options)
 
     def kept(self) -> int:
         """A limit that figures keep."""
@@ -135,8 +135,8 @@ def in_check(one: Stuck) -> str | None:
 
 def in_slo(one: Stuck) -> str | None:
     """Not for records that were old before: then it gives no reason."""
-    asked = one.slo(LATER)
-    return asked.stderr if asked.exit_code == MISSED and asked.stderr else None
+    asked = one.slo(LATER, "--json")
+    return json.loads(asked.stdout)["problem"] if asked.exit_code == MISSED else None
 
 
 def in_rest(one: Stuck) -> str | None:

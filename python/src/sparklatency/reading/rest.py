@@ -101,10 +101,10 @@ class RestReader:
             for one in everything["queries"]:
                 if query in (one["query"], one["id"], one["run"]):
                     return {"queries": [one], "earlierRuns": []}
-            for run in everything["earlierRuns"]:
-                if query in (run["query"], run["id"]):
-                    return self._queries(f"/queries/{quote(run['run'], safe='')}")
+            earlier = [run["run"] for run in everything["earlierRuns"] if query in (run["query"], run["id"])]
             known = names(repr(one["query"]) for one in everything["queries"])
+        if earlier:
+            return self._queries(f"/queries/{quote(earlier[0], safe='')}")
         raise NoFiguresError(f"{NO_FIGURES} {value(query)}; there are figures of {known}")
 
     def _queries(self, path: str) -> Mapping[str, Any]:
