@@ -70,6 +70,8 @@ object SparkLine {
     "ReferenceSuite",
     "HintSuite",
     "StreamingSuite",
+    "ForeachBatchSuite",
+    "FirstRowsSuite",
     "AutomaticPlansSuite",
     "MarkersOutputSuite",
     "SystemTimeWatermarkSuite",

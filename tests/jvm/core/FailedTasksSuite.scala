@@ -53,6 +53,17 @@ class FailedTasksSuite extends AnyFunSuite {
       run.snapshot(2000)
     }
     assert(reader.failedTasks === Some(FailedTasks(3)))
+    val ofBatchQueries = live.update(MarkOwner(NodeKey("__batch__", "sink"), None, None))(_.snapshot(2000))
+    assert(ofBatchQueries.failedTasks === None, "nobody counts there")
+  }
+
+  test("a run has those that failed before its first node, too") {
+    val runs = live
+    runs.began("orders", "run", "id")
+    runs.jobStarted("id", Seq(3))
+    runs.taskEnded(task = 1, 3, hasFailed = true, Some("early"))
+    val told = runs.update(owner)(_.snapshot(2000)).failedTasks
+    assert(told === Some(FailedTasks(1, Some(FailedTask(1000, "early")))))
   }
 
   test("they are noted as long as the run goes on, with a warning within the window") {

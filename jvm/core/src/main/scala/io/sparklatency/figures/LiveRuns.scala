@@ -71,10 +71,11 @@ final class LiveRuns(
   }
 
   /** What events tell of a run without nodes, with how its tasks get on. */
-  def withTasks(run: QuerySnapshot): QuerySnapshot =
-    synchronized(run.runId.flatMap(begun.get).map(_.tasks)).fold(run)(tasks =>
+  def withTasks(run: QuerySnapshot): QuerySnapshot = synchronized {
+    run.runId.flatMap(begun.get).map(_.tasks).fold(run)(tasks =>
       run.copy(progressMs = tasks.atMs, failedTasks = Some(tasks.failed))
     )
+  }
 
   /** Hands over the figures of a run of a query, which begin anew with each run. */
   def update[A](owner: MarkOwner)(change: RunFigures => A): A = synchronized {
@@ -95,7 +96,7 @@ final class LiveRuns(
   }
 
   private def newest(owner: MarkOwner): RunFigures =
-    if (isClosed) new RunFigures(owner, settings.granularity, new Maker(owner)) else kept(owner)
+    if (isClosed) new RunFigures(owner, settings.granularity, new Maker(owner), new TaskProgress) else kept(owner)
 
   private def kept(owner: MarkOwner): RunFigures = {
     val name = owner.key.query
@@ -103,7 +104,8 @@ final class LiveRuns(
     if (!hasRoom) makeRoomBeside(name)
     val query = queries.getOrElseUpdate(
       name, {
-        val run = new RunFigures(owner, settings.granularity, new Maker(owner))
+        val tasks = owner.runId.flatMap(begun.get).fold(new TaskProgress)(_.tasks)
+        val run = new RunFigures(owner, settings.granularity, new Maker(owner), tasks)
         owner.runId.foreach(forgetBegun)
         hideBegun(name)
         if (owner.runId.nonEmpty) {

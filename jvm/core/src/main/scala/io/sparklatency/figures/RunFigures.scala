@@ -12,8 +12,14 @@ import io.sparklatency.time.ClockOffset
  * driver has counted what a long task published when it was published. Not thread-safe.
  *
  * @param make makes the figures of nodes and tasks, and says how many there may be
+ * @param tasks how its tasks get on, also those before its first node
  */
-final class RunFigures(owner: MarkOwner, granularity: Granularity, make: FiguresMaker) {
+final class RunFigures private[figures] (
+    owner: MarkOwner,
+    granularity: Granularity,
+    make: FiguresMaker,
+    tasks: TaskProgress
+) {
   import RunFigures._
 
   private val nodes = new RunNodes(granularity, make)
@@ -39,10 +45,12 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
   private var explained: Option[Batch] = None
   private var outOfOrder = LatencySummary.empty
   private val pace = new Pace
-  private val tasks = new TaskProgress
   var stopped = false
   var planning = 0L // the newest of which a task has told, where nobody tells of plans
   var toldMs = Option.empty[Long] // when a task last did, there
+
+  def this(owner: MarkOwner, granularity: Granularity, make: FiguresMaker) =
+    this(owner, granularity, make, new TaskProgress)
 
   def name: String = owner.key.query
   def id: Option[String] = owner.queryId
@@ -303,7 +311,7 @@ final class RunFigures(owner: MarkOwner, granularity: Granularity, make: Figures
     hasNodes = true,
     droppedLate = droppedLate,
     progressMs = tasks.atMs,
-    failedTasks = Some(tasks.failed.copy(count = math.max(tasks.failed.count, toldFailed)))
+    failedTasks = runId.map(_ => tasks.failed.copy(count = math.max(tasks.failed.count, toldFailed)))
   )
 
   /** Until the first plan is known, no node is known to have others downstream. */

@@ -4,10 +4,9 @@ package io.sparklatency.figures
  * When a task of a run last got on, as far as is known, and how many have failed. Keeps the newest thousand of its stages. Not
  * thread-safe.
  */
-private final class TaskProgress {
+private[figures] final class TaskProgress {
   private val stages = new Newest[Int](TaskProgress.StagesKept)
   private var lastMs = Option.empty[Long]
-
   private var lost = FailedTasks.Empty
 
   def atMs: Option[Long] = lastMs

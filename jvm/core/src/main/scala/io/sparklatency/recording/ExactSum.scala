@@ -8,10 +8,11 @@ private[recording] final class ExactSum {
   private[this] var rest = BigInt(0) // what `plain` does not hold
 
   def +=(ms: Long): Unit =
-    if (plain.abs > HalfOfLong || ms.abs > HalfOfLong) {
+    if (isHalf(plain) && isHalf(ms)) plain += ms
+    else {
       rest += BigInt(plain) + ms
       plain = 0
-    } else plain += ms
+    }
 
   def +=(many: BigInt): Unit = rest += many
 
@@ -26,5 +27,7 @@ private[recording] final class ExactSum {
 private object ExactSum {
 
   /** Two of these are still a Long. */
+  private def isHalf(ms: Long) = -HalfOfLong <= ms && ms <= HalfOfLong
+
   private val HalfOfLong = 1L << 61
 }

@@ -99,27 +99,20 @@ object LatencySummary {
     else {
       val buckets = new BucketCounts
       var (count, lowest, highest) = (0L, Long.MaxValue, Long.MinValue)
-      var (sum, otherSum) = (0L, BigInt(0)) // `otherSum`: what `sum` does not hold
+      val sum = new ExactSum
       var (withoutTimestamp, aheadOfClock) = (0L, 0L)
       many.foreach { part =>
         buckets.add(part.encoded)
         count += part.count
         lowest = math.min(lowest, part.lowest)
         highest = math.max(highest, part.highest)
-        if (part.hugeSum.isEmpty && isHalf(sum) && isHalf(part.plainSum)) sum += part.plainSum
-        else {
-          otherSum += part.sum + sum
-          sum = 0
-        }
+        if (part.hugeSum.isEmpty) sum += part.plainSum else sum += part.sum
         withoutTimestamp += part.withoutTimestamp
         aheadOfClock += part.aheadOfClock
       }
-      LatencySummary(count, lowest, highest, otherSum + sum, withoutTimestamp, aheadOfClock, buckets.encode)
+      LatencySummary(count, lowest, highest, sum.total, withoutTimestamp, aheadOfClock, buckets.encode)
     }
   }
-
-  /** Two of these are still a Long. */
-  private def isHalf(sum: Long) = -(1L << 61) <= sum && sum <= (1L << 61)
 
   /**
    * The ages of all these records at one time, where each summary has their ages at an earlier one, so many milliseconds before.

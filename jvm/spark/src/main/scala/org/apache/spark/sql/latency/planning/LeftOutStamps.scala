@@ -7,7 +7,6 @@ import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.execution.LocalTableScanExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
-import org.apache.spark.sql.execution.adaptive.QueryStageExec
 import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.compat.StreamExecution
 import org.apache.spark.sql.latency.marking.IngestionTime
@@ -31,7 +30,7 @@ private[latency] final case class LeftOutStamps(session: SparkSession, applicati
   /** An adaptive plan comes here as a whole, and then stage by stage. A stage says nothing. */
   private def whole(plan: SparkPlan): Option[SparkPlan] = plan match {
     case adaptive: AdaptiveSparkPlanExec => Some(adaptive.inputPlan)
-    case stage if AdaptiveStage.is(stage) || stage.exists(_.isInstanceOf[QueryStageExec]) => None
+    case stage if AdaptiveStage.isPartOfPlan(stage) => None
     case other => other.children match {
         case Seq(adaptive: AdaptiveSparkPlanExec) => Some(adaptive.inputPlan)
         case _ => Some(other)

@@ -2,8 +2,6 @@ package org.apache.spark.sql.latency.planning
 
 import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.ColumnarRule
 import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.ProjectExec
 import org.apache.spark.sql.execution.SparkPlan
@@ -16,12 +14,10 @@ import org.apache.spark.sql.latency.recording.RecordExpression
  *
  * Runs in the planning thread, for every plan of the session. A plan without a stamp costs one walk.
  */
-private[latency] object StampsAtSources extends ColumnarRule {
+private[latency] object StampsAtSources extends HarmlessRule {
 
-  override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
-    override def apply(plan: SparkPlan): SparkPlan = plan.transformUp { case Stamped(stamp, child) =>
-      moved(stamp, child)
-    }
+  override protected def applied(plan: SparkPlan): SparkPlan = plan.transformUp { case Stamped(stamp, child) =>
+    moved(stamp, child)
   }
 
   /** All columns of `plan`, and the stamp. */

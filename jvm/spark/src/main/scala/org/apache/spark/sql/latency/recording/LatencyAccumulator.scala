@@ -63,7 +63,7 @@ final class LatencyAccumulator private (@transient private var settings: MarkSet
   @transient private var isByAnother = false
   @transient private var isAtEnd = false
   @transient private var isAside = false
-  @transient private var isSeen = false
+  @transient private var judged = false
 
   def this(
       owner: MarkOwner,
@@ -86,7 +86,7 @@ final class LatencyAccumulator private (@transient private var settings: MarkSet
    * millisecond in which rows pass: some 30 µs where ages are spread over ten seconds.
    */
   def takeAges(): Unit = if (!isAside) {
-    isSeen = true
+    judged = true
     isAtEnd = true
     refer()
   }
@@ -107,7 +107,7 @@ final class LatencyAccumulator private (@transient private var settings: MarkSet
    * it is made and when it runs.
    */
   def takeNoAges(): Unit = {
-    isSeen = true
+    judged = true
     isAside = true
     isAtEnd = false
     isAtSource = false
@@ -115,13 +115,13 @@ final class LatencyAccumulator private (@transient private var settings: MarkSet
   }
 
   /** None at the commit: the whole plan has others behind it. */
-  def passesOn(): Unit = isSeen = true
+  def passesOn(): Unit = judged = true
 
   /**
    * Whether one of these has been said of it. A stage of its plan says nothing then: of a plan's last nodes the stage shows some, and it
    * may hide that others stand on a stream.
    */
-  def isJudged: Boolean = isSeen
+  def isJudged: Boolean = judged
 
   private def refer(): Unit =
     settings = settings.copy(reference = settings.reference.orElse(Some(clock.millis())))

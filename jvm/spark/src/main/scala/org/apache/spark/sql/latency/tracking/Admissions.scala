@@ -3,6 +3,7 @@ package org.apache.spark.sql.latency.tracking
 import scala.collection.mutable
 
 import io.sparklatency.figures.Admission
+import io.sparklatency.figures.Phase
 import io.sparklatency.figures.Trigger
 import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
@@ -73,7 +74,7 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
     val limit = limitOf(progress, known)
     val trigger = Trigger(
       told.startMs,
-      told.durationsMs.getOrElse("latestOffset", 0L),
+      told.durationsMs.getOrElse(Phase.LatestOffset, 0L),
       told.tookMs.getOrElse(0L),
       limit.map { case (_, left) => left },
       known.intervalMs,
@@ -132,7 +133,7 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
 private object Admissions {
 
   /** What Spark's progress says of asking sources how far they go: those of today, and those that cannot be limited. */
-  val Looks = Seq("latestOffset", "getOffset")
+  val Looks = Seq(Phase.LatestOffset, "getOffset")
 
   /** In which tasks of Iceberg and of Paimon count the files that they read, or parts of very large ones. */
   val Files = "numSplits"

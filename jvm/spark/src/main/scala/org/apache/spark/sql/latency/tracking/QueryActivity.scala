@@ -8,6 +8,7 @@ import scala.jdk.CollectionConverters._
 
 import io.sparklatency.answer.Progress
 import io.sparklatency.figures.Activity
+import io.sparklatency.figures.Phase
 import io.sparklatency.spark.base.OurFailure
 import io.sparklatency.time.WallClock
 import org.apache.spark.JobExecutionStatus
@@ -63,7 +64,7 @@ private[latency] final class QueryActivity(context: SparkContext, marked: () => 
       status.message,
       since.filter(ms => lasts.forall(ms - Progress.StalledMs > _)),
       status.isDataAvailable,
-      last.exists(_.durationMs.containsKey("addBatch")),
+      last.exists(_.durationMs.containsKey(Phase.AddBatch)),
       hasNoEnd = lasts.nonEmpty,
       left = last.fold(Seq.empty[Activity.Left])(left.computeIfAbsent(_, RecordsLeft.by(_)))
     )

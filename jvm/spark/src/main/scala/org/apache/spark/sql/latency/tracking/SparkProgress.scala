@@ -4,6 +4,7 @@ import java.time.Instant
 
 import scala.jdk.CollectionConverters._
 
+import io.sparklatency.figures.Phase
 import org.apache.spark.sql.streaming.StreamingQueryProgress
 
 /** What Spark's progress says of a trigger, as numbers. Reads it at each call. For any thread. */
@@ -14,7 +15,7 @@ private[latency] final class SparkProgress(progress: StreamingQueryProgress) {
   lazy val durationsMs: Map[String, Long] = progress.durationMs.asScala.view.mapValues(_.toLong).toMap
 
   /** How long all of it took. */
-  def tookMs: Option[Long] = durationsMs.get("triggerExecution")
+  def tookMs: Option[Long] = durationsMs.get(Phase.Whole)
 
   /** None before the first. */
   def watermarkMs: Option[Long] =

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.latency.tracking
 
+import org.apache.spark.Resubmitted
 import org.apache.spark.Success
 import org.apache.spark.TaskCommitDenied
 import org.apache.spark.TaskEndReason
@@ -9,9 +10,9 @@ import org.apache.spark.TaskKilled
 /** What an attempt of a task failed of. Without state, for any thread. */
 private object TaskFailure {
 
-  /** In a line; none where it ended well, or Spark had no more use for it. */
+  /** In a line; none where it ended well, also if what it made was lost later, or where Spark had no more use for it. */
   def of(reason: TaskEndReason): Option[String] = reason match {
-    case Success | _: TaskKilled | _: TaskCommitDenied => None
+    case Success | Resubmitted | _: TaskKilled | _: TaskCommitDenied => None
     case failed: TaskFailedReason => Some(FailureText.of(failed.toErrorString))
   }
 }
