@@ -25,7 +25,10 @@ private[answer] object Notes {
       found: Seq[Note]
   ): Seq[Note] =
     ofRecords(query, found).toSeq ++ failedTasks(query) ++ quiet(query) ++ youngerDownstream(path) ++
-      datedAnew(path) ++ NodeNotes.of(query.nodes, query.markers.nonEmpty) ++ droppedLate(query) ++ Watermarks.note(query) ++
+      datedAnew(path) ++ NodeNotes.of(
+        query.nodes,
+        query.markers.nonEmpty
+      ) ++ droppedLate(query) ++ Watermarks.note(query) ++
       folded(query) ++ ofParts(query, split) ++ unnamed.filter(_ => query.id.contains(query.name))
 
   private def ofRecords(query: QuerySnapshot, found: Seq[Note]): Option[Note] =

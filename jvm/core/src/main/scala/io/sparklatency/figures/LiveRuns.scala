@@ -96,7 +96,7 @@ final class LiveRuns(
   }
 
   private def newest(owner: MarkOwner): RunFigures =
-    if (isClosed) new RunFigures(owner, settings.granularity, new Maker(owner), new TaskProgress) else kept(owner)
+    if (isClosed) new RunFigures(owner, settings.granularity, new Maker(owner)) else kept(owner)
 
   private def kept(owner: MarkOwner): RunFigures = {
     val name = owner.key.query

@@ -16,8 +16,9 @@ import org.apache.spark.sql.latency.recording.RecordExpression
  */
 private[latency] object StampsAtSources extends HarmlessRule {
 
-  override protected def applied(plan: SparkPlan): SparkPlan = plan.transformUp { case Stamped(stamp, child) =>
-    moved(stamp, child)
+  override protected def applied(plan: SparkPlan): SparkPlan = plan.transformUp {
+    case Stamped(stamp, child) =>
+      moved(stamp, child)
   }
 
   /** All columns of `plan`, and the stamp. */
