@@ -63,7 +63,7 @@ class FailedTasksSuite extends AnyFunSuite {
     runs.jobStarted("id", Seq(3))
     runs.taskEnded(task = 1, 3, hasFailed = true, Some("early"))
     val told = runs.update(owner)(_.snapshot(2000)).failedTasks
-    assert(told === Some(FailedTasks(1, Some(FailedTask(1000, "early")))))
+    assert(told === Some(FailedTasks(1, Some(FailedTask(clock.millis(), "early")))))
   }
 
   test("they are noted as long as the run goes on, with a warning within the window") {
