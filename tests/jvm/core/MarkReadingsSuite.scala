@@ -27,6 +27,12 @@ class MarkReadingsSuite extends AnyFunSuite {
     assert(standing(planned(3, task = 2), planned(3, task = 1)) === Seq(1L -> 3))
   }
 
+  test("no partition stands beside one of another planning, which may have read the same rows in it") {
+    val other = planned(2, task = 1)
+    val second = other.copy(readings = other.readings.map(_.copy(partition = 1)))
+    assert(standing(second, planned(3, task = 2)) === Seq(2L -> 3))
+  }
+
   test("of two streams the first in the plan stands, also where it has read less or nothing") {
     assert(standing(planned(2, task = 1), planned(3, task = 2, stream = 2)) === Seq(1L -> 2))
     assert(standing(planned(0), planned(3, task = 2, stream = 2)) === Nil)
