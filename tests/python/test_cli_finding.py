@@ -80,6 +80,15 @@ def test_a_url_that_is_none_is_wrong_usage_of_each_command(ui: UI, command: list
     assert f"'{url}' is not the URL of a Spark UI. Write it like http://driver:4040.\n" in failed.stderr
 
 
+def refused(ui: UI, url: str, why: str, secret: str) -> None:
+    """Whatever asks for a UI says why it does not take a URL, and does not show what stays secret."""
+    for command in ("top", "check"):
+        failed = sparklatency(ui, command, "--url", url)
+        assert failed.exit_code == 2
+        assert why in failed.stderr
+        assert secret not in failed.output
+
+
 @pytest.mark.parametrize(
     "url",
     [
@@ -90,11 +99,7 @@ def test_a_url_that_is_none_is_wrong_usage_of_each_command(ui: UI, command: list
     ],
 )
 def test_a_url_with_a_password_is_refused_and_the_password_is_not_shown(ui: UI, url: str) -> None:
-    for command in ("top", "check"):
-        failed = sparklatency(ui, command, "--url", url)
-        assert failed.exit_code == 2
-        assert "No user or password is sent. Write the URL without, like http://driver:4040." in failed.stderr
-        assert "sec" not in failed.output
+    refused(ui, url, "No user or password is sent. Write the URL without, like http://driver:4040.", "sec")
     assert RestReader(f"{ui.url}/@proxy")  # which is no user
 
 
@@ -108,11 +113,7 @@ def test_a_url_with_a_password_is_refused_and_the_password_is_not_shown(ui: UI, 
     ],
 )
 def test_the_address_of_a_page_is_refused_and_what_it_asks_for_is_not_shown(ui: UI, url: str) -> None:
-    for command in ("top", "check"):
-        failed = sparklatency(ui, command, "--url", url)
-        assert failed.exit_code == 2
-        assert "Write the URL without what begins with ? or #, like http://driver:4040." in failed.stderr
-        assert "secret" not in failed.output
+    refused(ui, url, "Write the URL without what begins with ? or #, like http://driver:4040.", "secret")
 
 
 def test_check_of_the_last_port_looks_at_no_port_after_it(ui: UI) -> None:

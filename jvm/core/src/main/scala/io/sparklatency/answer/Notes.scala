@@ -23,13 +23,12 @@ private[answer] object Notes {
       path: LatencyPath,
       split: LatencySplit,
       found: Seq[Note]
-  ): Seq[Note] =
+  ): Seq[Note] = {
+    val ofNodes = NodeNotes.of(query.nodes, query.markers.nonEmpty)
     ofRecords(query, found).toSeq ++ failedTasks(query) ++ quiet(query) ++ youngerDownstream(path) ++
-      datedAnew(path) ++ NodeNotes.of(
-        query.nodes,
-        query.markers.nonEmpty
-      ) ++ droppedLate(query) ++ Watermarks.note(query) ++
-      folded(query) ++ ofParts(query, split) ++ unnamed.filter(_ => query.id.contains(query.name))
+      datedAnew(path) ++ ofNodes ++ droppedLate(query) ++ Watermarks.note(query) ++ folded(query) ++
+      ofParts(query, split) ++ unnamed.filter(_ => query.id.contains(query.name))
+  }
 
   private def ofRecords(query: QuerySnapshot, found: Seq[Note]): Option[Note] =
     if (query.isUnmarked) Some(noNode(found.exists(LeftOut.is)))
