@@ -27,6 +27,7 @@ class AgeCellsSuite extends AnyFunSuite {
   private final class StridingClock(start: Long, random: SplittableRandom) extends Clock {
     var shown: Long = start
     override def millis(): Long = { shown += random.nextInt(-1, 4); shown }
+    override def micros(): Long = millis() * 1000 + 999 // about to go on
     override def readEveryRow: Boolean = false
   }
 

@@ -21,13 +21,34 @@ class RowClockSuite extends AnyFunSuite {
     override def readEveryRow: Boolean = false
   }
 
-  test("fast rows share readings, at most 256 a reading") {
-    val clock = new CountingClock
+  /** Goes on as `System.nanoTime` does, from zero on. */
+  private final class SteadyClock extends Clock {
+    private val start = System.nanoTime()
+    var readings = 0
+    private def nanos = { readings += 1; System.nanoTime() - start }
+    override def millis(): Long = nanos / 1000000
+    override def micros(): Long = nanos / 1000
+    override def readEveryRow: Boolean = false
+  }
+
+  test("fast rows share readings, and most readings of a millisecond what the clock said in it") {
+    val clock = new SteadyClock
     val rows = new RowClock(clock)
-    val count = 1000000
+    val count = 10000000
     for (_ <- 1 to count) rows.millis()
-    assert(clock.readings >= count / RowClock.LongestRun)
-    assert(clock.readings < count / 2)
+    assert(clock.readings < count / RowClock.LongestRun / 2)
+  }
+
+  test("a fast row has a time of one of the 256 rows that end with it") {
+    val clock = new SteadyClock
+    val rows = new RowClock(clock)
+    val begun = new Array[Long](1000000)
+    for (row <- begun.indices) {
+      begun(row) = clock.millis()
+      val shown = rows.millis()
+      val earliest = begun(math.max(row + 1 - RowClock.LongestRun, 0))
+      assert(earliest <= shown && shown <= clock.millis(), row)
+    }
   }
 
   test("a row that comes after more than the budget of a run has a reading of its own") {

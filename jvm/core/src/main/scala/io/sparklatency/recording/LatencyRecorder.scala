@@ -114,8 +114,11 @@ final class LatencyRecorder(
   private[recording] def takeLongWay(micros: Long): Unit = {
     beginLongWay()
     if (isStale) readAnew()
-    // Only what a new reading says is ahead of the clock is.
-    if (reading < micros / 1000 && !isJustRead) readAnew()
+    // Only what the clock itself says is ahead of it is.
+    if (reading < micros / 1000 && !isJustAsked) {
+      doubtReading()
+      readAnew()
+    }
     add(micros)
     endLongWay()
   }
