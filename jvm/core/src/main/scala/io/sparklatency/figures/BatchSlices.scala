@@ -6,7 +6,8 @@ import scala.collection.mutable
 import io.sparklatency.time.ClockOffset
 
 /**
- * Makes the times of a batch from the slices of its tasks. Costs a few look-ups for each partition of each node.
+ * Makes the times of a batch from the slices of its tasks. Nodes go by their place in the batch, so each partition of a node costs a step
+ * or two in an array.
  *
  * '''Between stages''' time is exact: a stage begins when those before it are over and its first task asks for a row. '''Within a
  * stage''' a node's part is the share of the looks at its tasks that found rows under way to it, and not to the node before (see
@@ -26,10 +27,25 @@ private final class BatchSlices(
 ) {
   import BatchSlices._
 
-  private val ids = marks.map(_.node).distinct
-  private val places = ids.zipWithIndex.toMap
-  private val upstream = marks.groupMapReduce(_.node)(mark => mark.upstream ++ mark.aside)(_ ++ _)
-  private val before = upstream.map { case (node, ids) => node -> ids.toList.filter(places.contains) }
+  private val ids = marks.map(_.node).distinct.toIndexedSeq
+  private val placeOf = ids.zipWithIndex.toMap
+  private val places = ids.indices
+
+  // By the place of a node.
+  private val (before, isSource) = {
+    val upstream = marks.groupMapReduce(_.node)(mark => mark.upstream ++ mark.aside)(_ ++ _)
+    (ids.map(upstream(_).toList.flatMap(placeOf.get(_))), ids.map(upstream(_).isEmpty))
+  }
+
+  /**
+   * The nodes that are neither before nor behind one. Where a task has both, as that of a join, the looks cannot tell which rows wait
+   * for which.
+   */
+  private val beside: IndexedSeq[Seq[Int]] = {
+    val allBefore = places.map(place => this.allBefore(Seq(place), Set.empty))
+    places.map(here => places.filterNot(o => o == here || allBefore(here)(o) || allBefore(o)(here)))
+  }
+
   private val offsets = {
     val executors = mutable.Set.empty[String]
     def seen(slice: TaskSlice): Unit = if (slice.isWatched) executors += slice.executor
@@ -48,7 +64,7 @@ private final class BatchSlices(
       val earlier = marks.flatMap(_.earlier).map(slice => slice.read(offsets(slice.executor)))
       val first = (tasks.map(_.began) ++ earlier).min
       val stages = tasks.groupBy(_.stage).values.map(new Stage(_, first)).toSeq
-        .sortBy(stage => (ids.indexWhere(stage.has), stage.end)) // upstream first
+        .sortBy(stage => (stage.nodes.head, stage.end)) // upstream first
       val times = stages.zipWithIndex.map { case (stage, place) => stage.times(stages.take(place)) }
       BatchTimes(batch, first, bound, times)
     }
@@ -63,22 +79,27 @@ private final class BatchSlices(
   /** A node may be planned several times, in both branches of a diamond say. All that its tasks did is work. */
   private def tasks: Seq[Task] = {
     val found = mutable.LongMap.empty[Array[Part]]
-    def add(part: Part): Unit = {
+    def add(place: Int, part: Part): Unit = {
       val ofTask = found.getOrElseUpdate(part.attempt.id, new Array[Part](ids.size))
-      val (place, other) = (places(part.node), ofTask(places(part.node)))
-      ofTask(place) = if (other == null) part else other + part
+      ofTask(place) = if (ofTask(place) == null) part else ofTask(place) + part
     }
-    for {
-      mark <- marks
-      reading <- mark.readings
-      work = reading.work if work.slice.isWatched
-    } add(part(mark.node, work.attempt, reading.partition, work.slice, reading.summary.records))
+    marks.foreach { mark =>
+      val place = placeOf(mark.node)
+      mark.readings.foreach { reading =>
+        val work = reading.work
+        if (work.slice.isWatched)
+          add(place, part(work.attempt, reading.partition, work.slice, reading.summary.records))
+      }
+    }
     val isOver = marks.forall(_.running.isEmpty)
     // A task that has ended since it told how far it was is told of twice.
-    val over = if (isOver) Set.empty[(Long, String)]
-    else found.values.flatten.filter(_ != null).map(part => part.attempt.id -> part.node).toSet
-    for (mark <- marks; here <- mark.running if !over(here.attempt.id -> mark.node))
-      add(part(mark.node, here.attempt, here.partition, here.slice, here.rows).copy(isRunning = true))
+    val over = if (isOver) Set.empty[(Long, Int)]
+    else (for ((id, parts) <- found.toSeq; place <- places if parts(place) != null) yield id -> place).toSet
+    for (mark <- marks; here <- mark.running if !over(here.attempt.id -> placeOf(mark.node)))
+      add(
+        placeOf(mark.node),
+        part(here.attempt, here.partition, here.slice, here.rows).copy(isRunning = true)
+      )
     val tasks = found.values.map(new Task(_)).toSeq
     if (isOver) tasks else furthest(tasks)
   }
@@ -88,10 +109,9 @@ private final class BatchSlices(
     tasks.groupBy(task => (task.stage, task.attempt.taskPartition)).values
       .map(_.maxBy(task => (task.isRunning, task.records, -task.attempt.id))).toSeq
 
-  private def part(node: String, attempt: TaskAttempt, partition: Int, slice: TaskSlice, rows: Long): Part = {
+  private def part(attempt: TaskAttempt, partition: Int, slice: TaskSlice, rows: Long): Part = {
     val clock = offsets(slice.executor)
     Part(
-      node,
       attempt,
       partition,
       slice.executor,
@@ -105,21 +125,21 @@ private final class BatchSlices(
   }
 
   private final class Stage(tasks: Seq[Task], first: Long) {
-    private val nodes = ids.filter(node => tasks.exists(_.has(node)))
+    val nodes: Seq[Int] = places.filter(node => tasks.exists(_.has(node)))
     val start: Long = tasks.map(_.began).min
     private val last = tasks.maxBy(_.over)
     private val spent = tasks.map(_.ms).sum
 
     def end: Long = last.over
-    def has(node: String): Boolean = nodes.contains(node)
+    def has(node: Int): Boolean = nodes.contains(node)
 
-    def times(before: Seq[Stage]): StageTimes = {
+    def times(earlier: Seq[Stage]): StageTimes = {
       // A node that is read in both branches of a diamond is upstream within each.
-      val outside = nodes.flatMap(upstream).toSet -- nodes
+      val outside = nodes.flatMap(before).toSet -- nodes
       // What began when this was over is another action's.
       val from =
-        before.indices.filter(place => outside.exists(before(place).has) && before(place).start < end)
-      val begin = from.map(before(_).end).maxOption.fold(start)(math.max(start, _))
+        earlier.indices.filter(place => outside.exists(earlier(place).has) && earlier(place).start < end)
+      val begin = from.map(earlier(_).end).maxOption.fold(start)(math.max(start, _))
       val whole = millis(begin, end).max(0)
       val isWhole = isOneStep && from.nonEmpty
       val known = if (isWhole) Map(nodes.head -> whole) else within(whole)
@@ -133,7 +153,7 @@ private final class BatchSlices(
           val latest = tasks.flatMap(_.at(node)).maxBy(_.ended)
           val latency = if (isSource(node)) Some(0.0) else known.get(node)
           NodeTimes(
-            node,
+            ids(node),
             latency,
             millis(first, latest.ended),
             latest.partition,
@@ -141,7 +161,7 @@ private final class BatchSlices(
             partitions(node, isWhole)
           )
         },
-        path,
+        path.map(ids),
         (whole - path.flatMap(known.get).sum).max(0)
       )
     }
@@ -149,20 +169,20 @@ private final class BatchSlices(
     private def isOneStep = nodes.size == 1 && !isSource(nodes.head)
 
     /** What is known of each node. Those on the path take no more together than the whole. */
-    private def within(whole: Double): Map[String, Double] = {
+    private def within(whole: Double): Map[Int, Double] = {
       val known = nodes.flatMap(node => latency(node).map(node -> _)).toMap
       val sum = known.collect { case (node, ms) if last.has(node) => ms }.sum
       if (sum <= whole) known else known.map { case (node, ms) => node -> ms * whole / sum }
     }
 
     /** The ways to each node that is known. */
-    private val ways: Map[String, Way] = nodes.flatMap { node =>
+    private val ways: Map[Int, Way] = nodes.flatMap { node =>
       val way = new Way(tasks.flatMap(_.stepTo(node)))
       Option.when(way.steps.size == tasks.count(_.has(node)) && way.isSeen)(node -> way)
     }.toMap
 
     /** @param isWhole whether all that its tasks do is the node's */
-    private def partitions(node: String, isWhole: Boolean): NodePartitions = {
+    private def partitions(node: Int, isWhole: Boolean): NodePartitions = {
       def told(task: Task, latency: Option[Double]) = {
         val part = task.at(node).get
         PartitionTimes(
@@ -184,7 +204,7 @@ private final class BatchSlices(
       }
     }
 
-    private def latency(node: String): Option[Double] =
+    private def latency(node: Int): Option[Double] =
       ways.get(node).map { way =>
         val own = way.steps.find(_.task == last).getOrElse(way.steps.maxBy(_.ended))
         val queued = millis(start, own.task.began)
@@ -203,28 +223,30 @@ private final class BatchSlices(
     def ms: Double = millis(began, over)
     def isRunning: Boolean = known.exists(_.isRunning)
     def records: Long = known.map(_.records).sum
-    def has(node: String): Boolean = parts(places(node)) != null
-    def at(node: String): Option[Part] = Option(parts(places(node)))
+    def has(node: Int): Boolean = parts(node) != null
+    def at(node: Int): Option[Part] = Option(parts(node))
 
     /** The way to a node from the one before it, where these are two and the same rows go it. */
-    def stepTo(node: String): Option[Step] = at(node).flatMap { here =>
-      before(node).flatMap(at) match {
-        case Seq(before) if passesAll(before, here) && !beside(node).exists(has) =>
-          val toBefore = if (upstream(before.node).exists(has)) before.waited else 0
-          Some(new Step(
-            this,
-            waited = (here.waited - toBefore).max(0),
-            watched = here.watched,
-            ms = millis(here.began, here.ended),
-            ended = here.ended
-          ))
-        case _ => None
-      }
+    def stepTo(node: Int): Option[Step] = if (!has(node)) None
+    else before(node).filter(has) match {
+      case Seq(from) if passesAll(from, node) && !beside(node).exists(has) =>
+        val here = parts(node)
+        val toBefore = if (before(from).exists(has)) parts(from).waited else 0
+        Some(new Step(
+          this,
+          waited = (here.waited - toBefore).max(0),
+          watched = here.watched,
+          ms = millis(here.began, here.ended),
+          ended = here.ended
+        ))
+      case _ => None
     }
 
-    private def passesAll(before: Part, here: Part): Boolean =
+    private def passesAll(from: Int, node: Int): Boolean = {
+      val (before, here) = (parts(from), parts(node))
       before.records == here.records ||
-        here.isRunning && (before.records == here.records + 1 || same(before.node, here.node))
+      here.isRunning && (before.records == here.records + 1 || same(ids(from), ids(node)))
+    }
   }
 
   /** The way of a task's rows from a node to the next. */
@@ -252,22 +274,11 @@ private final class BatchSlices(
     }
   }
 
-  /**
-   * The nodes that are neither before nor behind one. Where a task has both, as that of a join, the looks cannot tell which rows wait
-   * for which.
-   */
-  private val beside: Map[String, Set[String]] = {
-    val before = ids.map(id => id -> allBefore(Seq(id), Set.empty)).toMap
-    ids.map(id => id -> ids.filterNot(o => o == id || before(id)(o) || before(o)(id)).toSet).toMap
-  }
-
   @tailrec
-  private def allBefore(front: Seq[String], seen: Set[String]): Set[String] = {
-    val next = front.flatMap(upstream.getOrElse(_, Set.empty[String])).distinct.filterNot(seen)
+  private def allBefore(front: Seq[Int], seen: Set[Int]): Set[Int] = {
+    val next = front.flatMap(before).distinct.filterNot(seen)
     if (next.isEmpty) seen else allBefore(next, seen ++ next)
   }
-
-  private def isSource(node: String): Boolean = upstream(node).isEmpty
 }
 
 private object BatchSlices {
@@ -279,7 +290,6 @@ private object BatchSlices {
 
   /** What a task did at a node, by the driver's clock in microseconds. Looks are in milliseconds. */
   private final case class Part(
-      node: String,
       attempt: TaskAttempt,
       partition: Int,
       executor: String,
