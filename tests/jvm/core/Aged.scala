@@ -8,7 +8,7 @@ import io.sparklatency.time.ManualClock
 
 /** Summaries and nodes of records that are so many milliseconds old. */
 object Aged {
-  private val clock = new ManualClock(1000000)
+  private val clock = new ManualClock(1790000000000L)
 
   def records(ms: Long*): LatencySummary = withSomeMore(0)(ms: _*)
 

@@ -9,22 +9,10 @@ import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeLatencies
 import io.sparklatency.figures.NodeTimestamp
 import io.sparklatency.path.LatencyPath
-import io.sparklatency.recording.LatencyRecorder
-import io.sparklatency.recording.LatencySummary
-import io.sparklatency.time.ManualClock
 import org.scalatest.funsuite.AnyFunSuite
 
 class LatencyPathSuite extends AnyFunSuite {
-  private val Now = 1000000L
-
-  private def summary(latencies: Seq[Long]): LatencySummary = {
-    val recorder = new LatencyRecorder(new ManualClock(Now))
-    latencies.foreach(ms => recorder.record((Now - ms) * 1000))
-    recorder.summary()
-  }
-
-  private def node(id: String, upstream: String*)(latencies: Long*) =
-    NodeLatencies(id, upstream, Map(Measure.E2ELatency -> summary(latencies)))
+  import Aged.node
 
   private val source = node("source")(100, 300)
   private val fast = node("fast", "source")(150, 350)
@@ -47,7 +35,7 @@ class LatencyPathSuite extends AnyFunSuite {
   }
 
   test("the split names queuing, processing and commit, which add up to the age at the commit") {
-    val committed = sink.copy(measures = sink.measures + (Measure.Commit -> summary(Seq(1500, 1700))))
+    val committed = sink.copy(measures = sink.measures + (Measure.Commit -> Aged.records(1500, 1700)))
     val split = new LatencyPath(Seq(source, slow, committed)).split
     assert(split.queuing.avg === Some(200.0))
     assert(split.processing.flatMap(_.avg) === Some(1100.0) && split.processing.exists(_.sameRecords))
@@ -58,7 +46,7 @@ class LatencyPathSuite extends AnyFunSuite {
   test(
     "where a node behind which none stands has no commit, and others have one, the query does not end there"
   ) {
-    val committed = sink.copy(measures = sink.measures + (Measure.Commit -> summary(Seq(1500, 1700))))
+    val committed = sink.copy(measures = sink.measures + (Measure.Commit -> Aged.records(1500, 1700)))
     val table = node("table")(86400000)
     val joined = new LatencyPath(Seq(source, slow, table, committed))
     assert(joined.terminals.map(_.id) === Seq("sink") && joined.critical === Seq("source", "slow", "sink"))

@@ -11,20 +11,10 @@ import io.sparklatency.figures.MeasureSnapshot
 import io.sparklatency.figures.NodeSnapshot
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.SourceWatermark
-import io.sparklatency.recording.LatencyRecorder
 import io.sparklatency.recording.LatencySummary
-import io.sparklatency.time.ManualClock
 import org.scalatest.funsuite.AnyFunSuite
 
 class PrometheusTextSuite extends AnyFunSuite with ExplainedBatches {
-  private val Now = 1000000000L
-
-  private def summary(latencies: Long*): LatencySummary = {
-    val recorder = new LatencyRecorder(new ManualClock(Now))
-    latencies.foreach(ms => recorder.record((Now - ms) * 1000))
-    recorder.summary()
-  }
-
   private def query(name: String, measures: (Measure, MeasureSnapshot)*) =
     QuerySnapshot(
       name,
@@ -43,7 +33,11 @@ class PrometheusTextSuite extends AnyFunSuite with ExplainedBatches {
   test("latencies are a histogram in seconds that counts everything since the query began") {
     val lines = text(query(
       "q",
-      Measure.E2ELatency -> MeasureSnapshot(summary(5, 6, 7000), summary(6), summary(5, 6, 7000))
+      Measure.E2ELatency -> MeasureSnapshot(
+        Aged.records(5, 6, 7000),
+        Aged.records(6),
+        Aged.records(5, 6, 7000)
+      )
     )).text.linesIterator.toSeq
     def bucket(le: String) = lines.find(_.contains(s"""_bucket{$labels,le="$le"}""")).map(_.split(' ').last)
     assert(Seq("0.005", "0.01", "5.0", "10.0", "+Inf").map(bucket) === Seq(
@@ -60,7 +54,7 @@ class PrometheusTextSuite extends AnyFunSuite with ExplainedBatches {
 
   test("the sum of a histogram takes records ahead of the clock as 0, for it must not go down") {
     def sum(latencies: Long*): String =
-      text(query("q", Measure.E2ELatency -> MeasureSnapshot.of(summary(latencies: _*))))
+      text(query("q", Measure.E2ELatency -> MeasureSnapshot.of(Aged.records(latencies: _*))))
         .text.linesIterator.find(_.contains("_latency_seconds_sum{")).get.split(' ').last
     assert(Seq(sum(-5), sum(-5, 100), sum(-5, 100, 7000)) === Seq("0.0", "0.1", "7.1"))
     // One is further ahead than the others: up to 1 % more, and never less.
@@ -68,7 +62,7 @@ class PrometheusTextSuite extends AnyFunSuite with ExplainedBatches {
   }
 
   test("ages of days are told apart, up to a week") {
-    val lines = text(query("q", Measure.E2ELatency -> MeasureSnapshot.of(summary(5000000, 200000000))))
+    val lines = text(query("q", Measure.E2ELatency -> MeasureSnapshot.of(Aged.records(5000000, 200000000))))
       .text.linesIterator.filter(_.contains("_bucket{")).map(_.split("le=").last).toSeq
     assert(lines.takeRight(5) ===
       Seq("\"3600.0\"} 0", "\"21600.0\"} 1", "\"86400.0\"} 1", "\"604800.0\"} 2", "\"+Inf\"} 2"))
@@ -77,14 +71,14 @@ class PrometheusTextSuite extends AnyFunSuite with ExplainedBatches {
   test("extremes are those of the window, counts those since the query began") {
     val lines = text(query(
       "q",
-      Measure.E2ELatency -> MeasureSnapshot(summary(5, 7000), summary(6), summary(5, 7000))
+      Measure.E2ELatency -> MeasureSnapshot(Aged.records(5, 7000), Aged.records(6), Aged.records(5, 7000))
     )).text.linesIterator.toSeq
     assert(lines.contains(s"sparklatency_record_e2e_latency_max_seconds{$labels} 0.006"))
     assert(lines.contains(s"sparklatency_records_total{$labels} 2.0"))
   }
 
   test("a scraper sees what nothing can take back: to it, a count that goes down has started again") {
-    val figures = MeasureSnapshot(summary(5, 6, 7000), summary(6), settled = summary(5, 6))
+    val figures = MeasureSnapshot(Aged.records(5, 6, 7000), Aged.records(6), settled = Aged.records(5, 6))
     val lines = text(query("q", Measure.E2ELatency -> figures)).text.linesIterator.toSeq
     assert(lines.contains(s"sparklatency_records_total{$labels} 2.0"))
     assert(lines.contains(s"sparklatency_record_e2e_latency_seconds_count{$labels} 2"))
@@ -100,7 +94,7 @@ class PrometheusTextSuite extends AnyFunSuite with ExplainedBatches {
     val watermark = SourceWatermark("kafka[orders]", "ts", 10000, Some(40000), holdsBack = true)
     val last =
       Batch("q", None, Some("run"), 7, 90000, 100000, 1, Map.empty, Some(40000), Seq(watermark), 0, Nil)
-    val measured = query("q", Measure.E2ELatency -> MeasureSnapshot.of(summary(5)))
+    val measured = query("q", Measure.E2ELatency -> MeasureSnapshot.of(Aged.records(5)))
     val ended = measured.copy(runId = Some("run"), lastBatch = Some(last), usuallyMs = Some(2000))
     def series(query: QuerySnapshot) = text(query).text.linesIterator
       .filter(_.matches("sparklatency_(commit|watermark|source_watermark).*"))
@@ -184,8 +178,8 @@ class PrometheusTextSuite extends AnyFunSuite with ExplainedBatches {
   test("one name is one series, that of the newest run") {
     def of(records: LatencySummary) = query("q", Measure.E2ELatency -> MeasureSnapshot.of(records))
     val lines = text(
-      of(summary(1, 2)),
-      of(summary(1))
+      of(Aged.records(1, 2)),
+      of(Aged.records(1))
     ).text.linesIterator.filter(_.startsWith("sparklatency_records_total")).toSeq
     assert(lines === Seq(s"sparklatency_records_total{$labels} 2.0"))
   }
