@@ -30,6 +30,17 @@ trait ExplainedBatches extends Assertions {
     )
   }
 
+  /** Two stages with a node each, and 41 s between them. */
+  protected val apart: BatchTimes = {
+    def at(id: String, ms: Double, end: Double) = Seq(NodeTimes(id, Some(ms), end, 0, "1"))
+    times(0).copy(stages =
+      Seq(
+        StageTimes(Nil, 0, 1000, 1, at("source", 0, 1000), Seq("source"), 1000),
+        StageTimes(Seq(0), 42000, 43000, 1, at("scored", 1000, 43000), Seq("scored"), 0)
+      )
+    )
+  }
+
   protected def batch(parts: AgeParts, work: BatchTimes = times(43000)): Batch = Batch(
     "orders",
     Some("id"),
