@@ -1,14 +1,12 @@
 package org.apache.spark.sql.latency.ui
 
 import scala.xml.NodeSeq
-import scala.xml.Text
 
 import io.sparklatency.figures.Batch
 import io.sparklatency.figures.Measure
 import io.sparklatency.path.LatencyPath
 import org.apache.spark.sql.latency.history.KeptBatches
 import org.apache.spark.sql.latency.history.MadeOfBatch
-import org.apache.spark.ui.UIUtils
 
 /**
  * The last batches, one in each row. A row costs two percentiles of the end of its batch, and stays with it. Without state; made by a
@@ -25,24 +23,23 @@ private[ui] object BatchesTable {
 
   private final case class Listed(link: Option[String]) extends MadeOfBatch.Of[String]
 
+  private val column = new Columns[Row]
+
   private def columns(link: Long => Option[String]): Seq[Column[Row]] = Seq(
-    Column.linked[Row](
+    column.linked(
       "Batch",
       "its id, or that of the execution outside streaming; a click shows its plan, and from there its jobs"
     )(_.batch.batch)(_.batch.execution.flatMap(link)),
-    Column.text[Row]("Committed", "when its results could be seen")(row => f"${row.batch.committedMs}%019d")(
-      row =>
-        Text(UIUtils.formatDate(row.batch.committedMs))
-    ),
-    Column.count[Row]("Rows", "rows that it read")(row => Some(row.batch.inputRows)),
-    Column.count[Row]("Duration", "from its trigger to its commit")(row =>
+    column.time("Committed", "when its results could be seen")(row => Some(row.batch.committedMs)),
+    column.count("Rows", "rows that it read")(row => Some(row.batch.inputRows)),
+    column.count("Duration", "from its trigger to its commit")(row =>
       Some(row.batch.committedMs - row.batch.startMs)
     ),
-    Column.count[Row](
+    column.count(
       "p99",
       "99th percentile of the age of records at the end of the query"
     )(_.p99(Measure.E2ELatency)),
-    Column.count[Row]("Commit p99", "the same when the batch was committed")(_.p99(Measure.Commit))
+    column.count("Commit p99", "the same when the batch was committed")(_.p99(Measure.Commit))
   )
 
   /** Finds the end of a batch once, though two columns need it. */

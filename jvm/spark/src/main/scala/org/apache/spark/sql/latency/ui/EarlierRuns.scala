@@ -5,7 +5,6 @@ import scala.xml.Text
 
 import io.sparklatency.answer.EarlierRun
 import io.sparklatency.answer.Readable
-import org.apache.spark.ui.UIUtils
 
 /**
  * The runs of queries that have a newer one, a row each. Nothing where there are none. Shows what it is given and reads no
@@ -18,21 +17,21 @@ private[ui] object EarlierRuns {
     if (runs.isEmpty) NodeSeq.Empty
     else <h4>Earlier runs</h4> ++ SortableTable("latency-earlier-runs", columns(link))(runs)
 
+  private val column = new Columns[EarlierRun]
+
   private def columns(link: String => String): Seq[Column[EarlierRun]] = Seq(
-    Column.text[EarlierRun](
+    column.text(
       "Query",
       "name of the query, or its id where it has none or another running query has the same"
     )(_.query)(run =>
       LatencyPage.shortened(run.query)
     ),
-    Column.text[EarlierRun]("Run", "id of this run; a click shows its figures")(_.runId.getOrElse("")) { run =>
+    column.text("Run", "id of this run; a click shows its figures")(_.runId.getOrElse("")) { run =>
       run.runId.fold[NodeSeq](Text(Readable.Unknown))(id => <a href={link(id)}>{id}</a>)
     },
-    Column.plain[EarlierRun]("Status", "how this run ended; unknown where no event tells")(status),
-    Column.count[EarlierRun]("Batches", "batches of this run")(run => Some(run.batches)),
-    Column.text[EarlierRun]("Committed", "when its last batch was committed")(run =>
-      f"${run.committedMs}%019d"
-    )(run => Text(UIUtils.formatDate(run.committedMs)))
+    column.plain("Status", "how this run ended; unknown where no event tells")(status),
+    column.count("Batches", "batches of this run")(run => Some(run.batches)),
+    column.time("Committed", "when its last batch was committed")(run => Some(run.committedMs))
   )
 
   private def status(run: EarlierRun): String = run.status.fold(Readable.Unknown)(_.toString)

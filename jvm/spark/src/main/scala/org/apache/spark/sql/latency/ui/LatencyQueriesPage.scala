@@ -38,34 +38,36 @@ private[ui] final class LatencyQueriesPage(tab: LatencyTab) extends LatencyPage(
       }
     }
 
+  private val column = new Columns[Row]
+
   private def columns(base: String, store: LatencyStore): Seq[Column[Row]] = Seq(
-    Column.wrapped[Row](
+    column.wrapped(
       "Query",
       "name of the query, or its id where it has none or another running query has the same"
     )(_.query.name) { row =>
       <a href={queryLink(base, row.query)}>{LatencyPage.shortened(row.query.name, NameLength)}</a>
     },
-    Column.wrapped[Row](
+    column.wrapped(
       "Status",
       "how this run goes, or how it ended; unknown where no event tells"
     )(_.status)(row => status(base, row.answer)),
-    Column.exactWith[Row](
+    column.exactWith(
       "p99",
       "99th percentile of the age of records at the end of the query, over the window; the line shows the last batches"
     )(_.p99)(row => sparkline(store, row)),
-    Column.wrapped[Row](
+    column.wrapped(
       "Slowest step",
       "what makes records old: the step, or what they wait for, and its share of their age"
     )(_.slowest) {
       row => LatencyPage.shortened(row.slowest)
     },
-    Column.count[Row](
+    column.count(
       "Watermark lag",
       "how far the watermark is behind the clock, or was when the run ended"
     )(
       _.query.watermarkLagMs
     ),
-    Column.text[Row]("Run", "id of this run")(_.query.runId.getOrElse("")) { row =>
+    column.text("Run", "id of this run")(_.query.runId.getOrElse("")) { row =>
       row.query.runId.fold[NodeSeq](Text(Readable.Unknown))(run =>
         <span title={run}>{run.take(RunLength)}</span>
       )

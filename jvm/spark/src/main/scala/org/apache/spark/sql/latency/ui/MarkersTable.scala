@@ -26,34 +26,36 @@ private[ui] object MarkersTable {
        else SortableTable("latency-markers", columns)(markers.of.filter(slowest)))
   }
 
+  private val column = new Columns[MarkerSnapshot]
+
   private def subtask(
       name: String,
       help: String
   )(read: MarkerSnapshot => Option[Int]): Column[MarkerSnapshot] =
-    Column.count[MarkerSnapshot](name, help)(read(_).map(_.toLong))
+    column.count(name, help)(read(_).map(_.toLong))
 
   private val columns: Seq[Column[MarkerSnapshot]] = Seq(
-    Column.text[MarkerSnapshot](
+    column.text(
       "Source",
       "source_id: the node where they were marked"
     )(_.key.source.mkString)(one =>
       one.key.source.fold[NodeSeq](Text(Readable.Unknown))(LatencyPage.shortened(_))
     ),
     subtask("Source subtask", "source_subtask_index: its partition")(_.key.sourceSubtask),
-    Column.text[MarkerSnapshot]("Operator", "operator_id: the node that they passed, or the commit")(
+    column.text("Operator", "operator_id: the node that they passed, or the commit")(
       _.key.operator
     )(one => LatencyPage.shortened(one.key.operator)),
     subtask("Operator subtask", "operator_subtask_index: its partition")(_.key.operatorSubtask),
-    Column.count[MarkerSnapshot]("Markers", "that came since the run began")(one =>
+    column.count("Markers", "that came since the run began")(one =>
       Some(one.figures.total.count)
     ),
-    Column.count[MarkerSnapshot]("Min", "the shortest time from the source, of the window or the last batch")(
+    column.count("Min", "the shortest time from the source, of the window or the last batch")(
       _.latest.min
     ),
-    Column.mean[MarkerSnapshot]("Mean", "the mean of them")(_.latest.avg),
-    Column.count[MarkerSnapshot]("p99", "99 % took at most this long")(_.latest.percentile(99)),
-    Column.count[MarkerSnapshot]("Max", "the longest")(_.latest.max),
-    Column.text[MarkerSnapshot](
+    column.mean("Mean", "the mean of them")(_.latest.avg),
+    column.count("p99", "99 % took at most this long")(_.latest.percentile(99)),
+    column.count("Max", "the longest")(_.latest.max),
+    column.text(
       "Of",
       "the window, or where no marker came within it the last batch that had one"
     )(

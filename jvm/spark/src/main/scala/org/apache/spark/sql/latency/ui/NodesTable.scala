@@ -20,66 +20,67 @@ private[ui] object NodesTable {
     val rows = query.nodes.zip(path.nodes).map { case (node, record) => new Row(record, path, node.measures) }
     SortableTable(
       "latency-nodes",
-      always(link) ++ whereAny.collect { case (has, column) if rows.exists(has) => column }
+      always(link) ++ whereAny.collect { case (has, shown) if rows.exists(has) => shown }
     )(rows)
   }
 
+  private val column = new Columns[Row]
+
   private def always(link: String => String): Seq[Column[Row]] = Seq(
-    Column.node[Row]("id of the node, in the order of the plan; a click shows its history")(_.node.id)(link),
-    Column.mean[Row](
+    column.node("id of the node, in the order of the plan; a click shows its history")(_.node.id)(link),
+    column.mean(
       "Own time",
       "mean age here less that at the slowest node before; at a source, the age that records arrive with"
     )(
       _.own
     ),
-    Column.share[Row](
+    column.share(
       "Share",
       "own time as a part of the whole: the mean age at the end, or all own times where they are more"
     )(_.share),
-    Column.count[Row]("Records", "records that have passed since the query started")(row =>
+    column.count("Records", "records that have passed since the query started")(row =>
       Some(row.total(Measure.E2ELatency).records)
     ),
-    Column.count[Row]("Min", "least age of a record, over the window")(_.latency.min),
-    Column.mean[Row]("Avg", "mean age")(_.latency.avg),
-    Column.count[Row]("p50", "median age")(_.percentiles(0)),
-    Column.count[Row]("p90", "age that 90 % of the records do not exceed")(_.percentiles(1)),
-    Column.count[Row]("p99", "age that 99 % of the records do not exceed")(_.percentiles(2)),
-    Column.count[Row]("Max", "greatest age")(_.latency.max)
+    column.count("Min", "least age of a record, over the window")(_.latency.min),
+    column.mean("Avg", "mean age")(_.latency.avg),
+    column.count("p50", "median age")(_.percentiles(0)),
+    column.count("p90", "age that 90 % of the records do not exceed")(_.percentiles(1)),
+    column.count("p99", "age that 99 % of the records do not exceed")(_.percentiles(2)),
+    column.count("Max", "greatest age")(_.latency.max)
   )
 
   private val whereAny: Seq[(Row => Boolean, Column[Row])] = Seq(
     ((row: Row) => row.node.timestamp.nonEmpty) ->
-      Column.plain[Row]("Timestamp", "column that says when a record happened")(_.timestamp),
+      column.plain("Timestamp", "column that says when a record happened")(_.timestamp),
     ((row: Row) => row.has(Measure.Commit)) ->
-      Column.count[Row](
+      column.count(
         "Commit p99",
         "age at the commit of the batch that 99 % of the records do not exceed"
       )(
         _.node(Measure.Commit).percentile(99)
       ),
     ((row: Row) => row.has(Measure.Staleness)) ->
-      Column.mean[Row](
+      column.mean(
         "Staleness avg",
         "mean age of records when the operator takes them in"
       )(_.node(Measure.Staleness).avg),
     ((row: Row) => row.total(Measure.Lateness).records > 0) ->
-      Column.count[Row](
+      column.count(
         "Dropped late",
         "records that the operator dropped, behind its watermark of event time"
       )(_.counted(Measure.Lateness)),
     ((row: Row) => row.total(Measure.SystemTimeLateness).records > 0) ->
-      Column.count[Row](
+      column.count(
         "Dropped late by system time",
         "records that the operator dropped, behind its system-time watermark"
       )(_.counted(Measure.SystemTimeLateness)),
     ((row: Row) => row.total(Measure.E2ELatency).withoutTimestamp > 0) ->
-      Column.count[Row]("Without timestamp", "records not measured: no timestamp, or one before 1970")(row =>
+      column.count("Without timestamp", "records not measured: no timestamp, or one before 1970")(row =>
         Some(row.total(Measure.E2ELatency).withoutTimestamp)
       ),
     ((row: Row) => row.total(Measure.E2ELatency).aheadOfClock > 0) ->
-      Column.count[Row]("Ahead of clock", "records with a timestamp in the future, measured as negative")(
-        row =>
-          Some(row.total(Measure.E2ELatency).aheadOfClock)
+      column.count("Ahead of clock", "records with a timestamp in the future, measured as negative")(row =>
+        Some(row.total(Measure.E2ELatency).aheadOfClock)
       )
   )
 

@@ -39,52 +39,56 @@ private[ui] object OperatorsTable {
         )
     }
 
+  private val ofStep = new Columns[(Step, Int)]
+
   private def steps(work: Work): Seq[Column[(Step, Int)]] = Seq(
-    Column.count[(Step, Int)]("Step", "the steps of the critical path, one after another") {
+    ofStep.count("Step", "the steps of the critical path, one after another") {
       case (_, place) =>
         Some(place + 1L)
     },
-    Column.plain[(Step, Int)]("At work", "what took the time")(at => work.text(at._1)),
-    Column.mean[(Step, Int)]("Time", "how long it took")(at => Some(at._1.ms)),
-    Column.share[(Step, Int)]("Share", "its part of the time from the first read to the last write")(at =>
+    ofStep.plain("At work", "what took the time")(at => work.text(at._1)),
+    ofStep.mean("Time", "how long it took")(at => Some(at._1.ms)),
+    ofStep.share("Share", "its part of the time from the first read to the last write")(at =>
       Some(work.path.share(at._1))
     )
   )
 
+  private val ofNode = new Columns[Row]
+
   private def nodes(work: Work, query: QuerySnapshot, link: String => String): Seq[Column[Row]] = {
     val averages = query.nodes.map(node => node.id -> node.operatorLatencyAvg).toMap
     Seq(
-      Column.node[Row]("id of the node; a click shows its history and partitions")(_.node.node)(link),
-      Column.mean[Row](
+      ofNode.node("id of the node; a click shows its history and partitions")(_.node.node)(link),
+      ofNode.mean(
         "Operator latency",
         "how long the operators between it and the node before were at work"
       )(
         _.node.latencyMs
       ),
-      Column.mean[Row]("Mean of ten", "the same over the last ten batches that tell it")(row =>
+      ofNode.mean("Mean of ten", "the same over the last ten batches that tell it")(row =>
         averages.get(row.node.node).flatten
       ),
-      Column.share[Row]("Share", "its part of the time from the first read to the last write")(row =>
+      ofNode.share("Share", "its part of the time from the first read to the last write")(row =>
         work.path.share(row.node.node)
       ),
-      Column.mean[Row]("Without it", "how long the batch would take if it cost nothing")(row =>
+      ofNode.mean("Without it", "how long the batch would take if it cost nothing")(row =>
         Some(work.path.without(row.node.node))
       ),
-      Column.mean[Row]("Ended", "when the last row had passed it, after the first read of the batch")(row =>
+      ofNode.mean("Ended", "when the last row had passed it, after the first read of the batch")(row =>
         Option.when(work.times.of != BatchTimes.Window)(row.node.ewtMs)
       ),
-      Column.count[Row]("Stage", "among the stages with nodes, as they ended")(row => Some(row.place + 1L)),
-      Column.count[Row]("Tasks", "of the stage")(row => Some(row.stage.tasks.toLong)),
-      Column.count[Row]("Partition", "the one in which it ended last")(row =>
+      ofNode.count("Stage", "among the stages with nodes, as they ended")(row => Some(row.place + 1L)),
+      ofNode.count("Tasks", "of the stage")(row => Some(row.stage.tasks.toLong)),
+      ofNode.count("Partition", "the one in which it ended last")(row =>
         Some(row.node.partition.toLong)
       ),
-      Column.mean[Row](
+      ofNode.mean(
         "Skew",
         "how many times the median partition the slowest took; a click on the node shows them"
       )(
         _.node.partitions.skew
       ),
-      Column.plain[Row]("Executor", "that ran this partition")(_.node.executor)
+      ofNode.plain("Executor", "that ran this partition")(_.node.executor)
     )
   }
 

@@ -26,21 +26,23 @@ private[ui] object PartitionsTable {
     <h4>Partitions of {LatencyPage.shortened(node)}</h4> ++ <p>{Work.text(of)}</p> ++
       SortableTable(id, columns)(of.slowest)
 
+  private val column = new Columns[PartitionTimes]
+
   private val columns: Seq[Column[PartitionTimes]] = Seq(
-    Column.count[PartitionTimes]("Partition", "its number")(one => Some(one.partition.toLong)),
-    Column.text[PartitionTimes]("Executor", "that ran it")(_.executor)(one =>
+    column.count("Partition", "its number")(one => Some(one.partition.toLong)),
+    column.text("Executor", "that ran it")(_.executor)(one =>
       Text(Readable.name(one.executor))
     ),
-    Column.count[PartitionTimes]("Records", "that passed the node in it")(one => Some(one.records)),
-    Column.mean[PartitionTimes](
+    column.count("Records", "that passed the node in it")(one => Some(one.records)),
+    column.mean(
       "Operator latency",
       "how long the operators between the node and the one before it were at work"
     )(_.latencyMs),
-    Column.mean[PartitionTimes](
+    column.mean(
       "Took",
       "for how long its task had run when the last row had passed the node"
     )(one => Some(one.tookMs)),
-    Column.mean[PartitionTimes]("Ended", "when that was, after the first read of the batch")(one =>
+    column.mean("Ended", "when that was, after the first read of the batch")(one =>
       Some(one.ewtMs)
     )
   )

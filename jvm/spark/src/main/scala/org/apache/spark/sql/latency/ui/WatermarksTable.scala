@@ -3,7 +3,6 @@ package org.apache.spark.sql.latency.ui
 import scala.xml.NodeSeq
 import scala.xml.Text
 
-import io.sparklatency.answer.Readable
 import io.sparklatency.answer.Watermarks
 import io.sparklatency.figures.Batch
 import io.sparklatency.figures.QuerySnapshot
@@ -22,34 +21,34 @@ private[ui] object WatermarksTable {
         SortableTable("latency-watermarks", columns(batch))(batch.watermarks)
     )
 
+  private val column = new Columns[SourceWatermark]
+
   private def columns(batch: Batch): Seq[Column[SourceWatermark]] = Seq(
-    Column.text[SourceWatermark]("Source", "what the watermarked column comes from")(_.source)(w =>
+    column.text("Source", "what the watermarked column comes from")(_.source)(w =>
       LatencyPage.shortened(w.source)
     ),
-    Column.text[SourceWatermark]("Column", "the watermarked column")(_.column)(w =>
+    column.text("Column", "the watermarked column")(_.column)(w =>
       LatencyPage.shortened(w.column)
     ),
-    Column.text[SourceWatermark](
+    column.text(
       "Kind",
       "whether it goes by events or by the clock; a source that is idle holds nobody back"
     )(_.kind.name)(w =>
       Text(w.kind.name + w.idleSinceMs.fold("")(ms => s", idle since ${UIUtils.formatDate(ms)}"))
     ),
-    Column.count[SourceWatermark](
+    column.count(
       "Delay",
       "as withWatermark was given it, or the lag of a system-time watermark"
     )(w => Some(w.delayMs)),
-    Column.text[SourceWatermark](
+    column.time(
       "Watermark",
       "the greatest event time seen by this run, or the time of the clock, less the delay"
-    )(
-      _.watermarkMs.fold("")(ms => f"$ms%019d")
-    )(w => Text(w.watermarkMs.fold(Readable.Unknown)(UIUtils.formatDate))),
-    Column.count[SourceWatermark](
+    )(_.watermarkMs),
+    column.count(
       "Lag",
       "how far the watermark was behind the clock at the last commit"
     )(batch.watermarkLagMs(_)),
-    Column.text[SourceWatermark](
+    column.text(
       "Holds back",
       "whether the query's watermark is this one"
     )(_.holdsBack.toString)(w =>
