@@ -14,18 +14,17 @@ import io.sparklatency.figures.Metric
  * computes no figure. Without state, for any thread.
  */
 private[spark] object AnswerJson {
-  import LatencyJson.putDouble
+  import JsonFields._
 
   def put(json: ObjectNode, answer: QueryAnswer): Unit = {
-    put(json.putObject("headline"), answer.headline)
-    put(json.putObject("parts"), answer.parts)
-    val notes = json.putArray("notes")
-    answer.notes.foreach(note => put(notes.addObject(), note))
+    putHeadline(json.putObject("headline"), answer.headline)
+    putParts(json.putObject("parts"), answer.parts)
+    putEach(json, "notes", answer.notes)(putNote)
     json.put("watermarkText", Watermarks.text(answer.query))
-    put(json.putObject("progress"), answer.progress)
+    putProgress(json.putObject("progress"), answer.progress)
   }
 
-  private def put(json: ObjectNode, headline: Headline): Unit = {
+  private def putHeadline(json: ObjectNode, headline: Headline): Unit = {
     json.put("code", headline.code.name).put("node", headline.node.orNull)
     putDouble(json, "own", headline.own)
     putDouble(json, "whole", headline.whole)
@@ -34,9 +33,9 @@ private[spark] object AnswerJson {
     ()
   }
 
-  private def put(json: ObjectNode, progress: Progress): Unit = {
+  private def putProgress(json: ObjectNode, progress: Progress): Unit = {
     val query = progress.query
-    Metric.ofQueries.foreach(metric => json.put(metric.field, metric.read(query).map(Long.box).orNull))
+    Metric.ofQueries.foreach(metric => putLong(json, metric.field, metric.read(query)))
     json.put("stalled", progress.isStalled).put("error", progress.error.orNull)
     json.put("text", progress.text.orNull)
     query.activity match {
@@ -51,25 +50,22 @@ private[spark] object AnswerJson {
     ()
   }
 
-  private def put(json: ObjectNode, parts: Parts): Unit = {
+  private def putParts(json: ObjectNode, parts: Parts): Unit = {
     putDouble(json, "whole", parts.whole)
     json.put("text", parts.text.orNull)
-    val of = json.putArray("of")
-    parts.of.foreach { part =>
-      val one = of.addObject()
-      val names = one.putArray("names")
-      part.names.foreach(name => names.add(name))
+    putEach(json, "of", parts.of) { (one, part) =>
+      putNames(one, "names", part.names)
       one.put("code", part.code)
-      val nodes = one.putArray("nodes")
-      part.nodes.foreach(node => nodes.add(node))
+      putNames(one, "nodes", part.nodes)
       one.put("ms", part.ms).put("share", part.share).put("text", part.text)
+      ()
     }
   }
 
-  private def put(json: ObjectNode, note: Note): Unit = {
+  private def putNote(json: ObjectNode, note: Note): Unit = {
     json.put("code", note.code).put("level", note.level.name).put("node", note.node.orNull)
     val numbers = json.putObject("numbers")
-    note.numbers.foreach { case (name, value) => LatencyJson.put(numbers, name, value) }
+    note.numbers.foreach { case (name, value) => putFigure(numbers, name, value) }
     json.put("text", note.text)
     ()
   }

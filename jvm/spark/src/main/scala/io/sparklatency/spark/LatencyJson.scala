@@ -9,7 +9,6 @@ import io.sparklatency.answer.QueryAnswer
 import io.sparklatency.answer.Work
 import io.sparklatency.figures.Batch
 import io.sparklatency.figures.ExecutorClock
-import io.sparklatency.figures.Figure
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.MeasureSnapshot
 import io.sparklatency.figures.Metric
@@ -30,14 +29,15 @@ import org.apache.spark.sql.latency.history.LatencyStore
  * writes values that no longer change.
  */
 object LatencyJson {
+  import JsonFields._
+
   private val mapper = new ObjectMapper
 
   /** All queries under `queries`, their earlier runs under `earlierRuns`, and the executors' clocks under `clocks`. */
   def all(store: LatencyStore): ObjectNode = {
     val runs = store.all
     val root = queries(runs.queries.map(store.answer), runs.earlier)
-    val clocks = root.putArray("clocks")
-    store.clocks.foreach(clock => put(clocks.addObject(), clock))
+    putEach(root, "clocks", store.clocks)(putClock)
     root
   }
 
@@ -51,29 +51,26 @@ object LatencyJson {
 
   private def queries(answers: Seq[QueryAnswer], earlier: Seq[EarlierRun]): ObjectNode = {
     val root = mapper.createObjectNode()
-    val array = root.putArray("queries")
-    answers.foreach(answer => put(array.addObject(), answer))
-    val runs = root.putArray("earlierRuns")
-    earlier.foreach(run => put(runs.addObject(), run))
+    putEach(root, "queries", answers)(putAnswer)
+    putEach(root, "earlierRuns", earlier)(putRun)
     root
   }
 
   /** Batches of one run of a query, under `batches`. */
   def history(batches: Seq[Batch]): ObjectNode = {
     val root = mapper.createObjectNode()
-    val array = root.putArray("batches")
-    batches.foreach(batch => put(array.addObject(), batch))
+    putEach(root, "batches", batches)(putBatch)
     root
   }
 
-  private def put(json: ObjectNode, clock: ExecutorClock): Unit = {
+  private def putClock(json: ObjectNode, clock: ExecutorClock): Unit = {
     json.put("executor", clock.executor)
     Metric.ofClocks.foreach(metric => json.put(metric.field, metric.ms(clock.offset)))
     json.put("text", Option.when(ClockNote.isOff(clock))(ClockNote.text(clock)).orNull)
     ()
   }
 
-  private def put(json: ObjectNode, run: EarlierRun): Unit = {
+  private def putRun(json: ObjectNode, run: EarlierRun): Unit = {
     json.put("query", run.query).put("id", run.id.orNull).put("run", run.runId.orNull)
       .put(
         "status",
@@ -82,7 +79,7 @@ object LatencyJson {
     ()
   }
 
-  private def put(json: ObjectNode, answer: QueryAnswer): Unit = {
+  private def putAnswer(json: ObjectNode, answer: QueryAnswer): Unit = {
     val (query, path) = (answer.query, answer.path)
     json.put("query", query.name).put("id", query.id.orNull).put("run", query.runId.orNull)
       .put(
@@ -96,10 +93,9 @@ object LatencyJson {
     WorkJson.put(json, "operatorsSoFar", answer.workSoFar)
     MarkersJson.put(json, query.markers)
     json.put("slowestStep", answer.slowestStep.orNull)
-    put(json, path, answer.split)
-    val nodes = json.putArray("nodes")
-    query.nodes.zip(path.nodes).foreach { case (node, record) =>
-      val one = putNode(nodes.addObject(), record, path)
+    putPath(json, path, answer.split)
+    putEach(json, "nodes", query.nodes.zip(path.nodes)) { case (one, (node, record)) =>
+      putNode(one, record, path)
       putMeasures(one, node.measures)
       WorkJson.put(one, node.operator)
       one.put("quiet", node.isQuiet)
@@ -113,29 +109,27 @@ object LatencyJson {
       }
     }
     query.lastBatch match {
-      case Some(batch) => put(json.putObject("lastBatch"), batch)
+      case Some(batch) => putBatch(json.putObject("lastBatch"), batch)
       case None => json.putNull("lastBatch")
     }
   }
 
-  private def put(json: ObjectNode, batch: Batch): Unit = {
+  private def putBatch(json: ObjectNode, batch: Batch): Unit = {
     json.put("batch", batch.batch).put("start", batch.startMs).put("committed", batch.committedMs)
       .put("inputRows", batch.inputRows).put("droppedLate", batch.droppedLate)
       .put("tasksFailed", batch.tasksFailed)
     putLong(json, "watermark", batch.watermarkMs)
     putLong(json, "watermarkLag", batch.watermarkLagMs)
-    val watermarks = json.putArray("watermarks")
-    batch.watermarks.foreach(watermark => put(watermarks.addObject(), batch, watermark))
+    putEach(json, "watermarks", batch.watermarks)(putWatermark(_, batch, _))
     val durations = json.putObject("durations")
     batch.durationsMs.toSeq.sorted.foreach { case (name, ms) => durations.put(name, ms) }
     val path = new LatencyPath(batch.nodes)
     json.put("slowestStep", Cause.slowestStep(Cause.of(batch, path), path).orNull)
-    put(json, path, path.split)
+    putPath(json, path, path.split)
     WorkJson.put(json, "operators", batch.times.map(Work.of(_, Some(batch.committedMs))))
     MarkersJson.putOfBatch(json, batch.markers)
-    val nodes = json.putArray("nodes")
-    batch.nodes.foreach { node =>
-      val one = putNode(nodes.addObject(), node, path)
+    putEach(json, "nodes", batch.nodes) { (one, node) =>
+      putNode(one, node, path)
       putMeasures(
         one,
         node.measures.map { case (measure, summary) => measure -> MeasureSnapshot.of(summary) }
@@ -143,7 +137,7 @@ object LatencyJson {
     }
   }
 
-  private def put(json: ObjectNode, batch: Batch, watermark: SourceWatermark): Unit = {
+  private def putWatermark(json: ObjectNode, batch: Batch, watermark: SourceWatermark): Unit = {
     json.put("source", watermark.source).put("column", watermark.column).put("delay", watermark.delayMs)
       .put("holdsBack", watermark.holdsBack).put("kind", watermark.kind.name)
     putLong(json, "watermark", watermark.watermarkMs)
@@ -151,13 +145,12 @@ object LatencyJson {
     putLong(json, "idleSince", watermark.idleSinceMs)
   }
 
-  private def put(json: ObjectNode, path: LatencyPath, split: LatencySplit): Unit = {
-    val critical = json.putArray("criticalPath")
-    path.critical.foreach(id => critical.add(id))
-    put(json.putObject("split"), split)
+  private def putPath(json: ObjectNode, path: LatencyPath, split: LatencySplit): Unit = {
+    putNames(json, "criticalPath", path.critical)
+    putSplit(json.putObject("split"), split)
   }
 
-  private def put(json: ObjectNode, split: LatencySplit): Unit = {
+  private def putSplit(json: ObjectNode, split: LatencySplit): Unit = {
     putAges(json, "queuing", split.queuing)
     Seq("processing" -> split.processing, "commit" -> split.commit).foreach {
       case (part, Some(delay)) => putDelay(json.putObject(part), delay)
@@ -166,14 +159,12 @@ object LatencyJson {
     putAges(json, "total", split.committed)
   }
 
-  private def putNode(json: ObjectNode, node: NodeLatencies, path: LatencyPath): ObjectNode = {
+  private def putNode(json: ObjectNode, node: NodeLatencies, path: LatencyPath): Unit = {
     json.put("node", node.id)
-    val upstream = json.putArray("upstream")
-    node.upstream.foreach(id => upstream.add(id))
+    putNames(json, "upstream", node.upstream)
     json.put("timestamp", node.timestamp.map(_.column).orNull)
     putDouble(json, "own", path.own(node))
     putDouble(json, "share", path.share(node))
-    json
   }
 
   private def putAges(json: ObjectNode, field: String, ages: LatencySummary): Unit =
@@ -228,27 +219,9 @@ object LatencyJson {
     metrics.foreach { metric =>
       metric.read(figures) match {
         case None => json.putNull(metric.field)
-        case Some(value) => put(json, metric.field, value)
+        case Some(value) => putFigure(json, metric.field, value)
       }
     }
-
-  private[spark] def put(json: ObjectNode, field: String, value: Figure): Unit = {
-    value match {
-      case Figure.Whole(value) => json.put(field, value)
-      case Figure.Mean(value) => json.put(field, value)
-    }
-    ()
-  }
-
-  private[spark] def putDouble(json: ObjectNode, field: String, value: Option[Double]): Unit = {
-    json.put(field, value.map(Double.box).orNull)
-    ()
-  }
-
-  private[spark] def putLong(json: ObjectNode, field: String, value: Option[Long]): Unit = {
-    json.put(field, value.map(Long.box).orNull)
-    ()
-  }
 
   private def windowOf(node: NodeSnapshot): LatencySummary =
     node.measures.get(Measure.E2ELatency).fold(LatencySummary.empty)(_.window)

@@ -25,23 +25,21 @@ private[spark] object MarkersJson {
     case None => json.putNull("markers"): Unit
     case Some(markers) =>
       val one = json.putObject("markers").put("count", markers.count).put("marked", markers.markedMs)
-      val all = one.putArray("of")
-      markers.of.foreach { case (key, same) =>
-        val of = all.addObject().put("source_id", key.source.orNull).put("operator_id", key.operator)
+      JsonFields.putEach(one, "of", markers.of) { case (of, (key, same)) =>
+        of.put("source_id", key.source.orNull).put("operator_id", key.operator)
         LatencyJson.putMetrics(of.putObject("latency"), Metric.ofMarkers, MeasureSnapshot.of(same))
       }
   }
 
   private def put(json: ObjectNode, markers: MarkersSnapshot): Unit = {
-    LatencyJson.putLong(json, "interval", markers.settings.intervalMs)
+    JsonFields.putLong(json, "interval", markers.settings.intervalMs)
     json.put("granularity", markers.settings.granularity.name).put("count", markers.count)
-    LatencyJson.putLong(json, "marked", markers.markedMs)
+    JsonFields.putLong(json, "marked", markers.markedMs)
     json.put("folded", markers.folded).put("text", Markers.text(markers))
-    val all = json.putArray("of")
-    markers.of.foreach(one => put(all.addObject(), one))
+    JsonFields.putEach(json, "of", markers.of)(putMarker)
   }
 
-  private def put(json: ObjectNode, marker: MarkerSnapshot): Unit = {
+  private def putMarker(json: ObjectNode, marker: MarkerSnapshot): Unit = {
     val key = marker.key
     json.put("source_id", key.source.orNull)
     json.put("source_subtask_index", key.sourceSubtask.map(Int.box).orNull)

@@ -14,7 +14,7 @@ import io.sparklatency.path.OperatorPath
  * in milliseconds since the epoch. Without state, for any thread.
  */
 private[spark] object WorkJson {
-  import LatencyJson.putDouble
+  import JsonFields._
 
   def put(json: ObjectNode, field: String, work: Option[Work]): Unit = work match {
     case None => json.putNull(field): Unit
@@ -33,32 +33,29 @@ private[spark] object WorkJson {
       .put("latency", path.latency)
     putDouble(json, "bound", times.boundMs)
     json.put("text", work.text)
-    putAll(json, "criticalPath", path.nodes)
-    val steps = json.putArray("steps")
-    path.steps.foreach(step => put(steps.addObject(), work, step))
-    val stages = json.putArray("stages")
-    times.stages.foreach(stage => put(stages.addObject(), path, stage, times.of))
+    putNames(json, "criticalPath", path.nodes)
+    putEach(json, "steps", path.steps)(putStep(_, work, _))
+    putEach(json, "stages", times.stages)(putStage(_, path, _, times.of))
   }
 
-  private def put(json: ObjectNode, work: Work, step: OperatorPath.Step): Unit = {
+  private def putStep(json: ObjectNode, work: Work, step: OperatorPath.Step): Unit = {
     json.put("kind", step.kind.name)
-    putAll(json, "nodes", step.nodes)
+    putNames(json, "nodes", step.nodes)
     json.put("ms", step.ms).put("share", work.path.share(step)).put("text", work.text(step))
     ()
   }
 
-  private def put(json: ObjectNode, path: OperatorPath, stage: StageTimes, of: BatchTimes.Of): Unit = {
+  private def putStage(json: ObjectNode, path: OperatorPath, stage: StageTimes, of: BatchTimes.Of): Unit = {
     val upstream = json.putArray("upstream")
     stage.upstream.foreach(place => upstream.add(place))
     json.put(
       "start",
       stage.startMs
     ).put("end", stage.endMs).put("tasks", stage.tasks).put("rest", stage.restMs)
-    val nodes = json.putArray("nodes")
-    stage.nodes.foreach(node => put(nodes.addObject(), path, node, of))
+    putEach(json, "nodes", stage.nodes)(putNode(_, path, _, of))
   }
 
-  private def put(json: ObjectNode, path: OperatorPath, node: NodeTimes, of: BatchTimes.Of): Unit = {
+  private def putNode(json: ObjectNode, path: OperatorPath, node: NodeTimes, of: BatchTimes.Of): Unit = {
     json.put("node", node.node)
     putDouble(json, "latency", node.latencyMs)
     putDouble(json, "share", path.share(node.node))
@@ -67,7 +64,7 @@ private[spark] object WorkJson {
       "without",
       path.without(node.node)
     ).put("partition", node.partition).put("executor", node.executor)
-    put(json.putObject("partitions"), node.partitions.take(Shown))
+    putPartitions(json.putObject("partitions"), node.partitions.take(Shown))
   }
 
   /** The partitions of one node, by stages: all that are kept, and of how many. */
@@ -75,32 +72,26 @@ private[spark] object WorkJson {
     val json = LatencyJson.empty
     json.put("node", node).put("of", work.map(_.times.of.name).orNull)
       .put("batch", work.map(of => Long.box(of.times.batch)).orNull)
-    val stages = json.putArray("stages")
-    for (work <- work; stage <- work.times.stages; of <- stage.node(node))
-      put(stages.addObject(), of.partitions)
+    putEach(json, "stages", work.toSeq.flatMap(_.times.stages).flatMap(_.node(node)))((one, of) =>
+      putPartitions(one, of.partitions)
+    )
     json
   }
 
-  private def put(json: ObjectNode, of: NodePartitions): Unit = {
+  private def putPartitions(json: ObjectNode, of: NodePartitions): Unit = {
     val known = of.count > 0
     json.put("count", of.count)
     putDouble(json, "median", Option.when(known)(of.medianMs))
     putDouble(json, "slowest", Option.when(known)(of.slowestMs))
     putDouble(json, "skew", of.skew)
-    val all = json.putArray("of")
-    of.slowest.foreach { one =>
-      val shown = all.addObject()
+    putEach(json, "of", of.slowest) { (shown, one) =>
       shown.put("partition", one.partition).put("executor", one.executor)
       putDouble(shown, "latency", one.latencyMs)
       shown.put("took", one.tookMs).put("ewt", one.ewtMs).put("records", one.records)
+      ()
     }
   }
 
   /** How many partitions of a node stand beside its figures. */
   private val Shown = 5
-
-  private def putAll(json: ObjectNode, field: String, names: Seq[String]): Unit = {
-    val array = json.putArray(field)
-    names.foreach(name => array.add(name))
-  }
 }
