@@ -256,7 +256,7 @@ private object LiveRunsSuite {
     override def addedTask(query: String, task: String, node: Option[String], figures: LiveFigures): Unit = ()
     override def addedOperator(key: NodeKey, latency: OperatorLatency): Unit = ()
     override def addedQuery(query: String, read: () => Option[QuerySnapshot]): Unit = told :+= "a run"
-    override def removed(query: String, nodes: Map[String, collection.Set[Measure]]): Unit =
+    override def removed(query: String): Unit =
       told :+= "its end"
   }
 }

@@ -200,6 +200,6 @@ object MarkedRuns {
     override def addedTask(query: String, task: String, node: Option[String], figures: LiveFigures): Unit = ()
     override def addedOperator(key: NodeKey, latency: OperatorLatency): Unit = ()
     override def addedQuery(query: String, read: () => Option[QuerySnapshot]): Unit = ()
-    override def removed(query: String, nodes: Map[String, collection.Set[Measure]]): Unit = markers.clear()
+    override def removed(query: String): Unit = markers.clear()
   }
 }

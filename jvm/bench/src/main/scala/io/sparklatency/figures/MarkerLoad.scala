@@ -33,7 +33,7 @@ object MarkerLoad {
   private def row(nodes: Int, partitions: Int, granularity: Granularity): Option[String] =
     Option.when(granularity != Granularity.Subtask || partitions <= 200) {
       val marks = (0 until nodes).map(mark(_, nodes, partitions))
-      val upstream = (1 until nodes).map(node => id(node) -> Seq(id(node - 1))).toMap
+      val upstream = (1 until nodes).map(node => id(node) -> Seq(id(node - 1))).toMap.withDefaultValue(Nil)
       val work = (0 until 3).map(_ => collection.mutable.ArrayBuffer.empty[Double])
       for (round <- 1 - warmUps to rounds; (times, place) <- scala.util.Random.shuffle(work.zipWithIndex)) {
         val passes = new MarkerPasses(marks, upstream, _ => Some(ClockOffset.Same))

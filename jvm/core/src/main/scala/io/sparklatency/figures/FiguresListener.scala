@@ -38,7 +38,7 @@ trait FiguresListener {
   def closed(): Unit = ()
 
   /** A query has stopped or was forgotten: all that it had shown goes, its tasks included. */
-  def removed(query: String, nodes: Map[String, collection.Set[Measure]]): Unit = ()
+  def removed(query: String): Unit = ()
 }
 
 object FiguresListener {

@@ -33,8 +33,7 @@ final class LiveRuns(
   /** Runs that have not been told to have ended when the next one of their query began: their last batches are yet to come. */
   private val replaced = mutable.Map.empty[String, RunFigures]
 
-  /** Those of which nothing is planned yet. A query without nodes stays here. */
-  private val begun = mutable.Map.empty[String, BegunRun]
+  private val begun = new BegunRuns(shown, isFree = queries.get(_).forall(_.stopped), briefly)
   private val endlessTasks = mutable.Set.empty[Long]
   private val endedTasks = new Newest[Long](10000)
   private val endedPlannings = new Newest[Long](10000)
@@ -44,35 +43,12 @@ final class LiveRuns(
 
   /** A run begins, of which Spark alone tells as yet. */
   def began(name: String, runId: String, queryId: String): Unit = synchronized {
-    if (!isClosed && !hasEnded(runId) && ofRun(runId)(_ => ()).isEmpty) {
-      begun(runId) = new BegunRun(name, queryId)
-      showBegun(name)
-    }
-  }
-
-  /** Until a run of the name has nodes. Of two that go on in two sessions the first shows. */
-  private def showBegun(name: String): Unit =
-    if (!begun.values.exists(_.isShown(name)) && queries.get(name).forall(_.stopped))
-      begun.find { case (_, run) => run.name == name }.foreach { case (id, run) =>
-        run.shows = true
-        shown.addedQuery(name, () => briefly(id))
-        shown.addedAges(name, () => briefly(id))
-      }
-
-  private def hideBegun(name: String): Unit = begun.values.filter(_.isShown(name)).foreach { run =>
-    run.shows = false
-    shown.removed(name, Map.empty)
-  }
-
-  private def forgetBegun(id: String): Unit = begun.get(id).foreach { run =>
-    if (run.shows) hideBegun(run.name)
-    begun -= id
-    showBegun(run.name)
+    if (!isClosed && !hasEnded(runId) && ofRun(runId)(_ => ()).isEmpty) begun.add(runId, name, queryId)
   }
 
   /** What events tell of a run without nodes, with how its tasks get on. */
   def withTasks(run: QuerySnapshot): QuerySnapshot = synchronized {
-    run.runId.flatMap(begun.get).map(_.tasks).fold(run)(tasks =>
+    run.runId.flatMap(begun.tasks).fold(run)(tasks =>
       run.copy(progressMs = tasks.atMs, failedTasks = Some(tasks.failed))
     )
   }
@@ -104,10 +80,10 @@ final class LiveRuns(
     if (!hasRoom) makeRoomBeside(name)
     val query = queries.getOrElseUpdate(
       name, {
-        val tasks = owner.runId.flatMap(begun.get).fold(new TaskProgress)(_.tasks)
+        val tasks = owner.runId.flatMap(begun.tasks).getOrElse(new TaskProgress)
         val run = new RunFigures(owner, settings.granularity, new Maker(owner), tasks)
-        owner.runId.foreach(forgetBegun)
-        hideBegun(name)
+        owner.runId.foreach(begun.forget)
+        begun.hide(name)
         if (owner.runId.nonEmpty) {
           shown.addedQuery(name, () => briefly(run))
           shown.addedAges(name, () => withAges(run))
@@ -156,10 +132,10 @@ final class LiveRuns(
     replaced -= runId
     ofRun(runId) { query =>
       query.stopped = true
-      hide(query)
-      showBegun(query.name)
+      shown.removed(query.name)
+      begun.show(query.name)
     }
-    forgetBegun(runId)
+    begun.forget(runId)
     forgetSome()
   }
 
@@ -194,7 +170,7 @@ final class LiveRuns(
   /** A job of a query's run begins: of its newest, for one goes on at a time. */
   def jobStarted(queryId: String, stages: Iterable[Int]): Unit = synchronized {
     queries.values.filter(_.id.contains(queryId)).foreach(_.jobStarted(stages))
-    begun.values.filter(_.queryId == queryId).foreach(_.tasks.jobStarted(stages))
+    begun.tasksOf(queryId).foreach(_.jobStarted(stages))
   }
 
   /**
@@ -214,12 +190,12 @@ final class LiveRuns(
 
   private def succeeded(stage: Int, nowMs: Long): Unit = {
     all.foreach(_.succeeded(stage, nowMs))
-    begun.values.foreach(_.tasks.succeeded(stage, nowMs))
+    begun.allTasks.foreach(_.succeeded(stage, nowMs))
   }
 
   private def failed(stage: Int, task: FailedTask): Unit = {
     all.foreach(_.failed(stage, task))
-    begun.values.foreach(_.tasks.failed(stage, task))
+    begun.allTasks.foreach(_.failed(stage, task))
   }
 
   /** An execution has ended: what its tasks published and was not added does not stand. */
@@ -290,14 +266,11 @@ final class LiveRuns(
   private def mayGo(run: RunFigures): Boolean =
     mayForget(run) && (run.stopped || run.toldMs.forall(clock.millis() - _ >= settings.window.ms))
 
-  private def forget(name: String): Unit = queries.remove(name).foreach { run =>
-    hideBegun(name) // all of a name go at once
-    hide(run)
-    showBegun(name)
+  private def forget(name: String): Unit = if (queries.remove(name).nonEmpty) {
+    begun.hide(name) // all of a name go at once
+    shown.removed(name)
+    begun.show(name)
   }
-
-  private def hide(query: RunFigures): Unit =
-    shown.removed(query.name, query.figures.map { case (node, measures) => node -> measures.keySet }.toMap)
 
   /**
    * All windows of a query share their samples: its nodes forget together. A run that is not kept, as one that another has replaced, shows
@@ -351,11 +324,4 @@ final class LiveRuns(
 
 object LiveRuns {
   val QueriesKept = 100
-}
-
-/** What is known of a run without figures, beside what its events tell. */
-private final class BegunRun(val name: String, val queryId: String) {
-  val tasks = new TaskProgress
-  var shows = false
-  def isShown(name: String): Boolean = shows && this.name == name
 }

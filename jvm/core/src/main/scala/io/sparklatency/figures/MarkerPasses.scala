@@ -25,7 +25,7 @@ import io.sparklatency.time.ClockOffset
  */
 private final class MarkerPasses(
     marks: Seq[MarkReadings],
-    upstream: Map[String, Seq[String]],
+    upstream: String => Seq[String],
     offset: String => Option[ClockOffset]
 ) {
   import MarkerPasses._
@@ -41,7 +41,7 @@ private final class MarkerPasses(
     (began, ended) = (millis(slice.read(clock)), millis(slice.ended(clock)))
   } yield Stop(mark.node, reading.partition, attempt.stage, attempt.id, began, ended)
 
-  private def isSource(node: String) = upstream.getOrElse(node, Nil).isEmpty
+  private def isSource(node: String) = upstream(node).isEmpty
 
   // Of a batch that carries no markers no more is looked at than these.
   private val starts: Seq[Stop] = inTasks(marks.filter(mark => isSource(mark.node)).flatMap(in))
@@ -113,7 +113,7 @@ private final class MarkerPasses(
 
   @tailrec
   private def allBefore(front: Set[String], seen: Set[String]): Set[String] = {
-    val next = front.flatMap(upstream.getOrElse(_, Nil)) -- seen
+    val next = front.flatMap(upstream) -- seen
     if (next.isEmpty) seen else allBefore(next, seen ++ next)
   }
 }

@@ -24,15 +24,11 @@ final class RunFigures private[figures] (
 
   private val nodes = new RunNodes(granularity, make)
   private val operators = mutable.Map.empty[String, OperatorLatency]
-  private var upstream = Map.empty[String, Seq[String]]
-  private var timestamps = Map.empty[String, NodeTimestamp]
+  private val way = new RunWay(nodes.contains)
   private var latest = Map.empty[String, LastReached]
   private var batches = 0L
   private var droppedLate = 0L
   private var toldFailed = 0L // of the tasks that have failed, how many batches have told
-  private var passedOn = Set.empty[String]
-  private var planned = Seq.empty[String]
-  private val unshown = new NewestIds(RunFigures.UnshownKept)
   private var open: Option[OpenBatch] = None
   private val progress = new BatchInProgress
   private val markers = new RunMarkers(make)
@@ -68,13 +64,7 @@ final class RunFigures private[figures] (
     progress.planned(nodes)
     progress.keep(BatchInProgress.Kept)
     markers.planned(nodes)
-    passedOn ++= nodes.flatMap(node => node.upstream ++ node.aside)
-    planned = NodeLatencies.ordered(planned, nodes.map(_.id).distinct)
-    nodes.foreach { node =>
-      linked(node.id, node.upstream)
-      dated(node.id, node.upstream, node.timestamp)
-    }
-    forgetBut(nodes.map(_.id))
+    way.planned(nodes)
   }
 
   /** The batch that runs, or whose results are not known to be committed yet. Spark tells the end of an execution twice. */
@@ -95,7 +85,7 @@ final class RunFigures private[figures] (
       batch: OpenBatch,
       offset: String => Option[ClockOffset]
   ): Unit = {
-    passedOn ++= marks.flatMap(mark => mark.upstream ++ mark.aside)
+    way.goesOnFrom(marks.flatMap(mark => mark.upstream ++ mark.aside))
     val shown = marks.filter(mark => isShown(mark.node))
     val latencies = shown.filter(_.measure == Measure.E2ELatency)
     // A node stands where its records leave it; one that only takes records in, there.
@@ -110,15 +100,15 @@ final class RunFigures private[figures] (
       shown.groupBy(mark => mark.node -> mark.measure).values.foreach(add(_, batch, latencies))
     }
     // Markers pass nodes that are not shown, too.
-    marks.filter(_.measure == Measure.E2ELatency).foreach(mark => linked(mark.node, mark.upstream))
+    marks.filter(_.measure == Measure.E2ELatency).foreach(mark => way.linked(mark.node, mark.upstream))
     latencies.filter(mark => nodes.contains(mark.node)).foreach(mark =>
-      dated(mark.node, mark.upstream, mark.timestamp)
+      way.dated(mark.node, mark.upstream, mark.timestamp)
     )
     latencies.foreach(mark => batch.dated(mark.node, mark.dated))
     batch.seesReading ||= latencies.exists(_.readsSource)
     batch.times = BatchTimes.of(batch.id, latencies, offset).orElse(batch.times)
-    batch.markers = batch.markers.orElse(markers.of(marks, upstream, offset))
-    forgetBut(marks.map(_.node))
+    batch.markers = batch.markers.orElse(markers.of(marks, way.upstream, offset))
+    way.forgetBut(marks.map(_.node))
   }
 
   /** @param same marks of one node and measure */
@@ -139,7 +129,7 @@ final class RunFigures private[figures] (
   def commit(id: Long)(complete: Batch => Batch): Option[Batch] =
     open.filter(_.id == id).map { batch =>
       val latencies = batch.latencies.map(node =>
-        node.copy(timestamp = timestamps.get(node.id), held = batch.held.get(node.id))
+        node.copy(timestamp = way.timestamp(node.id), held = batch.held.get(node.id))
       )
       for (node <- latencies; ages <- node.measures.get(Measure.Commit))
         nodes.of(node.id, Measure.Commit).add(ages)
@@ -181,8 +171,7 @@ final class RunFigures private[figures] (
     nodes.inOrder(batch.nodes.map(_.id)) {
       for (node <- batch.nodes; (measure, summary) <- node.measures) nodes.of(node.id, measure).add(summary)
     }
-    batch.nodes.foreach(node => linked(node.id, node.upstream))
-    timestamps ++= batch.nodes.flatMap(node => node.timestamp.map(node.id -> _))
+    batch.nodes.foreach(way.replay)
     batch.markers.foreach(markers.replay(_, batch.committedMs))
     committed(batch)
   }
@@ -236,7 +225,7 @@ final class RunFigures private[figures] (
   def publish(part: PublishedPart): Unit = {
     val (node, measure) = (part.owner.key.node, part.owner.measure)
     if (isShown(node)) {
-      if (!nodes.contains(node)) nodes.inOrder(planned) { nodes.of(node, measure); () }
+      if (!nodes.contains(node)) nodes.inOrder(way.nodes) { nodes.of(node, measure); () }
       (nodes.of(node, measure) +: nodes.ofTask(node, measure, part.task))
         .foreach(_.publish(part.reading, part.summary, part.oldestMs, part.endless, part.intake))
     }
@@ -248,7 +237,7 @@ final class RunFigures private[figures] (
       if (progress.report(report)) tasks.gotOn(nowMs)
     } else {
       windows.report(report, nowMs).foreach(worked)
-      markers.report(report, nowMs, progress.mark(_).map(_.id), upstream.getOrElse(_, Nil).isEmpty)
+      markers.report(report, nowMs, progress.mark(_).map(_.id), way.upstream(_).isEmpty)
     }
 
   def jobStarted(stages: Iterable[Int]): Unit = tasks.jobStarted(stages)
@@ -277,15 +266,15 @@ final class RunFigures private[figures] (
         val figures = measures.map { case (measure, figures) => measure -> figures.snapshot() }
         NodeSnapshot(
           node,
-          upstream.getOrElse(node, Nil),
+          way.upstream(node),
           figures,
           latest.get(node).fold(Map.empty[Measure, LatencySummary])(_.measures),
           operators.get(node).fold(Seq.empty[Double])(_.all),
           latest.get(node).map(_.committedMs),
-          timestamps.get(node)
+          way.timestamp(node)
         )
       },
-      markers = markers.snapshot(if (planned.isEmpty) nodes.byId.keys.toSeq else planned)
+      markers = markers.snapshot(if (way.nodes.isEmpty) nodes.byId.keys.toSeq else way.nodes)
     )
 
   /** Whether a batch has told what made its records old. */
@@ -315,33 +304,7 @@ final class RunFigures private[figures] (
   )
 
   /** Until the first plan is known, no node is known to have others downstream. */
-  private def isShown(node: String): Boolean = granularity != Granularity.Single || !passedOn.contains(node)
-
-  /** A batch without data may have no source in its plan: what is known of the way stays. */
-  private def linked(node: String, upstream: Iterable[String]): Unit =
-    this.upstream += node -> (this.upstream.getOrElse(node, Nil) ++ upstream).distinct.sorted
-
-  /**
-   * A plan that lacks a node before this one, as that of a batch without data lacks automatic nodes at sources, does not know whether the
-   * two go by one timestamp.
-   */
-  private def dated(node: String, upstream: String => Boolean, timestamp: Option[NodeTimestamp]): Unit =
-    timestamp.foreach { read =>
-      val lacksOne = !this.upstream.getOrElse(node, Nil).forall(upstream)
-      val wasAnother = timestamps.get(node).exists(_.isAnother)
-      timestamps += node -> read.copy(isAnother = read.isAnother || lacksOne && wasAnother)
-    }
-
-  /** Nodes that do not show may be others in each batch, where a function makes up their ids. All of this plan stay. */
-  private def forgetBut(plan: Seq[String]): Unit = {
-    val gone = unshown.come(plan.filterNot(nodes.contains)).filterNot(nodes.contains)
-    if (gone.nonEmpty) {
-      upstream = (upstream -- gone).map { case (node, before) => node -> before.filterNot(gone) }
-      timestamps --= gone
-      passedOn --= gone
-      planned = planned.filterNot(gone)
-    }
-  }
+  private def isShown(node: String): Boolean = granularity != Granularity.Single || !way.goesOn(node)
 }
 
 object RunFigures {
@@ -358,7 +321,4 @@ object RunFigures {
 
   /** Where nodes and tasks go that are too many to show one by one. */
   val Other = "__other__"
-
-  /** Of nodes that do not show so many are known at least. */
-  private val UnshownKept = 1000
 }

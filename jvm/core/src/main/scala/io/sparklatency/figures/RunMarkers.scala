@@ -33,7 +33,7 @@ private final class RunMarkers(make: FiguresMaker) {
    */
   def of(
       marks: Seq[MarkReadings],
-      upstream: Map[String, Seq[String]],
+      upstream: String => Seq[String],
       offset: String => Option[ClockOffset]
   ): Option[MarkerPasses] =
     settings.intervalMs.flatMap { interval =>

@@ -36,72 +36,62 @@ private[latency] sealed class DropwizardSource extends Source with FiguresListen
   override val sourceName: String = "sparklatency"
   override val metricRegistry: MetricRegistry = new MetricRegistry
 
-  /** Names of gauges that are known when they come, of markers and of watermarks, by query. */
-  private val ofQueries = mutable.Map.empty[String, Seq[String]]
+  // What goes with a query.
+  private val gauges = mutable.Map.empty[String, List[String]]
   private val beans = mutable.Map.empty[String, List[ObjectName]]
 
   override def added(key: NodeKey, measure: Measure, figures: LiveFigures): Unit =
-    Metric.of(measure).foreach { metric =>
-      val gauge: Gauge[AnyRef] = () => metric.value(figures.snapshot())
-      metricRegistry.register(DropwizardName(key, metric), gauge)
-    }
+    Metric.of(measure).foreach(metric =>
+      add(key.query, DropwizardName(key, metric))(metric.value(figures.snapshot()))
+    )
 
-  override def addedTask(query: String, task: String, node: Option[String], figures: LiveFigures): Unit = {
-    val bean = LatencyBean.register(JmxName(SparkEnv.get.executorId, query, task, node), figures)
-    synchronized(beans(query) = bean :: beans.getOrElse(query, Nil))
-  }
+  override def addedTask(query: String, task: String, node: Option[String], figures: LiveFigures): Unit =
+    add(query, LatencyBean.register(JmxName(SparkEnv.get.executorId, query, task, node), figures))
 
   override def addedOperator(key: NodeKey, latency: OperatorLatency): Unit =
-    Metric.ofOperators.foreach { metric =>
-      val gauge: Gauge[AnyRef] = () => metric.value(latency.all)
-      metricRegistry.register(DropwizardName(key, metric), gauge)
-    }
+    Metric.ofOperators.foreach(metric =>
+      add(key.query, DropwizardName(key, metric))(metric.value(latency.all))
+    )
 
   override def addedQuery(query: String, read: () => Option[QuerySnapshot]): Unit =
-    register(query, Metric.ofQueries, read)
+    addAll(query, Metric.ofQueries, read)
 
   override def addedAges(query: String, read: () => Option[QuerySnapshot]): Unit =
-    register(query, Parts.metrics, read)
+    addAll(query, Parts.metrics, read)
 
-  private def register(query: String, of: Seq[QueryMetric], read: () => Option[QuerySnapshot]): Unit =
-    of.foreach { metric =>
-      val gauge: Gauge[AnyRef] = () => metric.value(read())
-      metricRegistry.register(DropwizardName.ofQuery(query, metric), gauge)
-    }
+  private def addAll(query: String, of: Seq[QueryMetric], read: () => Option[QuerySnapshot]): Unit =
+    of.foreach(metric => add(query, DropwizardName.ofQuery(query, metric))(metric.value(read())))
 
   override def addedMarker(query: String, key: MarkerKey, figures: LiveFigures): Unit = {
-    val names = Metric.ofMarkers.map { metric =>
-      val (name, gauge) = (DropwizardName.ofMarker(query, key, metric), metric)
-      metricRegistry.register(name, (() => gauge.value(figures.snapshot())): Gauge[AnyRef])
-      name
-    }
-    val bean = LatencyBean.registerMarkers(JmxName.ofMarker(query, key), figures)
-    synchronized {
-      ofQueries(query) = names ++ ofQueries.getOrElse(query, Nil)
-      beans(query) = bean :: beans.getOrElse(query, Nil)
-    }
+    Metric.ofMarkers.foreach(metric =>
+      add(query, DropwizardName.ofMarker(query, key, metric))(metric.value(figures.snapshot()))
+    )
+    add(query, LatencyBean.registerMarkers(JmxName.ofMarker(query, key), figures))
   }
 
-  override def addedWatermark(
-      query: String,
-      key: WatermarkKey,
-      read: () => Option[QuerySnapshot]
-  ): Unit = {
-    val names = Metric.ofWatermarks.map { metric =>
-      val gauge: Gauge[AnyRef] = () => metric.value(read(), key)
-      val name = DropwizardName.ofWatermark(query, key, metric)
-      metricRegistry.register(name, gauge)
-      name
-    }
-    synchronized(ofQueries(query) = names ++ ofQueries.getOrElse(query, Nil))
+  override def addedWatermark(query: String, key: WatermarkKey, read: () => Option[QuerySnapshot]): Unit =
+    Metric.ofWatermarks.foreach(metric =>
+      add(query, DropwizardName.ofWatermark(query, key, metric))(metric.value(read(), key))
+    )
+
+  private def add(query: String, name: String)(value: => AnyRef): Unit = {
+    register(name)(value)
+    synchronized(gauges(query) = name :: gauges.getOrElse(query, Nil))
   }
+
+  private def register(name: String)(value: => AnyRef): Unit = {
+    metricRegistry.register(name, (() => value): Gauge[AnyRef])
+    ()
+  }
+
+  private def add(query: String, bean: ObjectName): Unit =
+    synchronized(beans(query) = bean :: beans.getOrElse(query, Nil))
 
   /** @param offset none where it is unknown; asked when a gauge or bean is read */
   def addedClock(executor: String, offset: () => Option[ClockOffset]): Unit = {
-    Metric.ofClocks.foreach { metric =>
-      val gauge: Gauge[AnyRef] = () => metric.value(offset())
-      metricRegistry.register(DropwizardName.ofClock(executor, metric), gauge)
-    }
+    Metric.ofClocks.foreach(metric =>
+      register(DropwizardName.ofClock(executor, metric))(metric.value(offset()))
+    )
     LatencyBean.register(JmxName.ofClock(executor), offset)
     ()
   }
@@ -120,15 +110,8 @@ private[latency] sealed class DropwizardSource extends Source with FiguresListen
   /** The same of an executor's clock. */
   def closedClock(executor: String): Unit = LatencyBean.unregister(JmxName.ofClock(executor))
 
-  override def removed(query: String, nodes: Map[String, collection.Set[Measure]]): Unit = {
-    for ((node, measures) <- nodes; measure <- measures; metric <- Metric.of(measure))
-      metricRegistry.remove(DropwizardName(NodeKey(query, node), metric))
-    for (node <- nodes.keys; metric <- Metric.ofOperators)
-      metricRegistry.remove(DropwizardName(NodeKey(query, node), metric))
-    (Metric.ofQueries ++ Parts.metrics).foreach(metric =>
-      metricRegistry.remove(DropwizardName.ofQuery(query, metric))
-    )
-    synchronized(ofQueries.remove(query)).toSeq.flatten.foreach(metricRegistry.remove)
+  override def removed(query: String): Unit = {
+    synchronized(gauges.remove(query)).toSeq.flatten.foreach(metricRegistry.remove)
     synchronized(beans.remove(query)).toSeq.flatten.foreach(LatencyBean.unregister)
   }
 }
