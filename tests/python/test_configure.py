@@ -39,6 +39,25 @@ def configured(builder: str = "SparkSession.builder", **environment: str) -> tup
     return options.get("spark.jars"), options.get("spark.plugins")
 
 
+def told_to_the_jvm(
+    builder: str = "SparkSession.builder", **environment: str
+) -> tuple[str | None, str | None]:
+    """What `spark.jars` is on the builder, and what PYSPARK_SUBMIT_ARGS is then."""
+    jars, arguments = json.loads(
+        python(
+            f"""
+            import json, os
+            from pyspark.sql import SparkSession
+            from sparklatency import configure
+            jars = configure({builder})._options.get("spark.jars")
+            print(json.dumps([jars, os.environ.get("PYSPARK_SUBMIT_ARGS")]))
+            """,
+            **environment,
+        )
+    )
+    return jars, arguments
+
+
 def refused(**environment: str) -> str:
     return python(
         """
@@ -92,6 +111,7 @@ def test_where_packages_bring_ours_none_is_added(tmp_path: Path) -> None:
     """Nor are the jars set: Spark makes that list of what it fetches."""
     builder = f"SparkSession.builder.config('spark.jars.packages', 'a:b:1, {PACKAGE}')"
     assert configured(builder) == (None, PLUGIN)
+    assert told_to_the_jvm(builder) == (None, None)
     assert configured(PYSPARK_SUBMIT_ARGS=f"--packages {PACKAGE},a:b:1 pyspark-shell") == (None, PLUGIN)
     submitted = f"--jars /a.jar --conf spark.jars.packages={PACKAGE} pyspark-shell"
     assert configured(PYSPARK_SUBMIT_ARGS=submitted) == (None, PLUGIN)
@@ -100,6 +120,56 @@ def test_where_packages_bring_ours_none_is_added(tmp_path: Path) -> None:
     other = "io.sparklatency:sparklatency-spark_4.0_2.13:0.0.1"
     said = refused(PYSPARK_SUBMIT_ARGS=f"--packages {other} pyspark-shell")
     assert said == f"spark.jars.packages has {other}. It does not fit: take it out. {JAR} does.\n"
+
+
+def test_beside_packages_the_jvm_is_told_so_that_what_spark_fetches_stays(tmp_path: Path) -> None:
+    packages = "SparkSession.builder.config('spark.jars.packages', 'a:b:1')"
+    told = (None, f"--jars {JAR} pyspark-shell")
+    assert told_to_the_jvm(packages) == told
+    assert told_to_the_jvm(packages, PYSPARK_SUBMIT_ARGS="") == told
+    assert told_to_the_jvm(f"configure({packages})") == told
+    arguments = "--packages a:b:1 --conf spark.x=y pyspark-shell"
+    assert told_to_the_jvm(PYSPARK_SUBMIT_ARGS=arguments) == (None, f"--jars {JAR} {arguments}")
+    Path(tmp_path, "spark-defaults.conf").write_text("spark.jars /the site.jar\nspark.jars.packages a:b:1\n")
+    defaults = (None, f"--jars '/the site.jar,{JAR}' pyspark-shell")
+    assert told_to_the_jvm(SPARK_CONF_DIR=str(tmp_path)) == defaults
+
+
+def test_who_has_jars_on_the_builder_beside_packages_keeps_them_there() -> None:
+    packages = "config('spark.jars.packages', 'a:b:1')"
+    own = "config('spark.jars', '/own.jar')"
+    both = f"SparkSession.builder.{packages}.{own}"
+    assert told_to_the_jvm(both) == (f"/own.jar,{JAR}", None)
+    # As of somebody who has no network and brings the jar himself.
+    after = f"(configure(SparkSession.builder.{packages}), SparkSession.builder.{own})[1]"
+    assert told_to_the_jvm(after) == (f"/own.jar,{JAR}", "pyspark-shell")
+
+
+@pytest.mark.one_line
+def test_the_context_is_given_what_spark_has_fetched_and_our_jar(tmp_path: Path) -> None:
+    """Its executors load what the context lists. A package of the local Ivy needs no network."""
+    there = tmp_path / "ivy/local/org.example/fetched/1"
+    for folder in ("ivys", "jars"):
+        (there / folder).mkdir(parents=True)
+    (there / "ivys/ivy.xml").write_text(
+        '<ivy-module version="2.0"><info organisation="org.example" module="fetched" revision="1"/>'
+        '<publications><artifact name="fetched" type="jar" ext="jar"/></publications></ivy-module>'
+    )
+    empty_jar(there / "jars/fetched.jar")
+    listed = python(
+        f"""
+        from pyspark.sql import SparkSession
+        from sparklatency import configure
+        builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+        builder.config("spark.jars.packages", "org.example:fetched:1")
+        builder.config("spark.jars.ivy", {str(tmp_path / "ivy")!r})
+        context = configure(builder).getOrCreate().sparkContext
+        print(context.getConf().get("spark.jars"))
+        print(context._jsc.sc().listJars().mkString(","))
+        """
+    )
+    names = [sorted(Path(jar).name for jar in line.split(",")) for line in listed.splitlines()]
+    assert names == [["org.example_fetched-1.jar", Path(JAR).name]] * 2
 
 
 def test_of_two_jars_of_ours_those_of_one_version_for_one_line_fit() -> None:
@@ -113,7 +183,7 @@ def test_of_two_jars_of_ours_those_of_one_version_for_one_line_fit() -> None:
 def test_a_jar_for_another_scala_is_left_to_the_jvm_to_judge() -> None:
     assert configured(f"SparkSession.builder.config('spark.jars', {OTHER_SCALA!r})") == (OTHER_SCALA, PLUGIN)
     arguments = f"--jars /a.jar,{OTHER_SCALA} pyspark-shell"
-    assert configured(PYSPARK_SUBMIT_ARGS=arguments) == (f"/a.jar,{OTHER_SCALA}", PLUGIN)
+    assert configured(PYSPARK_SUBMIT_ARGS=arguments) == (None, PLUGIN)
 
 
 def test_what_is_in_spark_defaults_stays(tmp_path: Path) -> None:
@@ -162,12 +232,12 @@ def test_what_is_in_a_properties_file_stays(tmp_path: Path) -> None:
 
 
 def test_submit_arguments_that_leave_jars_and_plugins_alone_are_no_hindrance() -> None:
-    assert configured(PYSPARK_SUBMIT_ARGS="--packages a:b:1 --conf spark.x=y pyspark-shell") == (JAR, PLUGIN)
+    assert configured(PYSPARK_SUBMIT_ARGS="--conf spark.x=y pyspark-shell") == (JAR, PLUGIN)
 
 
 def test_submit_arguments_that_have_ours_are_taken_as_they_are() -> None:
     arguments = f"--jars /a.jar,{JAR} --conf spark.plugins={PLUGIN} pyspark-shell"
-    assert configured(PYSPARK_SUBMIT_ARGS=arguments) == (f"/a.jar,{JAR}", PLUGIN)
+    assert configured(PYSPARK_SUBMIT_ARGS=arguments) == (None, PLUGIN)
 
 
 def test_submit_arguments_with_jars_that_spark_prefers_to_the_builders_are_refused() -> None:

@@ -27,6 +27,9 @@ _NO_PLUGIN = (
     "For the plugin start a server yourself, and connect to it by sc://."
 )
 _JARS, _PACKAGES = "spark.jars", "spark.jars.packages"
+_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
+_TOLD = "SPARKLATENCY_SUBMIT_ARGS"
+"""What we have put in front of those, for a call that follows, in a process of this one too."""
 _LEVELS = ("NONE", "INFO", "DEBUG", "TRACE")
 
 
@@ -39,6 +42,9 @@ def configure(
     ``spark-defaults.conf``. Calling it twice adds nothing. A builder for a Spark Connect server elsewhere
     (``sc://…``) gets only the levels: what that server loads is its own affair. One that Spark starts in this
     process gets no plugin, for Spark replaces ``spark.plugins`` there, and a ``UserWarning`` says so.
+
+    Beside ``spark.jars.packages`` the jar is put into the environment, into ``PYSPARK_SUBMIT_ARGS``: a
+    builder's ``spark.jars`` would take the place of what Spark has fetched.
 
     Args:
         builder: before ``getOrCreate()``; the same object is returned.
@@ -72,13 +78,15 @@ def configure(
         return builder
     if remote or (mode if mode in ("classic", "connect") else _default_mode()) == "connect":
         warnings.warn(_NO_PLUGIN, stacklevel=2)
+    if _JARS in options:
+        _take_back()
     jar = jar_path()
     jars = _jars(jar, options)
     plugins = _split(_in_force("spark.plugins", options))
     if PLUGIN not in plugins:
         plugins.append(PLUGIN)
     if jars is not None:
-        builder.config(_JARS, ",".join(jars))
+        _set_jars(jars, builder)
     return builder.config("spark.plugins", ",".join(plugins))
 
 
@@ -104,31 +112,58 @@ def _checked(levels: Mapping[str, str]) -> Mapping[str, str]:
     return levels
 
 
+def _set_jars(jars: list[str], builder: SparkSession.Builder) -> None:
+    """Sets them where what Spark fetches stays beside them.
+
+    A JVM that starts makes one list of the jars that it is told of and of the packages that it has fetched. A
+    builder's takes the place of that list, and executors would have no package. So beside packages the JVM is
+    told.
+    """
+    if _JARS in builder._options or not _packages(builder._options):
+        builder.config(_JARS, ",".join(jars))
+    else:
+        os.environ[_TOLD] = f"--jars {shlex.quote(','.join(jars))} "
+        os.environ[_ARGUMENTS] = os.environ[_TOLD] + (os.environ.get(_ARGUMENTS) or "pyspark-shell")
+
+
+def _take_back() -> None:
+    """A JVM would leave the jars of this builder out for those that it was told of by a call before."""
+    told, arguments = os.environ.pop(_TOLD, None), os.environ.get(_ARGUMENTS, "")
+    if told is not None and arguments.startswith(told):
+        os.environ[_ARGUMENTS] = arguments.removeprefix(told)
+
+
 def _jars(ours: str, builder_options: Mapping[str, str]) -> list[str] | None:
     """Returns the jars that are there, and behind them ours if there is none of sparklatency yet.
 
-    None where Spark fetches ours: it makes a list of all that it has fetched, which a builder's replaces.
+    None where nothing is to be set: where a JVM that starts has ours without the builder, or fetches it.
     """
-    # From these a JVM makes its class path as it starts, and leaves the builder's out.
-    submitted = {} if _has_jvm() else _submit_args()
-
-    def of(key: str) -> list[str]:
-        return _split(submitted[key] if key in submitted else _in_force(key, builder_options))
-
-    jars = of(_JARS)
-    # What a JVM that runs has fetched is among its jars.
-    packages = [] if _has_jvm() else of(_PACKAGES)
+    jars = _listed(_JARS, builder_options)
+    packages = _packages(builder_options)
     is_fetched = _has(_PACKAGES, {package: jar_of(package) for package in packages}, ours)
     if _has(_JARS, {jar: jar for jar in jars}, ours):
-        return jars
+        return jars if _has_jvm() or _JARS in builder_options else None
     if is_fetched:
         return None
+    submitted = {} if _has_jvm() else _submit_args()
     if _JARS in submitted:
         raise SparkLatencyError(
             f"PYSPARK_SUBMIT_ARGS sets spark.jars to {submitted[_JARS]}, and Spark prefers that to the "
             f"builder's. Append {ours} to it there, after a comma. Or move the setting to the builder."
         )
     return [*jars, ours]
+
+
+def _packages(builder_options: Mapping[str, str]) -> list[str]:
+    """Returns what is to be fetched. What a JVM that runs has fetched is among its jars."""
+    return [] if _has_jvm() else _listed(_PACKAGES, builder_options)
+
+
+def _listed(key: str, builder_options: Mapping[str, str]) -> list[str]:
+    """Returns what a JVM has on its class path, or takes for that as it starts."""
+    # Of what it is submitted with it makes its class path, and leaves the builder's out.
+    submitted = {} if _has_jvm() else _submit_args()
+    return _split(submitted[key] if key in submitted else _in_force(key, builder_options))
 
 
 def _has(key: str, jars: Mapping[str, str], ours: str) -> bool:
@@ -178,7 +213,7 @@ def _submit_args() -> dict[str, str]:
     parser.add_argument("--packages")
     parser.add_argument("--properties-file")
     parser.add_argument("--conf", "-c", action="append", default=[])
-    given, _ = parser.parse_known_args(shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "")))
+    given, _ = parser.parse_known_args(shlex.split(os.environ.get(_ARGUMENTS, "")))
     settings = dict(pair.split("=", 1) for pair in given.conf if "=" in pair)
     if given.jars is not None:
         settings[_JARS] = given.jars
