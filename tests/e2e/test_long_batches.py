@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 from broker import Broker, resolved
-from children import Child
+from children import PATIENCE, Child
 from cluster import LINES, Spark, settings
 from long_batches import MICRO_BATCH, REAL_TIME
 from waits import await_until
 
 from sampling import by_turns
-from scraping import Prometheus, scraping
+from scraping import Prometheus, judged_often, scraping
 from sparklatency import NoFiguresError, latency
 from support import exported
 
@@ -50,7 +50,7 @@ def prometheus(
     jars = ",".join([str(spark.jar), *resolved("connector")])
     submit = ["--master", "local[4]", "--driver-memory", "1g", "--jars", jars, *settings(CONF)]
     arguments = [broker.address, records, results, str(folder), BATCH]
-    rules = exported("prometheus-rules", "--watermark-lag", f"{LIMIT}s")
+    rules = judged_often(exported("prometheus-rules", "--watermark-lag", f"{LIMIT}s"))
     with spark.start("driver", folder, "spark-submit", *submit, SCRIPT, *arguments) as driver:
         ui = driver.until(partial(told, driver), "it has a UI", within=120)
         with scraping(ui, folder, rules) as prometheus:
@@ -86,7 +86,7 @@ def test_no_alert_is_raised_for_a_long_batch_of_real_time_mode(prometheus: Prome
             found[labels["query"]].add(labels["alertname"])
         return found if len(found[MICRO_BATCH]) > 1 else None
 
-    alerts = await_until(raised, within=60)
+    alerts = await_until(raised, within=PATIENCE * 60)
     assert {name: found for name, found in alerts.items() if found} == {
         MICRO_BATCH: {"SparkBatchStalled", "SparkRecordsWait"}
     }

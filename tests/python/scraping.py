@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PAGE = Path(__file__).parents[2] / "python" / "docs" / "prometheus.md"
 INTERVAL = "700ms"
-"""How often it scrapes, and judges its rules. What happens once a second is seen at all of its ends."""
+"""How often it scrapes. What happens once a second is seen at all of its ends."""
 
 
 def required(program: str, package: str = "prometheus") -> str:
@@ -66,11 +66,18 @@ class Prometheus:
         return found or None
 
 
+def judged_often(rules: str) -> str:
+    """The exported rules, judged as often as it scrapes."""
+    exported = "\n  interval: 15s\n"
+    assert rules.count(exported) == 1
+    return rules.replace(exported, f"\n  interval: {INTERVAL}\n")
+
+
 @contextmanager
 def scraping(ui: str, folder: Path, rules: str = "{}") -> Iterator[Prometheus]:
     """One that scrapes the driver with that UI and judges rules, for as long as the block runs.
 
-    It does so as our page says, but more often. The target has labels that are called like ours, as targets
+    It scrapes as our page says, but more often. The target has labels that are called like ours, as targets
     in Kubernetes have.
     """
     with socket.socket() as free:
@@ -80,11 +87,7 @@ def scraping(ui: str, folder: Path, rules: str = "{}") -> Iterator[Prometheus]:
     labels = {"app": "of the target", "node": "of the target"}
     targets = [{"targets": [ui.removeprefix("http://")], "labels": labels}]
     job = {**job_of_page(), "scrape_interval": INTERVAL, "static_configs": targets}
-    configuration = {
-        "global": {"evaluation_interval": INTERVAL},
-        "rule_files": ["rules.yml"],
-        "scrape_configs": [job],
-    }
+    configuration = {"rule_files": ["rules.yml"], "scrape_configs": [job]}
     (folder / "prometheus.yml").write_text(yaml.safe_dump(configuration))
     command = [
         required("prometheus"),

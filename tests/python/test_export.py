@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.one_line
 
 APPLICATION = """
-    import json, time
+    import json
     from urllib.request import urlopen
     from pyspark.sql import SparkSession, functions as F
     from sparklatency import configure, latency, with_e2e_latency, with_system_time_watermark
+    from waits import await_until
 
     builder = SparkSession.builder.master("local[1]").config(map={
         "spark.metrics.conf.*.sink.jmx.class": "org.apache.spark.metrics.sink.JmxSink",
@@ -55,17 +56,18 @@ APPLICATION = """
     by_clock = with_system_time_watermark(spark.readStream.format("rate").load(), "timestamp", "1 second")
     counts = by_clock.groupBy(F.window("timestamp", "1 second")).count()
     clocked = counts.writeStream.queryName("clocked").outputMode("update").format("noop").start()
-    deadline = time.monotonic() + 120
 
     def is_known(query):
         [figures] = latency(query).queries or [None]
         return figures and figures.last_batch and figures.last_batch.watermark and figures.nodes[-1].records
 
-    while time.monotonic() < deadline and not (is_known(query) and is_known(clocked)):
-        time.sleep(0.05)
-    scraped = ""
-    while time.monotonic() < deadline and "sparklatency_batch_in_progress_seconds" not in scraped:
-        scraped = urlopen(f"{spark.sparkContext.uiWebUrl}/api/v1/latency/prometheus").read().decode()
+    def text():  # while a batch runs
+        address = f"{spark.sparkContext.uiWebUrl}/api/v1/latency/prometheus"
+        found = urlopen(address, timeout=60).read().decode()
+        return "sparklatency_batch_in_progress_seconds" in found and found
+
+    await_until(lambda: is_known(query) and is_known(clocked), within=120, every=0.05)
+    scraped = await_until(text, within=120, every=0.05)
 
     # By reflection: py4j does not get at the server itself, whose class the JDK does not export.
     java, array = spark._jvm.java.lang, spark.sparkContext._gateway.new_array
@@ -251,6 +253,14 @@ def test_who_scrapes_as_the_page_says_looks_often_enough_for_the_alerts() -> Non
     [group] = yaml.safe_load(exported("prometheus-rules"))["groups"]
     windows = re.findall(r"\[(\d+\w)\]", " ".join(rule["expr"] for rule in group["rules"]))
     assert 4 * seconds(job_of_page()["scrape_interval"]) <= min(map(seconds, windows))
+
+
+def test_who_scrapes_as_the_page_says_is_told_of_a_hung_query_within_a_minute() -> None:
+    [group] = yaml.safe_load(exported("prometheus-rules"))["groups"]
+    [stalled] = [rule for rule in group["rules"] if rule["alert"] == "SparkBatchStalled"]
+    [least] = set(re.findall(r"> (\d+) and", stalled["expr"]))
+    assert "for" not in stalled
+    assert int(least) + seconds(job_of_page()["scrape_interval"]) + seconds(group["interval"]) <= 60
 
 
 def seconds(duration: str) -> int:

@@ -14,7 +14,7 @@ import yaml
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 
-from scraping import Prometheus, scraping
+from scraping import Prometheus, judged_often, scraping
 from sparklatency import with_e2e_latency, with_system_time_watermark
 from support import eventually, exported
 
@@ -91,7 +91,7 @@ def prometheus(
     by_clock = clocked.groupBy(F.window("at", "1 second")).count()
     queries += [started(name, counted) for name, counted in {QUERY: sink, BY_CLOCK: by_clock}.items()]
     try:
-        with scraping(url, folder, exported("prometheus-rules", *limits)) as prometheus:
+        with scraping(url, folder, judged_often(exported("prometheus-rules", *limits))) as prometheus:
             yield prometheus
     finally:
         for query in queries:

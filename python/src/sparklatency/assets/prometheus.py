@@ -59,6 +59,8 @@ def alerts(p99_seconds: float, watermark_lag_seconds: float) -> Mapping[str, Any
         "groups": [
             {
                 "name": "sparklatency",
+                # By itself Prometheus judges once a minute: of a query that hangs it is to tell within one.
+                "interval": "15s",
                 "rules": [
                     _alert(
                         "SparkQueryFailed",
