@@ -10,6 +10,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ from support import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from sparklatency.values.queries import QueryLatency
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "python" / "docs"
@@ -77,6 +80,7 @@ def test_examples_run(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -
             assert query.exception() is None, said
         if place == 0:
             assert_a_cause_is_named(said)
+            assert_the_longest_part_is_named(latency("orders").query)
         if page.name == "markers.md":
             assert_markers_find_the_step(said)
 
@@ -90,6 +94,18 @@ def assert_a_cause_is_named(said: str) -> None:
         assert UNKNOWN not in row, said
     # Which part leads in the first batches of a driver depends on the machine.
     assert re.search(r" of .+ \(\d+ %\)", headline), said
+
+
+def assert_the_longest_part_is_named(query: QueryLatency) -> None:
+    """The work at several steps is one part, of which the longest step is told."""
+    together: dict[tuple[str, ...], float] = defaultdict(float)
+    for part in query.parts.of:
+        together[part.names] += max(part.ms, 0)
+    longest = max(together, key=lambda names: together[names])
+    leading = [part for part in query.parts.of if part.names == longest]
+    codes = {"slowest-step" if part.code == "work" else part.code for part in leading}
+    assert {query.headline.code} == codes, query
+    assert query.headline.own in [part.ms for part in leading], query
 
 
 def assert_markers_find_the_step(said: str) -> None:
