@@ -1,4 +1,6 @@
-"""An application to look at: a query of 40 nodes, one that an error has ended, and one whose batch hangs.
+"""An application to look at: a query of 40 nodes, two that an error has ended, and one whose batch hangs.
+
+Of those that have ended one did so in its first batch.
 
 It says where its UI is, and that all has come about; a file tells it to end.
 """
@@ -14,13 +16,15 @@ from waits import await_until
 
 from sparklatency import NoFiguresError, latency, with_e2e_latency
 
-FORTY, FAILED, HANGS = "forty nodes", "failed", "hangs"
+FORTY, FAILED, AT_ONCE, HANGS = "forty nodes", "failed", "failed at once", "hangs"
 WAYS, STEPS = 4, 9
 """How many ways lead from the source to where they unite, and of how many nodes each is: with those before
 and after there are 40."""
 WELL = 3
 """How many batches each query has before something happens to it."""
-PATIENCE = 300
+PATIENCE_SECONDS = 300
+A_LONG_TIME = 3000
+"""Seconds that tests may look at it."""
 
 
 def rate(spark: SparkSession) -> DataFrame:
@@ -50,6 +54,13 @@ def has(query: str, batches: int) -> bool:
         return False
 
 
+def has_failed(query: str) -> bool:
+    try:
+        return latency(query).query.has_failed
+    except NoFiguresError:
+        return False
+
+
 def main(folder: str) -> None:
     spark = SparkSession.builder.appName("crowded").getOrCreate()
     print("crowded:", spark.sparkContext.applicationId, spark.sparkContext.uiWebUrl, flush=True)
@@ -59,21 +70,25 @@ def main(folder: str) -> None:
         if number == WELL:
             raise ValueError(f"the order {number} of a customer without an address cannot be sent to anybody")
 
+    def fail_at_once(_batch: DataFrame, _number: int) -> None:
+        raise ValueError("the table of orders is not there")
+
     def hang(batch: DataFrame, number: int) -> None:
         batch.write.format("noop").mode("append").save()
         while number == WELL and not Path(folder, "end").exists():
             time.sleep(0.1)
 
-    for name, act in ((FAILED, fail), (HANGS, hang)):
+    for name, act in ((FAILED, fail), (AT_ONCE, fail_at_once), (HANGS, hang)):
         rows = with_e2e_latency(with_e2e_latency(rate(spark), "read", "timestamp"), "written", "timestamp")
         rows.writeStream.queryName(name).foreachBatch(act).trigger(processingTime="1 second").start()
     forty(spark).writeStream.queryName(FORTY).format("noop").start()
     for query in (FORTY, HANGS):
-        await_until(partial(has, query, WELL), PATIENCE)
-    await_until(lambda: latency(FAILED).query.has_failed, PATIENCE)
-    await_until(lambda: latency(HANGS).query.progress.stalled, PATIENCE)
+        await_until(partial(has, query, WELL), PATIENCE_SECONDS)
+    for query in (FAILED, AT_ONCE):
+        await_until(partial(has_failed, query), PATIENCE_SECONDS)
+    await_until(lambda: latency(HANGS).query.progress.stalled, PATIENCE_SECONDS)
     print("crowded: ready", flush=True)
-    await_until(Path(folder, "end").exists, PATIENCE * 10)
+    await_until(Path(folder, "end").exists, A_LONG_TIME)
     for running in spark.streams.active:
         running.stop()
     spark.stop()

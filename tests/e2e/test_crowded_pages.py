@@ -1,6 +1,6 @@
 """Pages that have much to show or something bad to tell, in a real browser, live and in a History Server.
 
-A query of 40 nodes, one that an error has ended, and one whose batch hangs. Pictures are left in the folder
+A query of 40 nodes, two that an error has ended, and one whose batch hangs. Pictures are left in the folder
 that PICTURES names, else in pytest's own.
 """
 
@@ -17,17 +17,18 @@ import pytest
 from browser import WIDE, show
 from children import Child
 from cluster import LINES, Spark, settings, watched
-from crowded import FAILED, FORTY, HANGS
+from crowded import AT_ONCE, FAILED, FORTY, HANGS
 from history import running_history_server
 from selenium.webdriver import ActionChains, Chrome, Keys
 from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
 
 from sampling import by_turns
 
 SCRIPT = Path(__file__).parent / "crowded.py"
 NODES = 40
-SIZES = [(1280, 1000), (700, 1000)]
-PAGES = ["queries", FORTY, FAILED, HANGS]
+SIZES = [(1920, 1000), (1280, 1000), (700, 1000)]
+PAGES = ["queries", FORTY, FAILED, AT_ONCE, HANGS]
 
 OVERLAPPING = """
 const found = [];
@@ -135,10 +136,12 @@ def test_pages_fit_and_nothing_lies_on_anything(
 
 def test_each_page_says_first_what_is_wrong(crowded: Crowded, browser: Chrome) -> None:
     headlines = {}
-    for page in (FAILED, HANGS):
+    for page in (FAILED, AT_ONCE, HANGS):
         opened(browser, f"{crowded.ui}/latency", page)
         headlines[page] = browser.find_element(By.TAG_NAME, "body").text
     assert "a customer without an address cannot be sent to anybody" in headlines[FAILED]
+    assert "An error ended this run: " in headlines[AT_ONCE]
+    assert "the table of orders is not there" in headlines[AT_ONCE]
     assert "Batch 3 has run for " in headlines[HANGS]
 
 
@@ -161,7 +164,8 @@ def test_keys_lead_through_all_nodes_of_the_graph_and_open_them(crowded: Crowded
         ActionChains(browser).key_down(Keys.SHIFT).send_keys(Keys.TAB).key_up(Keys.SHIFT).perform()
     assert browser.execute_script(FOCUSED) == reached[0]
     ActionChains(browser).send_keys(Keys.ENTER).perform()
-    assert "node=" in browser.current_url
+    # Keys do not wait for the page that they open.
+    WebDriverWait(browser, 60).until(lambda one: "node=" in one.current_url)
     assert [chart.text for chart in browser.find_elements(By.TAG_NAME, "h5")] == ["source-0"]
 
 
