@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from pipeline import read
+from pipeline import read, rested
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import unix_millis
 
@@ -24,6 +24,7 @@ def main(brokers: str, records: str, results: str, folder: str, marks: str, shap
         events = with_e2e_latency(events, "source")
     if shape == "stateful":
         events = events.dropDuplicates(["timestamp", "value"])
+    events = rested(events)
     if by_hand:
         events = with_e2e_latency(events, "sink")
     else:

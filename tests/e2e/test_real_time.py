@@ -14,7 +14,8 @@ from statistics import fmean, median_low
 import pytest
 from broker import Broker, resolved
 from cluster import LINES, cluster_in_driver
-from submitted import CONF, gauge, gauges, is_between, probing
+from pipeline import RESTS_MS
+from submitted import CLOCK_ERROR, CONF, gauge, gauges, is_at_best, is_between, probing
 
 from sampling import by_turns
 
@@ -187,6 +188,12 @@ def test_the_end_is_between_the_source_and_what_a_consumer_finds(run: Run) -> No
         nodes = (run.source, "sink")
         at_source, at_sink = (run.final[gauge("driver", n, f"record-e2e-latency-{figure}")] for n in nodes)
         assert is_between(figure, at_source, at_sink, at_consumer)
+        assert figure != "avg" or at_sink >= at_source + RESTS_MS - CLOCK_ERROR
+
+
+def test_at_best_the_end_is_what_a_consumer_finds(run: Run) -> None:
+    least = run.final[gauge("driver", "sink", "record-e2e-latency-min")]
+    assert is_at_best(least, [latency for latency, _ in run.results])
 
 
 def test_a_record_is_younger_at_the_node_than_at_the_broker(run: Run) -> None:
