@@ -11,7 +11,9 @@ from cluster import Cluster
 
 pytestmark = pytest.mark.one_line
 
-RUNS = ("plain", "automatic", "markers")
+WAYS = ("plain", "automatic", "markers")
+SHAPES = ("", "stateless-")
+RUNS = [f"{shape}{way}" for shape in SHAPES for way in WAYS]
 RECORDS = 300
 RATE = 300
 
@@ -34,7 +36,7 @@ def topic(broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> str:
 def runs(
     cluster: Cluster, broker: Broker, topic: str, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, dict[str, Any]]:
-    """What the application says of the query without automatic nodes, with them, and with latency markers."""
+    """What the application says of both queries without automatic nodes, with them, and with markers."""
     folder = tmp_path_factory.mktemp("streaming")
     arguments = (broker.address, topic, f"{topic}-results", str(folder / "checkpoint"))
     said = _said(
@@ -67,9 +69,18 @@ def test_the_plan_is_that_of_the_query_without_them(runs: dict[str, dict[str, An
 
 def test_what_is_written_is_the_same(topic: str, runs: dict[str, dict[str, Any]]) -> None:
     """Each key, value and header, though an end without a timestamp is given one, and loses it again."""
-    plain, *others = (runs["written"][f"{topic}-results-{run}"] for run in RUNS)
+    plain, *others = (runs["written"][f"{topic}-results-{way}"] for way in WAYS)
     assert 0 < len(plain) == runs["automatic"]["nodes"]["sink"]
-    assert all(json.loads(headers)[0]["key"] == "of" for _, _, headers in plain)
+    assert all(json.loads(record[-1])[0]["key"] == "of" for record in plain)
+    assert others == [plain, plain]
+
+
+def test_what_a_query_without_a_shuffle_writes_is_the_same_in_the_same_order(
+    topic: str, runs: dict[str, dict[str, Any]]
+) -> None:
+    plain, *others = (runs["written"][f"{topic}-results-stateless-{way}"] for way in WAYS)
+    assert runs["stateless-automatic"]["nodes"] == {f"source-0-kafka[{topic}]": RECORDS, "sink": RECORDS}
+    assert len(plain) == RECORDS
     assert others == [plain, plain]
 
 

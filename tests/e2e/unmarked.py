@@ -1,18 +1,48 @@
-"""An application without a mark: a query by itself, with automatic nodes, and with latency markers, too."""
+"""An application without a mark: a query by itself, with automatic nodes, and with latency markers, too.
+
+And one that keeps no state, in the same three ways.
+"""
 
 import json
 import sys
 from contextlib import redirect_stdout, suppress
 from functools import partial
 from io import StringIO
+from itertools import product
 
 from pipeline import read
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import count, window
 from pyspark.sql.streaming.query import StreamingQuery
 from waits import EVENTS_WITHIN, await_until
 
 from sparklatency import NoFiguresError, latency
+from sparklatency.values.queries import QueryLatency
+
+
+def stateless(records: DataFrame) -> DataFrame:
+    """Without the timestamp, which comes along to the end for the node there."""
+    return records.select("key", "value")
+
+
+def counted(records: DataFrame) -> DataFrame:
+    counts = (
+        records.dropDuplicates(["timestamp", "key", "value"])
+        .groupBy(window("timestamp", "1 second"), "key")
+        .agg(count("*").alias("records"))
+    )
+    return counts.selectExpr(
+        "key",
+        "cast(records AS STRING) AS value",
+        "array(struct('of' AS key, encode(key, 'UTF-8') AS value)) AS headers",
+        "window.end AS timestamp",
+    ).drop("timestamp")
+
+
+SHAPES = {"": counted, "stateless-": stateless}
+KINDS = "source,terminal,stateful"
+WAYS = {"plain": ("", "0"), "automatic": (KINDS, "0"), "markers": (KINDS, "1ms")}
+"""Which nodes are automatic, and how often there are markers."""
 
 
 def main(brokers: str, records: str, results: str, checkpoint: str) -> None:
@@ -20,25 +50,12 @@ def main(brokers: str, records: str, results: str, checkpoint: str) -> None:
     print(spark.sparkContext.applicationId, flush=True)
     # What is explained is the last batch: without this that is an empty one, which reads no topic.
     spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")
-    kinds = "source,terminal,stateful"
-    for name, auto, interval in (("plain", "", "0"), ("automatic", kinds, "0"), ("markers", kinds, "1ms")):
+    for (shape, make), (way, (auto, interval)) in product(SHAPES.items(), WAYS.items()):
+        name = f"{shape}{way}"
         spark.conf.set("spark.sparklatency.auto", auto)
         spark.conf.set("spark.sparklatency.markers.interval", interval)
-        counted = (
-            read(spark, brokers, records)
-            .filter("key IS NOT NULL")
-            .dropDuplicates(["timestamp", "key", "value"])
-            .groupBy(window("timestamp", "1 second"), "key")
-            .agg(count("*").alias("records"))
-        )
         query = (
-            counted.selectExpr(
-                "key",
-                "cast(records AS STRING) AS value",
-                "array(struct('of' AS key, encode(key, 'UTF-8') AS value)) AS headers",
-                "window.end AS timestamp",
-            )
-            .drop("timestamp")
+            make(read(spark, brokers, records).filter("key IS NOT NULL"))
             .writeStream.format("kafka")
             .option("kafka.bootstrap.servers", brokers)
             .option("topic", f"{results}-{name}")
@@ -53,20 +70,23 @@ def main(brokers: str, records: str, results: str, checkpoint: str) -> None:
             await_until(partial(has_told, query), EVENTS_WITHIN)
         with redirect_stdout(StringIO()) as plan:
             query.explain()
-        nodes = {node.node: node.records for node in latency().nodes}
-        said = {"plan": plan.getvalue(), "nodes": nodes, "markers": took(name)}
+        of_it = [query for query in latency().queries if query.query == name]
+        nodes = {node.node: node.records for query in of_it for node in query.nodes}
+        said = {"plan": plan.getvalue(), "nodes": nodes, "markers": took(of_it)}
         print(json.dumps(said), flush=True)
     print(json.dumps(written(spark, brokers, f"{results}-.*")), flush=True)
 
 
-def written(spark: SparkSession, brokers: str, topics: str) -> dict[str, list[list[str]]]:
-    """What each topic holds: keys, values and headers. Which record came first is nobody's to say."""
+def written(spark: SparkSession, brokers: str, topics: str) -> dict[str, list[list[str | int | None]]]:
+    """What each topic holds: partitions, keys, values and headers. Behind a shuffle it is nobody's to say
+    which record came first; where there is none, the offsets say it."""
     records = spark.read.format("kafka").option("kafka.bootstrap.servers", brokers)
     rows = records.option("subscribePattern", topics).option("includeHeaders", "true").load()
-    texts = rows.selectExpr("topic", "hex(key)", "hex(value)", "to_json(headers)").collect()
-    found: dict[str, list[list[str]]] = {}
-    for topic, *texts_of_one in sorted(map(list, texts)):
-        found.setdefault(topic, []).append(texts_of_one)
+    place = ["topic", "partition", "IF(topic LIKE '%-stateless-%', offset, NULL)"]
+    texts = rows.selectExpr(*place, "hex(key)", "hex(value)", "to_json(headers)").collect()
+    found: dict[str, list[list[str | int | None]]] = {}
+    for topic, *of_one in sorted(map(list, texts)):
+        found.setdefault(topic, []).append(of_one)
     return found
 
 
@@ -77,14 +97,13 @@ def has_told(query: StreamingQuery) -> bool:
     return False
 
 
-def took(name: str) -> list[list[str | int | None]]:
+def took(queries: list[QueryLatency]) -> list[list[str | int | None]]:
     """From which node to which partition of which node latency markers came, and how many."""
-    found = [query.markers for query in latency().queries if query.query == name]
     return [
         [marker.source_id, marker.operator_id, marker.operator_subtask_index, marker.latency.count]
-        for markers in found
-        if markers
-        for marker in markers.of
+        for query in queries
+        if query.markers
+        for marker in query.markers.of
     ]
 
 
