@@ -71,9 +71,11 @@ def polling(finds: Callable[[], bool]) -> Iterator[Reader]:
     reader, ended = Reader(finds), Event()
     thread = Thread(target=reader.poll, args=(ended,))
     thread.start()
-    yield reader
-    ended.set()
-    thread.join()
+    try:
+        yield reader
+    finally:
+        ended.set()
+        thread.join()
 
 
 def in_ms(seconds: float) -> float:

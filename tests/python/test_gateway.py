@@ -175,6 +175,8 @@ def test_a_task_that_outlives_its_session_shows_in_no_other() -> None:
     spark.stop()
     spark = configure(builder).getOrCreate()
     write(spark, "new", 10)
+    while not nodes():
+        time.sleep(0.1)
     print(nodes(), "\\n--")
     spark.stop()
     """

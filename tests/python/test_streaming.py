@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
 from sparklatency import NoFiguresError, latency, with_e2e_latency
-from support import NOW, aged, eventually, once_known
+from support import NOW, PATIENCE_SECONDS, aged, eventually, once_known
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,17 +93,19 @@ def test_a_query_whose_first_batch_has_not_ended_has_no_figures_yet(stream: Data
     told = Event()
 
     def hold(_batch: DataFrame, _number: int) -> None:
-        told.wait(600)
+        told.wait(4 * PATIENCE_SECONDS)
 
     query = stream.writeStream.queryName("not marked").foreachBatch(hold).start()
-    run = once_known(lambda: latency("not marked").query.run)
-    assert run == latency(str(query.id)).query.run == latency(query).query.run
-    said = str(latency(query)).splitlines()
-    assert said[0].startswith("not marked · 0 batches")
-    assert "No batch of the query with a marked node has ended yet." in said
-    assert not any("records" in line for line in said)
-    told.set()
-    query.stop()
+    try:
+        run = once_known(lambda: latency("not marked").query.run)
+        assert run == latency(str(query.id)).query.run == latency(query).query.run
+        said = str(latency(query)).splitlines()
+        assert said[0].startswith("not marked · 0 batches")
+        assert "No batch of the query with a marked node has ended yet." in said
+        assert not any("records" in line for line in said)
+    finally:
+        told.set()
+        query.stop()
 
 
 def test_the_name_of_no_query_is_a_mistake(stream: DataFrame) -> None:

@@ -92,17 +92,19 @@ def test_where_we_cannot_get_at_the_trigger_only_batches_move_it(
         ):  # comes back behind, when the query starts
             streams.removeListener(listener)
     spark.streams.addListener(hinders)
-    query = counts.count().writeStream.format("memory").queryName("moved_by_batches").start()
-    query.processAllAvailable()
-    clock.set(START + 20_000)
-    query.processAllAvailable()
-    assert spark.table("moved_by_batches").collect() == []
-    write(tmp_path / "two.json", 20)
-    query.processAllAvailable()
-    assert [row["count"] for row in spark.table("moved_by_batches").collect()] == [1]
-    query.stop()
-    spark.streams.removeListener(hinders)
-    spark.conf.unset(hinders.KEY)
+    try:
+        query = counts.count().writeStream.format("memory").queryName("moved_by_batches").start()
+        query.processAllAvailable()
+        clock.set(START + 20_000)
+        query.processAllAvailable()
+        assert spark.table("moved_by_batches").collect() == []
+        write(tmp_path / "two.json", 20)
+        query.processAllAvailable()
+        assert [row["count"] for row in spark.table("moved_by_batches").collect()] == [1]
+        query.stop()
+    finally:
+        spark.streams.removeListener(hinders)
+        spark.conf.unset(hinders.KEY)
 
 
 def test_the_log_says_what_keeps_it_from_closing_windows() -> None:
