@@ -178,6 +178,10 @@ def test_mistakes_with_a_timeout_are_told_at_the_call(spark: SparkSession) -> No
         TypeError, match=r"with_idle_timeout: timeout takes str or datetime\.timedelta, not 5"
     ):
         with_idle_timeout(df, 5)  # type: ignore[arg-type]
+    with pytest.raises(
+        ValueError, match=r"^with_idle_timeout: timeout '\\ud800' cannot be written as UTF-8\.$"
+    ):
+        with_idle_timeout(df, "\ud800")
     with pytest.raises(IllegalArgumentException, match="there is no watermark here"):
         with_idle_timeout(df, "1 second")
     with pytest.raises(IllegalArgumentException, match="is not an interval of at least a millisecond"):
