@@ -8,6 +8,7 @@ import sys
 import textwrap
 import time
 import zipfile
+from pathlib import Path
 from queue import Empty, Queue
 from tempfile import TemporaryFile
 from threading import Thread
@@ -22,7 +23,6 @@ from sparklatency.cli import main
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -38,6 +38,9 @@ TICK = 11
 
 STEP = "# "
 """How a line begins by which a process says that it goes on."""
+
+WAITS = Path(__file__).parents[1] / "e2e"
+"""Where `waits` is, for Python in a process of its own."""
 
 PATIENCE_SECONDS = 60
 """How long anything may take on a busy machine. Nothing waits that long unless it fails."""
@@ -94,14 +97,16 @@ def python(script: str, **environment: str) -> str:
     """Runs Python in a process of its own, which must succeed, and returns what it printed.
 
     It may take as long as it goes on: it is given up when it has printed nothing for four times our patience.
-    A line that begins with STEP only says that it goes on, and is left out of what is returned.
+    A line that begins with STEP only says that it goes on, and is left out of what is returned. What it waits
+    for, it can wait for by `waits`.
     """
+    path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(WAITS)]))
     lines: Queue[str | None] = Queue()
     printed: list[str] = []
     with TemporaryFile("w+") as errors:
         process = subprocess.Popen(
             [sys.executable, "-u", "-c", textwrap.dedent(script)],
-            env={**os.environ, **environment},
+            env={**os.environ, "PYTHONPATH": path, **environment},
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,

@@ -3,67 +3,16 @@
 from __future__ import annotations
 
 import json
-from textwrap import dedent
-from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
+from client import CLIENT, answered, asks, parts
 from support import python
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-Test = TypeVar("Test", bound="Callable[..., None]")
-
-CLIENT = """
-    import json, sys, time, traceback
-    from pyspark.errors import IllegalArgumentException, PySparkException
-    from pyspark.sql import DataFrame, SparkSession, functions as F
-    from sparklatency import SparkLatencyError, configure, latency
-    from sparklatency import with_e2e_latency, with_idle_timeout
-    from sparklatency import with_ingestion_timestamp, with_system_time_watermark
-
-    def say(call):
-        try:
-            said = call()
-            print("a DataFrame" if isinstance(said, DataFrame) else said)  # showing one would analyse it
-        except (SparkLatencyError, IllegalArgumentException) as error:
-            print(type(error).__name__, error)
-        print("--")
-
-    builder = SparkSession.builder.remote("local[1]").config("spark.ui.port", "0")
-    builder.config("spark.ui.enabled", "true")  # under SPARK_TESTING it is not
-"""
-
-ALL = """
-    spark = configure(builder).getOrCreate()
-    for name, script in {scripts}.items():
-        print("=== " + name)
-        spark.conf.unset("spark.sql.optimizer.disableHints")
-        try:
-            exec(script, dict(globals()))
-        except Exception:
-            traceback.print_exc(file=sys.stdout)
-"""
-
-SCRIPTS: dict[str, str] = {}
-
-
-def asks(script: str) -> Callable[[Test], Test]:
-    """Gives the test what a client says to a server with sparklatency, as its argument `said`."""
-
-    def of(test: Test) -> Test:
-        SCRIPTS[test.__name__] = dedent(script)
-        return test
-
-    return of
 
 
 @pytest.fixture(scope="module")
 def told() -> dict[str, str]:
-    """What the script of each test printed. Their one server takes longer to start than they do."""
-    printed = python(CLIENT + ALL.format(scripts=SCRIPTS), SPARK_TESTING="1")
-    return dict(part.split("\n", 1) for part in printed.split("=== ")[1:])
+    return answered()
 
 
 @pytest.fixture
@@ -71,10 +20,6 @@ def said(told: dict[str, str], request: pytest.FixtureRequest) -> list[str]:
     printed = told[request.node.name]
     assert "Traceback" not in printed, printed
     return parts(printed)
-
-
-def parts(printed: str) -> list[str]:
-    return [part.strip() for part in printed.split("--\n")][:-1]
 
 
 def test_a_server_without_sparklatency_is_told_from_one_that_drops_a_hint() -> None:
@@ -149,13 +94,10 @@ def test_a_client_without_py4j_is_told_where_to_read() -> None:
     from pyspark import SparkContext
     server = SparkContext._jvm.org.apache.spark.sql.classic.SparkSession.builder().getOrCreate()
     url = server.sparkContext().uiWebUrl().get()
-    deadline = time.monotonic() + 60
-    while len(latency(url=url).nodes) < 2 and time.monotonic() < deadline:
-        time.sleep(0.02)
+    await_until(lambda: len(latency(url=url).nodes) >= 2, WITHIN)
     say(lambda: {node.node: node.records for node in latency(url=url).nodes})
     streamed = with_e2e_latency(rate, "streamed").writeStream.queryName("rates").format("noop").start()
-    while not (history := latency(streamed, url=url).history(1)) and time.monotonic() < deadline:
-        time.sleep(0.02)
+    history = await_until(lambda: latency(streamed, url=url).history(1), WITHIN)
     say(lambda: [node.node for node in history[0].nodes])
     streamed.stop()
     """
@@ -304,7 +246,6 @@ def test_a_client_stamps_records_also_where_hints_are_dropped(said: list[str]) -
 @asks(
     """
     spark.conf.set("spark.sql.shuffle.partitions", 1)
-    deadline = time.monotonic() + 60
 
     def counting(name, column, watermark):
         rate = spark.readStream.format("rate").option("rowsPerSecond", 5).load().where("value < 5")
@@ -316,8 +257,7 @@ def test_a_client_stamps_records_also_where_hints_are_dropped(said: list[str]) -
         return sum(row["count"] for row in spark.table(name).collect())
 
     def all_of(name):
-        while counted(name) < 5 and time.monotonic() < deadline:
-            time.sleep(0.1)
+        await_until(lambda: counted(name) >= 5, WITHIN)
         return counted(name)
 
     counting("by_event_time", "timestamp", lambda df, *watermark: df.withWatermark(*watermark))
@@ -351,7 +291,6 @@ def test_spark_replaces_the_plugins_of_a_server_that_it_starts_in_this_process(s
 
 @asks(
     """
-    deadline = time.monotonic() + 60
     rate = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 5).load()
 
     def write(batch, number):
@@ -363,8 +302,7 @@ def test_spark_replaces_the_plugins_of_a_server_that_it_starts_in_this_process(s
     query.awaitTermination()
     ours = "node IN ('in the function', 'before it')"
     of_both = spark.sql(f"SELECT query, node, records FROM e2e_latency() WHERE {ours}")
-    while len(rows := of_both.collect()) < 2 and time.monotonic() < deadline:
-        time.sleep(0.02)
+    rows = await_until(lambda: len(found := of_both.collect()) >= 2 and found, WITHIN)
     say(lambda: query.exception())
     say(lambda: sorted(tuple(row) for row in rows))
     """
@@ -410,13 +348,12 @@ def test_a_client_is_told_at_the_call_what_is_wrong_with_a_system_time_watermark
 
 @asks(
     """
-    deadline = time.monotonic() + 60
-
     def rows(statement, enough):
-        while not enough(found := [row.asDict() for row in spark.sql(statement).collect()]):
-            assert time.monotonic() < deadline, found
-            time.sleep(0.02)
-        return found
+        def found():
+            of_now = [row.asDict() for row in spark.sql(statement).collect()]
+            return enough(of_now) and of_now
+
+        return await_until(found, WITHIN)
 
     df = spark.range(3).select("id", F.current_timestamp().alias("ts"))
     both = with_e2e_latency(with_e2e_latency(df, "first", "ts").where("id > 0"), "second", "ts")

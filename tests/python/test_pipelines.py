@@ -61,7 +61,7 @@ def wrong():
 """
 
 RUN = """
-    import json, time
+    import json
     from contextlib import redirect_stdout
     from io import StringIO
     from pathlib import Path
@@ -70,6 +70,7 @@ RUN = """
     from pyspark.pipelines.cli import run
     from pyspark.sql import SparkSession
     from sparklatency import configure
+    from waits import await_until
 
     builder = SparkSession.builder.remote("local[1]").config("spark.ui.port", "0")
     builder.config("spark.ui.enabled", "true")  # under SPARK_TESTING it is not
@@ -90,11 +91,8 @@ FIGURES = """
     print("=====", json.dumps(told("mistake.yml", dry=True)))
     print("=====", json.dumps(told("shop.yml", dry=False)))
     nodes = "SELECT query, node, records, status FROM e2e_latency() WHERE records > 0 ORDER BY query, node"
-    deadline = time.monotonic() + 60
-    while len(found := [list(row) for row in spark.sql(nodes).collect()]) < 6:
-        assert time.monotonic() < deadline, found
-        time.sleep(0.1)
-    print("=====", json.dumps(found))
+    rows = await_until(lambda: len(found := spark.sql(nodes).collect()) >= 6 and found, within=120)
+    print("=====", json.dumps([list(row) for row in rows]))
 """
 
 
