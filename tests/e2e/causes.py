@@ -137,7 +137,7 @@ PIPELINES = {
         ],
     ),
     "saturated": Pipeline(
-        SlowPipelines.saturated, [Phase(WORK, "scored", {"row": 0.03}, batches=5, truth=truths.scored)]
+        SlowPipelines.saturated, [Phase(WORK, "scored", {"row": 0.03}, batches=4, truth=truths.scored)]
     ),
     "one_by_one": Pipeline(
         SlowPipelines.one_by_one, [Phase(WORK, "scored", batches=4, truth=truths.one_by_one)]
@@ -176,7 +176,8 @@ PIPELINES = {
     "skewed": Pipeline(
         SlowPipelines.skewed,
         [
-            Phase(WORK, "scored", {"row": 0.05}, batches=4, truth=truths.scored),
+            # Its batches grow: each takes twice as long as the one before.
+            Phase(WORK, "scored", {"row": 0.05}, truth=truths.scored),
             Phase("commit", "scored", {"sink": 5}, truth=truths.slept_behind),
         ],
     ),

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from random import Random
 
 import pytest
+from children import Child
 from closing import LAG, WINDOW
 from closing_drivers import Inbox, Place, Windows, has_read, starting
 from cluster import LINES, Spark
-from waits import await_until
 
 from sampling import IS_FULL, SEED, by_turns
 
@@ -51,13 +51,17 @@ def live(seed: int, spark: Spark, kind: str, inbox: Inbox, place: Place) -> None
         if log is None or kind == "event-time":  # by event time no batch comes
             time.sleep(random.uniform(0, WINDOW + LAG + 1))
         else:
-            await_batch(place, log, after=random.randint(1, WINDOW + LAG))
+            await_batch(driver, place, log, after=random.randint(1, WINDOW + LAG))
 
 
-def await_batch(place: Place, log: str, after: int) -> None:
+def await_batch(driver: Child, place: Place, log: str, after: int) -> None:
     """Waits until a log knows of so many batches more: of one that has begun, or has been written."""
     known = max(place.batches(log), default=-1)
-    await_until(lambda: max(place.batches(log), default=-1) >= known + after, within=60, every=0.001)
+
+    def knows() -> bool:
+        return max(place.batches(log), default=-1) >= known + after
+
+    driver.until(knows, f"{log} knows of {after} batches more", within=60, every=0.02)
 
 
 @pytest.fixture(scope="module", params=by_turns(LINES))

@@ -8,7 +8,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from children import Child
+from children import PATIENCE, Child
 from cluster import LINES
 from waits import await_until
 
@@ -32,7 +32,7 @@ def test_no_process_remains(ending: signal.Signals, tmp_path: Path) -> None:
             assert [part for part in PARTS if part not in running] == []
             os.kill(held.pid, ending)
             with suppress(TimeoutError):
-                await_until(lambda: not marked(mark), within=60)
+                await_until(lambda: not marked(mark), within=PATIENCE * 60)
             assert marked(mark) == {}
     finally:
         for pid in marked(mark):

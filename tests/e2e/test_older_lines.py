@@ -18,7 +18,7 @@ from urllib.request import urlopen
 
 import pytest
 from broker import free_port
-from children import Child
+from children import PATIENCE, Child
 from cluster import LINES, OF_SCALA_213, OLDER_LINES, Spark, installed, settings, watched
 from history import running_history_server
 from jdk import java_home
@@ -185,7 +185,7 @@ def test_a_jar_for_another_scala_says_so(key: str, tmp_path: Path) -> None:
     submit = ["--master", "local[1]", "--jars", str(Spark("3.5").jar), *settings(conf)]
     arguments = (str(tmp_path), str(tmp_path))
     with spark.start("refused", tmp_path, "spark-submit", *submit, SCRIPT, *arguments) as driver:
-        await_until(lambda: driver.ended() is not None, within=60)
+        await_until(lambda: driver.ended() is not None, within=PATIENCE * 60)
         assert driver.ended() != 0
         log = driver.log.read_text()
     assert "sparklatency-spark_3.5_2.12 is not for this Spark, which is 3.5.9 with Scala 2.13." in log
