@@ -17,7 +17,6 @@ import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.latency.ScannedSource
 import org.apache.spark.sql.latency.TemporaryFolder
 import org.apache.spark.sql.streaming.StreamingQuery
-import org.apache.spark.sql.streaming.StreamingQueryException
 import org.apache.spark.sql.streaming.Trigger
 import org.scalactic.Tolerance._
 
@@ -152,7 +151,7 @@ class BacklogSuite extends StreamingTest with Patient {
         }.start()
       def said = latencyOf("again").get("queries").get(0).get("headline").get("text").asText
       add(600000)
-      intercept[StreamingQueryException](run(fails = true).processAllAvailable())
+      failure(run(fails = true))
       add(300000)
       val query = run(fails = false)
       try {

@@ -288,7 +288,7 @@ class CommitLatencySuite extends StreamingTest {
       }.start()
     val checkpoint = TemporaryFolder("checkpoint").toString
     input.addData(ago(1, 2))
-    intercept[Exception](processAll(start(checkpoint)))
+    failure(start(checkpoint))
     val again = start(checkpoint)
     try {
       processAll(again)

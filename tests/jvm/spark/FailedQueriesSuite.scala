@@ -6,7 +6,6 @@ import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.latency.ListenerBus
 import org.apache.spark.sql.streaming.StreamingQuery
-import org.apache.spark.sql.streaming.StreamingQueryException
 
 /** What Prometheus is told of a query that an error ends: its other series go, and an alert on them with them. */
 class FailedQueriesSuite extends PagesTest {
@@ -37,9 +36,9 @@ class FailedQueriesSuite extends PagesTest {
       assert(failed(name) === Seq("0.0"))
       fails.set(true)
       input.addData(ago(1))
-      intercept[StreamingQueryException](first.processAllAvailable())
+      failure(first)
       assert(failed(name) === Seq("1.0"))
-      intercept[StreamingQueryException](started().processAllAvailable())
+      failure(started())
       assert(failed(name) === Seq("1.0"), "before it has committed anything")
       fails.set(false)
       val next = started()

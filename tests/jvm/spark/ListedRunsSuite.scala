@@ -10,7 +10,6 @@ import org.apache.spark.scheduler.SparkListenerApplicationEnd
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.latency.history.BatchArchive
 import org.apache.spark.sql.latency.history.LatencyStore
-import org.apache.spark.sql.streaming.StreamingQueryException
 import org.apache.spark.util.kvstore.InMemoryStore
 
 /** Which runs are a query, which are its earlier ones, and how each of them ended. In Spark's own package for its store. */
@@ -26,7 +25,7 @@ class ListedRunsSuite extends StreamingTest with ArchivedBatches {
         throw new IllegalStateException("on purpose")
     }.start()
     input.addData(ago(1))
-    intercept[StreamingQueryException](failing.processAllAvailable())
+    failure(failing)
     assert(live.queries.exists(_.runId.contains(failing.runId.toString)))
     val next = start(marked(stream), "nothing_committed")
     try {

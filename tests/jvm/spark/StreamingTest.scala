@@ -14,6 +14,7 @@ import org.apache.spark.sql.functions.max
 import org.apache.spark.sql.functions.window
 import org.apache.spark.sql.latency.ListenerBus
 import org.apache.spark.sql.streaming.StreamingQuery
+import org.apache.spark.sql.streaming.StreamingQueryException
 
 /** Streams of timestamps, which are told how old they are. */
 trait StreamingTest extends SparkTest {
@@ -43,6 +44,16 @@ trait StreamingTest extends SparkTest {
   protected def processAll(query: StreamingQuery): Unit = {
     (1 to 2).foreach(_ => query.processAllAvailable())
     ListenerBus.awaitEmpty(spark.sparkContext)
+  }
+
+  /**
+   * The error that ends a query, when it has ended and all that tells of it has arrived. Spark's own `processAllAvailable` throws it while
+   * the query still stops: one of the same name cannot start then, and nobody has been told.
+   */
+  protected def failure(query: StreamingQuery): StreamingQueryException = {
+    val error = intercept[StreamingQueryException](query.awaitTermination(60000))
+    ListenerBus.awaitEmpty(spark.sparkContext)
+    error
   }
 
   protected def ago(ms: Long*): Seq[Timestamp] = ms.map(m => new Timestamp(Start - m))
