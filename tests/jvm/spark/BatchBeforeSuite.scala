@@ -38,7 +38,7 @@ class BatchBeforeSuite extends StreamingTest {
         val pause = new Pause(2000 + 10 * tookMs(query).last)
         paused = Some(pause)
         add(1)
-        assert(pause.began.await(60, TimeUnit.SECONDS), "the batch runs")
+        assert(pause.began.await(Patience.Seconds, TimeUnit.SECONDS), "the batch runs")
         paused = None
         val came = add(5)
         processAll(query)

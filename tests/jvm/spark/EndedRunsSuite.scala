@@ -5,6 +5,7 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 
 import io.sparklatency.spark.Logged
+import io.sparklatency.spark.Patience
 import org.apache.spark.sql.latency.metrics.EndedRuns
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -22,7 +23,7 @@ class EndedRunsSuite extends AnyFunSuite {
           ended.put,
           periodMs = 1
         )
-        try assert(ended.poll(60, TimeUnit.SECONDS) === "is over")
+        try assert(ended.poll(Patience.Seconds, TimeUnit.SECONDS) === "is over")
         finally runs.stop()
       }
       assert(log.count(_.contains("does not say which queries have ended")) === 1)

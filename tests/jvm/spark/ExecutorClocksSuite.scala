@@ -14,6 +14,7 @@ import io.sparklatency.LatencyPlugin
 import io.sparklatency.figures.ExecutorClock
 import io.sparklatency.figures.JmxName
 import io.sparklatency.spark.Logged
+import io.sparklatency.spark.Patience
 import io.sparklatency.spark.SparkTest
 import io.sparklatency.spark.base.LatencyConf
 import io.sparklatency.time.ClockCorrection
@@ -141,7 +142,7 @@ class ExecutorClocksSuite extends SparkTest {
         asked.add(System.nanoTime())
         driver.ask(message)
       })
-    try for (_ <- 1 to 20) assert(Option(asked.poll(60, TimeUnit.SECONDS)).nonEmpty)
+    try for (_ <- 1 to 20) assert(Option(asked.poll(Patience.Seconds, TimeUnit.SECONDS)).nonEmpty)
     finally exchanges.stop()
     val Seq(clock) = driver.clocks.all: @unchecked
     driver.clocks.close()
@@ -170,7 +171,7 @@ class ExecutorClocksSuite extends SparkTest {
         // A clock that was set would be known by these alone.
         driver.ask(message, if (isSlow) 5000 else 100)
       })
-      try assert(over.await(60, TimeUnit.SECONDS))
+      try assert(over.await(Patience.Seconds, TimeUnit.SECONDS))
       finally exchanges.stop()
       val Seq(clock) = driver.clocks.all: @unchecked
       driver.clocks.close()
@@ -185,7 +186,7 @@ class ExecutorClocksSuite extends SparkTest {
       asked.add(1)
       driver.ask(message)
     })
-    try for (_ <- 1 to 8) assert(Option(asked.poll(60, TimeUnit.SECONDS)).nonEmpty)
+    try for (_ <- 1 to 8) assert(Option(asked.poll(Patience.Seconds, TimeUnit.SECONDS)).nonEmpty)
     finally exchanges.stop()
     driver.clocks.close()
   }
@@ -198,7 +199,7 @@ class ExecutorClocksSuite extends SparkTest {
       driver.ask(message)
     })
     val at =
-      try { (1 to 17).map(_ => asked.poll(60, TimeUnit.SECONDS)) }
+      try { (1 to 17).map(_ => asked.poll(Patience.Seconds, TimeUnit.SECONDS)) }
       finally exchanges.stop()
     driver.clocks.close()
     def ms(later: Int, earlier: Int) = (at(later - 1) - at(earlier - 1)) / 1000000
@@ -213,7 +214,7 @@ class ExecutorClocksSuite extends SparkTest {
         asked.add(1)
         throw new IllegalStateException("no driver")
       })
-      try for (_ <- 1 to 5) assert(Option(asked.poll(60, TimeUnit.SECONDS)).nonEmpty)
+      try for (_ <- 1 to 5) assert(Option(asked.poll(Patience.Seconds, TimeUnit.SECONDS)).nonEmpty)
       finally exchanges.stop()
     }
     assert(logged.filter(_.contains("compared")) ===

@@ -149,7 +149,7 @@ class ForeachBatchSuite extends StreamingTest {
       processAll(query)
     } finally query.stop()
     mayRun.countDown()
-    Await.result(ran.future, 60.seconds)
+    Await.result(ran.future, Patience.Seconds.seconds)
     assert(node(late).figures === ((2, Some(1), Some(1))))
     assert(findNode(late, query.id.toString) === None)
   }

@@ -15,6 +15,7 @@ import io.sparklatency.figures.TaskPlace
 import io.sparklatency.recording.LatencyRecorder
 import io.sparklatency.recording.LatencySummary
 import io.sparklatency.spark.Logged
+import io.sparklatency.spark.Patience
 import io.sparklatency.spark.SparkTest
 import org.apache.spark.TaskContext
 import org.apache.spark.TaskContextImpl
@@ -77,7 +78,7 @@ class LatencyAccumulatorSuite extends SparkTest with Eventually {
     val reading = CompletableFuture.runAsync(() => while (goesOn) figures.ended(0))
     try for (partition <- 1 to 10000) figures.open(partition)
     finally goesOn = false
-    reading.get(60, TimeUnit.SECONDS)
+    reading.get(Patience.Seconds, TimeUnit.SECONDS)
   }
 
   test("a class that is missing as a task ends does not fail it, and what it has recorded stands") {

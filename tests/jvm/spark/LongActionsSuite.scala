@@ -51,7 +51,10 @@ class LongActionsSuite extends MatrixTest {
       input.addData(ago(1000, 3000, 5000))
       val ended = Future(query.processAllAvailable())
       var most = 0L
-      while (!ended.isCompleted) most = most.max(findNode(node, id).fold(0L)(_.records))
+      while (!ended.isCompleted) {
+        most = most.max(findNode(node, id).fold(0L)(_.records))
+        Thread.sleep(20) // to leave the tasks a processor
+      }
       Await.result(ended, Duration.Zero)
       most
     } finally query.stop()

@@ -194,7 +194,7 @@ class LongTasksSuite extends StreamingTest with Patient {
           val batch = told.get("batch").asLong
           assert(!lastEnded.contains(batch))
           LongTasksSuite.mayPassInBatch.countDown()
-          Await.result(ended, 60.seconds)
+          Await.result(ended, Patience.Seconds.seconds)
           assert(work("__batch__", "operatorsSoFar") === None)
           assert(lastEnded === Some(batch))
         } finally LongTasksSuite.mayPassInBatch.countDown()
@@ -264,7 +264,10 @@ class LongTasksSuite extends StreamingTest with Patient {
     eventually(assert(findNode(id).exists(_.records > 0)))
     BrokenChannel.during(())
     val shown = node(id).records
-    while (!ended.isCompleted) assert(Set(shown, 6L)(node(id).records))
+    while (!ended.isCompleted) {
+      assert(Set(shown, 6L)(node(id).records))
+      Thread.sleep(20) // to leave the task a processor
+    }
     assert(node(id).records === 6)
   }
 

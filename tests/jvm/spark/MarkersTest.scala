@@ -12,14 +12,9 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.TemporaryFolder
-import org.scalatest.time.Millis
-import org.scalatest.time.Span
 
 /** Streaming queries with latency markers, most of them over files that have no timestamp, and their markers as a user reads them. */
 trait MarkersTest extends StreamingTest with Patient {
-  implicit override def patienceConfig: PatienceConfig =
-    super.patienceConfig.copy(interval = Span(100, Millis))
-
   protected def written(lines: Int, files: Int): String = {
     val folder = TemporaryFolder("lines").toString
     spark.range(

@@ -16,6 +16,7 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import io.sparklatency.answer.QueryAnswer
 import io.sparklatency.answer.Readable
 import io.sparklatency.spark.LatencyJson
+import io.sparklatency.spark.Patience
 import io.sparklatency.spark.PythonApi
 import io.sparklatency.spark.StreamingTest
 import org.apache.spark.SecurityManager
@@ -117,7 +118,7 @@ class OneAnswerSuite extends StreamingTest {
       input.addData(ago(300))
       processAll(query)
       input.addData(ago(50))
-      assert(begun.await(60, TimeUnit.SECONDS), "the batch runs")
+      assert(begun.await(Patience.Seconds, TimeUnit.SECONDS), "the batch runs")
       val answer = answerOf(query)
       assert(of(answer).status === Some("RUNNING"))
       assert(of(answer).progress.exists(_.startsWith("Batch 1 has run for ")), of(answer))

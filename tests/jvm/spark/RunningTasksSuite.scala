@@ -5,6 +5,7 @@ import java.util.concurrent.TimeUnit
 
 import io.sparklatency.recording.LatencyRecorder
 import io.sparklatency.recording.LatencySummary
+import io.sparklatency.spark.Patience
 import io.sparklatency.spark.SparkTest
 import io.sparklatency.spark.syntax._
 import io.sparklatency.time.ManualClock
@@ -44,9 +45,9 @@ class RunningTasksSuite extends SparkTest {
       throw new NoClassDefFoundError("org/apache/spark/Moved")
     }
     try {
-      assert(tried.poll(60, TimeUnit.SECONDS) != null)
+      assert(tried.poll(Patience.Seconds, TimeUnit.SECONDS) != null)
       val well = silent(published.put)
-      try assert(published.poll(60, TimeUnit.SECONDS) != null)
+      try assert(published.poll(Patience.Seconds, TimeUnit.SECONDS) != null)
       finally RunningTasks.replaced(well)
     } finally {
       RunningTasks.replaced(broken)
@@ -64,11 +65,11 @@ class RunningTasksSuite extends SparkTest {
       throw new StackOverflowError("on purpose")
     }
     try {
-      val thread = ended.poll(60, TimeUnit.SECONDS)
+      val thread = ended.poll(Patience.Seconds, TimeUnit.SECONDS)
       assert(thread != null)
-      thread.join(60000)
+      thread.join(Patience.Millis)
       val well = silent(published.put)
-      try assert(published.poll(60, TimeUnit.SECONDS) != null)
+      try assert(published.poll(Patience.Seconds, TimeUnit.SECONDS) != null)
       finally RunningTasks.replaced(well)
     } finally RunningTasks.replaced(broken)
   }

@@ -51,7 +51,7 @@ trait StreamingTest extends SparkTest {
    * the query still stops: one of the same name cannot start then, and nobody has been told.
    */
   protected def failure(query: StreamingQuery): StreamingQueryException = {
-    val error = intercept[StreamingQueryException](query.awaitTermination(60000))
+    val error = intercept[StreamingQueryException](query.awaitTermination(Patience.Millis))
     ListenerBus.awaitEmpty(spark.sparkContext)
     error
   }

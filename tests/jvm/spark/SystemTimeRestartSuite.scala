@@ -123,7 +123,7 @@ class SystemTimeRestartSuite extends SystemTimeTest {
     val folder = checkpoint()
     def once(): Seq[Seq[Any]] =
       running(windows(lagging(input)), checkpoint = folder, trigger = Trigger.AvailableNow()) { it =>
-        assert(it.query.awaitTermination(60000))
+        assert(it.query.awaitTermination(Patience.Millis))
         it.rows
       }
     input.addData(at(1))
