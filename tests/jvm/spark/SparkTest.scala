@@ -119,6 +119,10 @@ final class ShownNode(json: JsonNode) {
 
 object SparkTest {
   val clock = new ManualClock(0)
+
+  /** After how long a task publishes for the first time. */
+  val PublishAfterMs = 500L
+
   private val nodes = new java.util.concurrent.atomic.AtomicInteger
 
   lazy val session: ClassicSession = {
@@ -132,7 +136,7 @@ object SparkTest {
       .config("spark.sql.streaming.checkpointFileManagerClass", classOf[PlainCheckpoints].getName)
       .config("spark.sql.session.timeZone", "UTC")
       .config("spark.sparklatency.granularity", "subtask")
-      .config("spark.sparklatency.publish.after", "500ms")
+      .config("spark.sparklatency.publish.after", s"${PublishAfterMs}ms")
       .getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     sys.env.get("LATE_EVENTS").filter(_.nonEmpty).foreach(ms =>
