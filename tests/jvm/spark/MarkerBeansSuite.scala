@@ -60,7 +60,9 @@ class MarkerBeansSuite extends MarkersTest {
           Seq(source, "__commit__") -> Seq(1L, 20.0, 20.0, 20.0)
         ))
         clock.advance(60000)
-        assert(beans("markers_beans")("latency-count", "latency-max").values.forall {
+        val later = beans("markers_beans")("latency-count", "latency-max")
+        assert(later.size === 3)
+        assert(later.values.forall {
           case Seq(1L, max: Double) => max.isNaN
           case _ => false
         })
