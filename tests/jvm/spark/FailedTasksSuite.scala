@@ -2,12 +2,14 @@ package org.apache.spark.sql.latency
 
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.CyclicBarrier
+import java.util.concurrent.TimeUnit
 
 import scala.jdk.CollectionConverters._
 import scala.util.Try
 
 import com.fasterxml.jackson.databind.JsonNode
 import io.sparklatency.figures.FailedTasks
+import io.sparklatency.spark.Patience
 import io.sparklatency.spark.StreamingTest
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
@@ -80,7 +82,7 @@ object FailedTasksSuite {
 
   /** The other waits until Spark kills it. */
   private def oneFails(task: Int): Int = {
-    bothRun.await()
+    bothRun.await(Patience.Seconds, TimeUnit.SECONDS)
     if (task == 1) throw new IllegalStateException("the disk is full")
     never.await()
     task

@@ -1,6 +1,7 @@
 package io.sparklatency.spark
 
 import java.util.concurrent.CountDownLatch
+import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 
 import io.sparklatency.answer.Parts
@@ -59,7 +60,7 @@ class QueryGaugesSuite extends StreamingTest with Patient {
     byTheWall {
       val query = start(read.withE2ELatency("source", "value"), "gauges_hang")
       try {
-        asked.await()
+        assert(asked.await(Patience.Seconds, TimeUnit.SECONDS), "its source is asked")
         assert(of("gauges_hang").keySet === all)
         assert(known("gauges_hang").keySet === Set("batch-in-progress", "progress-age", "tasks-failed"))
         mayAnswer.countDown()

@@ -18,10 +18,20 @@ import org.apache.spark.sql.latency.TemporaryFolder
 import org.apache.spark.sql.latency.application.LatencyApplication
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.BeforeAndAfterEach
+import org.scalatest.concurrent.Signaler
+import org.scalatest.concurrent.ThreadSignaler
+import org.scalatest.concurrent.TimeLimitedTests
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.time.Minutes
+import org.scalatest.time.Span
 
 /** A local session with the finest granularity, whose tasks soon publish, a clock that stands still, and the figures as a user reads them. */
-trait SparkTest extends AnyFunSuite with BeforeAndAfterAll with BeforeAndAfterEach {
+trait SparkTest extends AnyFunSuite with BeforeAndAfterAll with BeforeAndAfterEach with TimeLimitedTests {
+
+  /** A test that waits in vain fails, and says where it stood. None takes a minute. */
+  override val timeLimit: Span = Span(10, Minutes)
+  override val defaultTestSignaler: Signaler = ThreadSignaler
+
   protected val clock: ManualClock = SparkTest.clock
   protected val Start = 1000000L
   protected lazy val spark: ClassicSession = SparkTest.session

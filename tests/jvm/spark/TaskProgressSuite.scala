@@ -1,6 +1,7 @@
 package io.sparklatency.spark
 
 import java.util.concurrent.CountDownLatch
+import java.util.concurrent.TimeUnit
 
 import com.fasterxml.jackson.databind.JsonNode
 import io.sparklatency.spark.syntax._
@@ -23,7 +24,7 @@ class TaskProgressSuite extends StreamingTest with Patient {
           mayEnd.await()
         }.start()
       try {
-        counted.await()
+        assert(counted.await(Patience.Seconds, TimeUnit.SECONDS), "the batch runs")
         val now = progress
         assert(now.get("sinceProgress").asLong < now.get("running").asLong, "it was planned before")
         assert(!now.get("stalled").asBoolean)

@@ -2,6 +2,7 @@ package io.sparklatency.spark
 
 import java.time.Instant
 import java.util.concurrent.CountDownLatch
+import java.util.concurrent.TimeUnit
 
 import scala.jdk.CollectionConverters._
 
@@ -82,7 +83,7 @@ class UnmarkedQueriesSuite extends StreamingTest with Patient {
           processAll(query)
         }
         input.addData(ago(1))
-        counted.await()
+        assert(counted.await(Patience.Seconds, TimeUnit.SECONDS), "the batch runs")
         assert(!after(0).get("stalled").asBoolean)
         val hangs = after(3600000)
         assert(hangs.get("stalled").asBoolean)
