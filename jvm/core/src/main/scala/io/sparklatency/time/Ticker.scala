@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicBoolean
 private object Ticker {
   @volatile var now = 0L
   @volatile private var wanted = false
-  private val running = new AtomicBoolean(false)
+  private[time] val running = new AtomicBoolean(false)
   private val IdleTicks = 1000
 
   def keepGoing(): Unit = {
