@@ -83,7 +83,9 @@ object SparkLine {
     "LongTasksSuite",
     "LatencyTabSuite",
     "LatencyTabListSuite",
-    "LatencyTabAccessSuite"
+    "LatencyTabAccessSuite",
+    "MeasureAfterWorkSuite",
+    "ShippedClockSuite"
   )
 
   /**
