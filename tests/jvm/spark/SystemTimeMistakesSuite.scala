@@ -10,6 +10,7 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.ForeachWriter
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.functions.struct
 import org.apache.spark.sql.streaming.StreamingQueryException
 import org.apache.spark.sql.streaming.StreamingQueryListener
@@ -98,6 +99,46 @@ class SystemTimeMistakesSuite extends SystemTimeTest {
       "SYSTEM_TIME_WATERMARK('value'): the name of a column and a lag are expected; " +
       "use SYSTEM_TIME_WATERMARK('event_time', '10 seconds')")
   }
+
+  private val long = "x" * 1000000
+
+  private def wide: DataFrame = stream.toDF().select((0 until 2000).map(i => col("value").as(s"event_$i")): _*)
+
+  for (
+    (what, mistake) <- Seq[(String, () => Any)](
+      "a lag" -> (() => lagging(stream, long)),
+      "a column" -> (() => stream.toDF().withSystemTimeWatermark(long, "10 seconds")),
+      "a column that is not well quoted" -> (() =>
+        stream.toDF().withSystemTimeWatermark(s"`$long", "10 seconds")
+      ),
+      "a column within a struct" -> (() =>
+        stream.toDF().select(struct(col("value").as(long)).as("outer"))
+          .withSystemTimeWatermark(s"outer.$long", "10 seconds")
+      ),
+      "a column of another type" -> (() =>
+        stream.toDF().select(lit(1).as(long)).withSystemTimeWatermark(long, "10 seconds")
+      ),
+      "a column that is not among 2,000" -> (() => wide.withSystemTimeWatermark("event_77x", "10 seconds")),
+      "a second watermark" -> (() =>
+        stream.toDF().toDF(long).withWatermark(long, "1 second").withSystemTimeWatermark(long, "10 seconds")
+      ),
+      "a hint of many parameters" -> (() =>
+        stream.toDF().hint("SYSTEM_TIME_WATERMARK", Seq.fill(10000)(long.take(100)): _*)
+      ),
+      "an idle timeout" -> (() => watermarked(stream).withIdleTimeout(long)),
+      "an idle timeout of a million digits" -> (() => watermarked(stream).withIdleTimeout("9" * 1000000)),
+      "an idle timeout of what goes by the clock" -> (() =>
+        stream.toDF().toDF(long).withSystemTimeWatermark(long, "10 seconds").withIdleTimeout("1 second")
+      ),
+      "a hint of an idle timeout, with many parameters" -> (() =>
+        watermarked(stream).hint("IDLE_TIMEOUT", Seq.fill(10000)(long.take(100)): _*)
+      )
+    )
+  )
+    test(s"what is said of it is short: $what") {
+      val text = refused(mistake())
+      assert(text.length <= 1500 && !text.contains("\n"), text.take(3000))
+    }
 
   test("a query that keeps no state is told so") {
     val input = stream
