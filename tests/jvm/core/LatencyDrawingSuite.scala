@@ -1,16 +1,10 @@
 package io.sparklatency
 
-import java.time.ZoneId
-import java.time.ZoneOffset.UTC
-
 import scala.xml.Elem
 import scala.xml.XML
 
 import io.sparklatency.answer.Work
 import io.sparklatency.drawing.GraphDrawing
-import io.sparklatency.drawing.LatencyChart
-import io.sparklatency.drawing.PhasesChart
-import io.sparklatency.drawing.Sparkline
 import io.sparklatency.drawing.Stylesheet
 import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.NodeLatencies
@@ -19,8 +13,8 @@ import io.sparklatency.figures.StageTimes
 import io.sparklatency.path.LatencyPath
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Drawings of a query's nodes and of a node's history, read as the XML that they are. */
-class LatencyDrawingSuite extends AnyFunSuite {
+/** The graph of a query's nodes, as the XML that it is. */
+class LatencyDrawingSuite extends AnyFunSuite with Drawn {
   import Aged._
 
   private val shop = Seq(
@@ -32,9 +26,6 @@ class LatencyDrawingSuite extends AnyFunSuite {
 
   private def graph(nodes: NodeLatencies*): Elem =
     XML.loadString(new GraphDrawing(new LatencyPath(nodes), id => s"?node=$id").svg)
-
-  private def texts(of: Elem, style: String): Seq[String] =
-    (of \\ "text").filter(_ \@ "class" == style).map(_.text)
 
   private val worked = Work.of(BatchTimes(
     7,
@@ -119,70 +110,6 @@ class LatencyDrawingSuite extends AnyFunSuite {
     } finally java.util.Locale.setDefault(before)
   }
 
-  private def chart(points: LatencyChart.Point*): Elem = chartIn(UTC, points)
-
-  private def chartIn(zone: ZoneId, points: Seq[LatencyChart.Point]): Elem =
-    XML.loadString(new LatencyChart(points.map(LatencyChart.Drawn(_, zone)), zone).svg)
-
-  private def point(atMs: Long)(ms: Long*) = LatencyChart.Point(atMs, records(ms: _*))
-
-  private def shapes(of: Elem, style: String): Seq[String] =
-    (of \ "_").filter(_ \@ "class" == style).map(_ \@ "points")
-
-  test("a chart has round levels, and the times of its batches") {
-    val drawn = chart(point(0)(100, 300), point(4000)(200, 380))
-    assert(texts(drawn, "latency-tick") ===
-      Seq(
-        "0 ms",
-        "100 ms",
-        "200 ms",
-        "300 ms",
-        "400 ms",
-        "00:00:00",
-        "00:00:01",
-        "00:00:02",
-        "00:00:03",
-        "00:00:04",
-        "1970-01-01, Z"
-      ))
-  }
-
-  private def ticks(greatestMs: Long, zone: ZoneId, times: Long*): Seq[String] = {
-    val points = times.map(at => point(at)(greatestMs))
-    texts(chartIn(zone, points), "latency-tick")
-  }
-
-  test("levels are in one unit each") {
-    assert(ticks(71000, UTC, 0).take(6) === Seq("0 ms", "15 s", "30 s", "45 s", "60 s", "75 s"))
-    assert(ticks(100000, UTC, 0).take(5) === Seq("0 ms", "30 s", "60 s", "90 s", "120 s"))
-    assert(ticks(720000, UTC, 0).take(4) === Seq("0 ms", "5 min", "10 min", "15 min"))
-  }
-
-  test("times are round in the zone of the axis, which is named with the date") {
-    val kolkata = ZoneId.of("Asia/Kolkata") // half an hour beside
-    val at = 1700000000000L // 2023-11-15 03:43:20 there
-    assert(ticks(100, kolkata, at, at + 30 * 60000).takeRight(4) ===
-      Seq("03:50", "04:00", "04:10", "2023-11-15, Asia/Kolkata"))
-    assert(ticks(100, kolkata, at, at + 4 * 86400000L).takeRight(5) ===
-      Seq("11-16", "11-17", "11-18", "11-19", "2023-11-15 to 2023-11-19, Asia/Kolkata"))
-  }
-
-  test("times stay round where a clock is changed meanwhile, and each day has its own") {
-    val berlin = ZoneId.of("Europe/Berlin") // from 03:00 back to 02:00 on the 29th
-    def at(day: Int, hour: Int) =
-      java.time.LocalDateTime.of(2023, 10, day, hour, 0).atZone(berlin).toInstant.toEpochMilli
-    assert(ticks(100, berlin, at(27, 12), at(31, 12)).takeRight(5) ===
-      Seq("10-28", "10-29", "10-30", "10-31", "2023-10-27 to 2023-10-31, Europe/Berlin"))
-    assert(ticks(100, berlin, at(28, 22), at(29, 20)).takeRight(5) ===
-      Seq("00:00", "06:00", "12:00", "18:00", "2023-10-28 to 2023-10-29, Europe/Berlin"))
-  }
-
-  test("where the clock was set back meanwhile, no batch stands beside the chart") {
-    val drawn = chart(point(0)(100), point(3600000)(200), point(60000)(300))
-    assert(shapes(drawn, "latency-avg").map(_.split(' ').map(_.takeWhile(_ != ',')).toSeq) ===
-      Seq(Seq("60", "690", "70.5")))
-  }
-
   test("of a wide graph a chain of nodes that add nothing is one box, a link to the last of them") {
     val chain = (1 to 12).scanLeft(node("source")(100)) { (before, i) =>
       node(s"step$i", before.id)(if (i < 5) 100 else 5000)
@@ -257,113 +184,5 @@ class LatencyDrawingSuite extends AnyFunSuite {
     val drawn = graph(shop: _*)
     assert((drawn \@ "role", (drawn \ "a" \ "title").size) === (("group", 4)))
     assert(drawn \@ "aria-label" === "nodes of the query, each a link to its history")
-  }
-
-  private def phases(bars: PhasesChart.Bar*): Elem = XML.loadString(PhasesChart.of(bars, UTC).svg)
-
-  test("phases of a batch stand on one another, and what no phase holds on all") {
-    val known = Map("addBatch" -> 600L, "walCommit" -> 100L, "triggerExecution" -> 1000L)
-    val drawn = phases(PhasesChart.bar(7, 0, known, 500).get)
-    assert((drawn \ "path").map(shape =>
-      (shape \@ "class").stripPrefix("latency-phase ") -> shape \@ "d"
-    ) === Seq(
-      "latency-phase-walCommit" -> "M60,139.6V154H83V139.6z",
-      "latency-phase-addBatch" -> "M60,53.2V139.6H83V53.2z",
-      "latency-phase-other" -> "M60,10V53.2H83V10z"
-    ))
-    assert((drawn \ "g" \ "path").map(_ \@ "d") === Seq("M60,10V154H83V10z"))
-    assert(drawn.child.last \@ "class" === "latency-hints", "over all else")
-    assert((drawn \\ "title").map(_.text) === Seq(
-      "batch 7 · 1970-01-01 00:00:00 · walCommit 100 ms · addBatch 600 ms · other 300 ms · 500 rows · 500 rows/s"
-    ))
-    assert(texts(drawn, "latency-tick") ===
-      Seq("0 ms", "200 ms", "400 ms", "600 ms", "800 ms", "1 s", "batch 7", "500 rows/s", "0 rows/s"))
-  }
-
-  test("the first batch and the last are named, together where two names would lie on one another") {
-    def named(batches: Range) = {
-      val bars = batches.flatMap(i => PhasesChart.bar(i.toLong, 0, Map("triggerExecution" -> 100L), 0))
-      (phases(bars: _*) \ "text").filter(_ \@ "y" === "174")
-        .map(label => (label.text, label \@ "x", label \@ "text-anchor"))
-    }
-    assert(named(7 to 7) === Seq(("batch 7", "74.4", "start")))
-    assert(named(0 to 1) === Seq(("batches 0 to 1", "74.4", "start")))
-    assert(named(0 to 3) === Seq(("batches 0 to 3", "74.4", "start")))
-    assert(named(0 to 4) === Seq(("batch 0", "74.4", "start"), ("batch 4", "189.6", "end")))
-    assert(named(1000 to 1004) === Seq(("batches 1,000 to 1,004", "74.4", "start")))
-    assert(named(1000 to 1006) === Seq(("batch 1,000", "74.4", "start"), ("batch 1,006", "247.2", "end")))
-  }
-
-  test("a batch of which nothing is told has no bar") {
-    assert(PhasesChart.bar(7, 0, Map.empty, 500) === None)
-  }
-
-  test("a line in a table goes from 0 to the greatest, with a gap where nothing was measured") {
-    val drawn = XML.loadString(new Sparkline("p99", Seq(Some(100), Some(400), None, Some(200), Some(0))).svg)
-    assert((drawn \ "polyline").map(_ \@ "points") === Seq("1,13 23,1", "67,9 89,17"))
-    assert((drawn \ "title").text === "p99 of the last 5 batches, 0 ms to 400 ms")
-    assert(new Sparkline("p99", Seq(Some(100), None)).svg === "")
-  }
-
-  test("a line in a table tells the greatest as it is, also where that is 0 or less") {
-    def told(values: Long*) =
-      (XML.loadString(new Sparkline("p99", values.map(Option(_))).svg) \ "title").text
-    assert(told(0, 0) === "p99 of the last 2 batches, 0 ms to 0 ms")
-    assert(told(-200, -50) === "p99 of the last 2 batches, -200 ms to -50 ms")
-  }
-
-  test("a line in a table shows a value between gaps as a dash") {
-    val drawn = XML.loadString(new Sparkline("p99", Seq(Some(100), None, Some(400))).svg)
-    assert((drawn \ "polyline").map(_ \@ "points") === Seq("0,13 2,13", "88,1 90,1"))
-  }
-
-  test("a chart has the average, the maximum and a band from the median to the 99th percentile") {
-    val drawn = chart(point(0)(100, 300), point(4000)(200, 400))
-    assert(shapes(drawn, "latency-avg") === Seq("60,82 690,46"))
-    assert(shapes(drawn, "latency-max") === Seq("60,46 690,10"))
-    assert(shapes(drawn, "latency-band") === Seq("60,46 690,10 690,82 60,118"))
-    assert((drawn \\ "path").map(_ \@ "d") === Seq("M60,10V154H375V10z", "M375,10V154H690V10z"))
-  }
-
-  test("where nothing was measured there is a gap, and no zero") {
-    val drawn = chart(point(0)(100), point(1000)(100), point(2000)(), point(3000)(100), point(4000)(100))
-    assert(shapes(drawn, "latency-avg") === Seq("60,10 217.5,10", "532.5,10 690,10"))
-    assert((drawn \\ "title").map(_.text).apply(2) === "1970-01-01 00:00:02 · no record with a timestamp")
-  }
-
-  test("a single batch can be seen") {
-    assert(shapes(chart(point(0)(100)), "latency-avg") === Seq("373,10 377,10"))
-  }
-
-  test("records ahead of the clock are below the line of zero") {
-    val drawn = chart(point(0)(-100), point(1000)(100))
-    assert(texts(drawn, "latency-tick").head === "-100 ms")
-  }
-
-  test("where every record is ahead of the clock there are still few lines") {
-    val drawn = chart(point(0)(-7200000), point(1000)(-7199000))
-    assert(texts(drawn, "latency-tick").size <= 15)
-  }
-
-  /** Batches, by their numbers, that share a point, oldest first. */
-  private def points(batches: Range): Seq[Seq[Int]] = {
-    val newestFirst = batches.reverse
-    LatencyChart.sharing(batches.size, batches.last.toLong).map(_.map(newestFirst).reverse).reverse
-  }
-
-  test("of a long history neighbours share a point, as many as must, and none is left out") {
-    assert(points(1 to 240) === (1 to 240).map(Seq(_)))
-    assert(points(1 to 241) === Seq(1) +: (2 to 240 by 2).map(i => Seq(i, i + 1)))
-    for (size <- Seq(241, 478, 479, 480, 717, 718, 720, 1000); first <- 0 to 5) {
-      val batches = first until first + size
-      val shared = points(batches)
-      assert(shared.flatten === batches)
-      assert(shared.size <= LatencyChart.MaxPoints)
-      assert(shared.drop(1).dropRight(1).map(_.size).distinct.size === 1)
-    }
-  }
-
-  test("a batch that comes, and the oldest that goes, move no other to another point") {
-    assert(points(1 to 1000).drop(1).dropRight(1).diff(points(2 to 1001)).isEmpty)
   }
 }
