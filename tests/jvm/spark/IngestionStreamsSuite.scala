@@ -165,8 +165,7 @@ class IngestionStreamsSuite extends StreamingTest with Patient {
 
   test("in continuous mode, with Spark's checks as they are") {
     Seen.stamps.clear()
-    val rate =
-      spark.readStream.format("rate").option("rowsPerSecond", "50").option("numPartitions", "1").load()
+    val rate = rateSource(perSecond = 50, partitions = 1)
     clock.set(Start + 33)
     val query = rate.withIngestionTimestamp().select(
       "timestamp",

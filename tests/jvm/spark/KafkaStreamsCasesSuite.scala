@@ -4,8 +4,6 @@ import java.sql.Timestamp
 
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.ForeachWriter
-import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.ListenerBus
 import org.apache.spark.sql.latency.TemporaryFolder
@@ -85,12 +83,6 @@ class KafkaStreamsCasesSuite extends MatrixTest {
       }
       assert(steps === Seq(Seq(10.0, 10.0), Seq(10.0, 15.0), Seq(10.0, 25.0), Seq(5.0, 25.0)))
     } finally query.stop()
-  }
-
-  private object Drop extends ForeachWriter[Row] {
-    override def open(partition: Long, epoch: Long): Boolean = true
-    override def process(row: Row): Unit = ()
-    override def close(error: Throwable): Unit = ()
   }
 
   test(

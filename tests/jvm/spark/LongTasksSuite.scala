@@ -27,11 +27,6 @@ import org.scalatest.time.Span
 
 /** Tasks that run for minutes: what they record shows while they run, and counts once when they end. */
 class LongTasksSuite extends StreamingTest with Patient {
-  private object Drop extends ForeachWriter[Row] {
-    override def open(partition: Long, epoch: Long): Boolean = true
-    override def process(row: Row): Unit = ()
-    override def close(error: Throwable): Unit = ()
-  }
 
   /** A minute goes by with each record; then it waits. */
   private object DropSlowly extends ForeachWriter[Row] {
@@ -49,8 +44,7 @@ class LongTasksSuite extends StreamingTest with Patient {
   test("in real-time mode figures are there before the first batch has ended") {
     val input = LowLatencyMemoryStream[Timestamp](spark, 2)
     val marked = input.toDF().withE2ELatency("node", "value")
-    val query = marked.writeStream.queryName("real_time").outputMode("update").foreach(Drop)
-      .trigger(Lines.realTime("10 minutes")).start()
+    val query = startInRealTime(marked, "real_time")
     try {
       input.addData(ago(1, 2))
       eventually(assert(figures("node", "real_time") === Some((2, Some(1), Some(2)))))
@@ -65,8 +59,7 @@ class LongTasksSuite extends StreamingTest with Patient {
     val input = LowLatencyMemoryStream[Timestamp](spark, 2)
     val marked = input.toDF().withE2ELatency("node", "value")
     byTheWall {
-      val query = marked.writeStream.queryName("overdue").outputMode("update").foreach(Drop)
-        .trigger(Lines.realTime("10 minutes")).start()
+      val query = startInRealTime(marked, "overdue")
       def progress = answerOf("overdue").get("progress")
       def after(minutes: Double): Boolean = {
         WallClock.install(new Shifted((minutes * 60000).toLong))
@@ -87,8 +80,7 @@ class LongTasksSuite extends StreamingTest with Patient {
     val input = LowLatencyMemoryStream[Timestamp](spark, 2)
     val read = input.toDF().withE2ELatency("read", "value")
     val scored = read.withColumn("score", slow(60)(lit(1L))).withE2ELatency("scored", "value")
-    val query = scored.writeStream.queryName("way").outputMode("update").foreach(Drop)
-      .trigger(Lines.realTime("10 minutes")).start()
+    val query = startInRealTime(scored, "way")
     def way = answerOf("way")
     try {
       input.addData(ago(7))
@@ -125,8 +117,7 @@ class LongTasksSuite extends StreamingTest with Patient {
       val input = LowLatencyMemoryStream[Timestamp](spark, 2)
       val read = input.toDF().withE2ELatency("read", "value")
       val scored = read.filter(LongTasksSuite.resting(col("value"))).withE2ELatency("scored", "value")
-      val query = scored.writeStream.queryName("windows").outputMode("update").foreach(Drop)
-        .trigger(Lines.realTime("10 minutes")).start()
+      val query = startInRealTime(scored, "windows")
       try {
         eventually(interval(Span(200, Millis))) {
           input.addData(new Timestamp(System.currentTimeMillis()))
@@ -224,11 +215,8 @@ class LongTasksSuite extends StreamingTest with Patient {
     ) {
       withSettings("spark.sparklatency.auto" -> "terminal", "spark.sql.codegen.factoryMode" -> mode) {
         val input = LowLatencyMemoryStream[Timestamp](spark, 2)
-        val query = input.toDF().withWatermark(
-          "value",
-          "10 seconds"
-        ).writeStream.queryName(s"real_time_auto_$mode").outputMode("update").foreach(Drop)
-          .trigger(Lines.realTime("10 minutes")).start()
+        val query =
+          startInRealTime(input.toDF().withWatermark("value", "10 seconds"), s"real_time_auto_$mode")
         try {
           input.addData(ago(1, 2))
           eventually(assert(figures("sink", query.name) === Some((2, Some(1), Some(2)))))
@@ -274,8 +262,7 @@ class LongTasksSuite extends StreamingTest with Patient {
   test("in continuous mode, too, windows of a second tell which operators are at work") {
     byTheWall {
       withSettings("spark.sparklatency.auto" -> "source,terminal") {
-        val rate =
-          spark.readStream.format("rate").option("rowsPerSecond", "50").option("numPartitions", "2").load()
+        val rate = rateSource(perSecond = 50, partitions = 2)
         val resting = rate.filter(LongTasksSuite.resting(col("timestamp")))
         val query = resting.writeStream.queryName("continuous_windows").format("noop")
           .trigger(Trigger.Continuous("1 second")).start()
@@ -299,8 +286,7 @@ class LongTasksSuite extends StreamingTest with Patient {
         "spark.sparklatency.auto" -> "source,terminal",
         "spark.sparklatency.markers.interval" -> "1s"
       ) {
-        val rate =
-          spark.readStream.format("rate").option("rowsPerSecond", "50").option("numPartitions", "2").load()
+        val rate = rateSource(perSecond = 50, partitions = 2)
         val query = rate.writeStream.queryName("epochs").format("noop")
           .trigger(Trigger.Continuous("1 second")).start()
         try {
@@ -318,8 +304,7 @@ class LongTasksSuite extends StreamingTest with Patient {
 
   test("in continuous mode automatic nodes measure, and keep their counts when the query stops") {
     withSettings("spark.sparklatency.auto" -> "source,terminal") {
-      val rate =
-        spark.readStream.format("rate").option("rowsPerSecond", "50").option("numPartitions", "2").load()
+      val rate = rateSource(perSecond = 50, partitions = 2)
       val query = rate.filter(
         "value >= 0"
       ).writeStream.queryName("continuous").format("noop").trigger(Trigger.Continuous("1 second")).start()

@@ -2,23 +2,14 @@ package io.sparklatency.spark
 
 import io.sparklatency.spark.Lines.LowLatencyMemoryStream
 import io.sparklatency.spark.Lines.MemoryStream
-import io.sparklatency.spark.Lines.realTime
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.Encoders
-import org.apache.spark.sql.ForeachWriter
-import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streaming.Trigger
 
 /** Latency markers of sources of every kind, and of modes where no batch ends. */
 class MarkerSourcesSuite extends MarkersTest {
-  private object Drop extends ForeachWriter[Row] {
-    override def open(partition: Long, epoch: Long): Boolean = true
-    override def process(row: Row): Unit = ()
-    override def close(error: Throwable): Unit = ()
-  }
-
   test("no kind of source forgets to mark: files, sockets, memory and rates of both kinds") {
     val server = listening()
     def socket =
@@ -65,8 +56,7 @@ class MarkerSourcesSuite extends MarkersTest {
       val input = LowLatencyMemoryStream[Int](spark, 1)(Encoders.scalaInt)
       val step = udf { (_: Int) => Thread.sleep(50); true }.asNondeterministic()
       val found = input.toDF().withE2ELatency("read").filter(step(col("value"))).withE2ELatency("found")
-      val query = found.writeStream.queryName("markers_real_time").outputMode("update").foreach(Drop)
-        .trigger(realTime("10 minutes")).start()
+      val query = startInRealTime(found, "markers_real_time")
       try {
         eventually {
           input.addData(1)
@@ -80,10 +70,8 @@ class MarkerSourcesSuite extends MarkersTest {
   test("in continuous mode a second tells how long its rows took, to automatic nodes") {
     withSettings(auto ++ on: _*)(byTheWall {
       val step = udf { (value: Long) => Thread.sleep(20); value }.asNondeterministic()
-      val rate =
-        spark.readStream.format("rate").option("rowsPerSecond", "20").option("numPartitions", "1").load()
       val query =
-        rate.select(step(col("value")).as("value")).writeStream.queryName("markers_continuous").format("noop")
+        rateSource(perSecond = 20, partitions = 1).select(step(col("value")).as("value")).writeStream.queryName("markers_continuous").format("noop")
           .trigger(Trigger.Continuous("1 hour")).start()
       try eventually {
           val found = markers("markers_continuous")

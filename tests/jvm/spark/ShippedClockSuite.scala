@@ -9,7 +9,6 @@ import io.sparklatency.time.Clock
 import io.sparklatency.time.Ticks
 import io.sparklatency.time.WallClock
 import org.apache.spark.TaskContext
-import org.apache.spark.sql.ForeachWriter
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streaming.Trigger
 
@@ -41,9 +40,9 @@ class ShippedClockSuite extends StreamingTest with Patient {
   test("in continuous mode the clock is read for each record") {
     val readings = countedReadings()
     withSettings("spark.sql.streaming.unsupportedOperationCheck" -> "false") {
-      val rate = spark.readStream.format("rate").option("rowsPerSecond", "20").option("numPartitions", "1")
+      val rate = rateSource(perSecond = 20, partitions = 1)
       val many =
-        rate.load().select(timestamp_millis(lit(Start - 7)).as("at")).as[Timestamp]
+        rate.select(timestamp_millis(lit(Start - 7)).as("at")).as[Timestamp]
           .flatMap((one: Timestamp) => Seq.fill(Many)(one))
       val query = many.withE2ELatency("node", "value").writeStream.queryName("each_of_continuous")
         .format("noop").trigger(Trigger.Continuous("1 second")).start()
@@ -59,8 +58,7 @@ class ShippedClockSuite extends StreamingTest with Patient {
     val readings = countedReadings()
     val input = LowLatencyMemoryStream[Timestamp](spark, 2)
     val many = input.toDS().flatMap((one: Timestamp) => Seq.fill(Many)(one)).withE2ELatency("node", "value")
-    val query = many.writeStream.queryName("each_record").outputMode("update").foreach(new Drop)
-      .trigger(Lines.realTime("10 minutes")).start()
+    val query = startInRealTime(many, "each_record")
     try {
       input.addData(ago(1, 2))
       eventually(assert(findNode("node", "each_record").exists(_.records == 2 * Many)))
@@ -84,11 +82,5 @@ object ShippedClockSuite {
     val (begin, tick) = (System.nanoTime(), Ticks.now)
     def passed(ms: Long) = System.nanoTime() - begin > ms * 1000 * 1000
     while (!passed(50) || Ticks.now == tick && !passed(5000)) Thread.onSpinWait()
-  }
-
-  private final class Drop extends ForeachWriter[Timestamp] {
-    override def open(partition: Long, epoch: Long): Boolean = true
-    override def process(row: Timestamp): Unit = ()
-    override def close(error: Throwable): Unit = ()
   }
 }

@@ -2,7 +2,6 @@ package io.sparklatency.spark
 
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.ForeachWriter
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.TemporaryFolder
@@ -145,12 +144,6 @@ class StreamMatrixSuite extends MatrixTest {
     query.awaitTermination()
     assertAges("source", ages(1 to 20), query.name)
     assert(latencyOf(query.name).at("/queries/0/batches").asInt === 4)
-  }
-
-  private object Drop extends ForeachWriter[Row] {
-    override def open(partition: Long, epoch: Long): Boolean = true
-    override def process(row: Row): Unit = ()
-    override def close(error: Throwable): Unit = ()
   }
 
   private def folder(): String = TemporaryFolder("stream").toString

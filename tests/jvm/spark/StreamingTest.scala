@@ -7,6 +7,7 @@ import scala.jdk.CollectionConverters._
 import io.sparklatency.spark.Lines.MemoryStream
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.Dataset
 import org.apache.spark.sql.Encoder
 import org.apache.spark.sql.Encoders
 import org.apache.spark.sql.functions.col
@@ -33,6 +34,16 @@ trait StreamingTest extends SparkTest {
     checkpoint.foreach(writer.option("checkpointLocation", _))
     writer.start()
   }
+
+  /** In real-time mode; its first batch outlasts every test. */
+  protected def startInRealTime[A](rows: Dataset[A], name: String): StreamingQuery =
+    rows.writeStream.queryName(name).outputMode("update").foreach(new Drop[A])
+      .trigger(Lines.realTime("10 minutes")).start()
+
+  /** Rows that come of themselves, each with a `timestamp` and a `value`. */
+  protected def rateSource(perSecond: Int, partitions: Int): DataFrame =
+    spark.readStream.format("rate").option("rowsPerSecond", perSecond.toLong)
+      .option("numPartitions", partitions.toLong).load()
 
   /**
    * Waits until all that was added is processed, until the trigger after it, which found nothing more, has told its progress,

@@ -7,8 +7,6 @@ import scala.jdk.CollectionConverters._
 import io.sparklatency.spark.Lines.LowLatencyMemoryStream
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.ForeachWriter
-import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.functions.struct
@@ -256,20 +254,11 @@ class SystemTimeMistakesSuite extends SystemTimeTest {
   test("real-time mode ends the query, and says what to use instead") {
     val input = LowLatencyMemoryStream[Timestamp](spark, 2)
     val failed = intercept[StreamingQueryException] {
-      val query = input.toDF().withSystemTimeWatermark("value", "1 second").writeStream.outputMode("update")
-        .foreach(SystemTimeMistakesSuite.Drop)
-        .trigger(Lines.realTime("10 minutes")).start()
+      val query =
+        startInRealTime(input.toDF().withSystemTimeWatermark("value", "1 second"), "system_time_in_real_time")
       try query.awaitTermination()
       finally query.stop()
     }
     assert(failed.getMessage.contains("a system-time watermark does not work in real-time mode"))
-  }
-}
-
-object SystemTimeMistakesSuite {
-  private object Drop extends ForeachWriter[Row] {
-    override def open(partition: Long, epoch: Long): Boolean = true
-    override def process(row: Row): Unit = ()
-    override def close(error: Throwable): Unit = ()
   }
 }

@@ -8,8 +8,6 @@ import scala.jdk.CollectionConverters._
 
 import io.sparklatency.spark.Lines.LowLatencyMemoryStream
 import io.sparklatency.spark.syntax._
-import org.apache.spark.sql.ForeachWriter
-import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.ListenerBus
 
@@ -174,8 +172,7 @@ class TaskBeansSuite extends StreamingTest with Patient {
   test("in real-time mode tasks are beans before the first batch has ended, and go when the query stops") {
     val input = LowLatencyMemoryStream[Timestamp](spark, 2)
     val nodes = input.toDF().withE2ELatency("first", "value").withE2ELatency("last", "value")
-    val query = nodes.writeStream.queryName("real_time_beans").outputMode("update")
-      .foreach(TaskBeansSuite.Drop).trigger(Lines.realTime("10 minutes")).start()
+    val query = startInRealTime(nodes, "real_time_beans")
     try {
       input.addData(ago(7, 2))
       eventually(assert(figures(beans("real_time_beans")).toSet === Set(
@@ -210,10 +207,4 @@ object TaskBeansSuite {
     SparkTest.clock.advance(21000)
     true
   }.asNondeterministic()
-
-  private object Drop extends ForeachWriter[Row] {
-    override def open(partition: Long, epoch: Long): Boolean = true
-    override def process(row: Row): Unit = ()
-    override def close(error: Throwable): Unit = ()
-  }
 }
