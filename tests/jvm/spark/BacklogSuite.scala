@@ -47,7 +47,7 @@ class BacklogSuite extends StreamingTest with Patient {
     }.start()
     try {
       processAll(query)
-      val told = latencyOf(name).get("queries").get(0)
+      val told = queryOf(name)
       assertGauged(name, partsOf(told))
       told
     } finally query.stop()
@@ -90,7 +90,7 @@ class BacklogSuite extends StreamingTest with Patient {
       try {
         eventually(assert(Option(query.lastProgress).exists(_.batchId >= 3)))
         processAll(query)
-        val told = latencyOf("beside").get("queries").get(0)
+        val told = queryOf("beside")
         assert(!codes(told).contains("backlog"), told.get("parts"))
       } finally query.stop()
     }
@@ -124,7 +124,7 @@ class BacklogSuite extends StreamingTest with Patient {
       val (events, now) = (stream, System.currentTimeMillis)
       events.addData(Seq(600000, 330000).map(ms => new Timestamp(now - ms)))
       val windows = newestOfEachSecond(marked(events)).withE2ELatency("sink", "last")
-      def said = latencyOf("old_windows").get("queries").get(0).get("headline").get("text").asText
+      def said = queryOf("old_windows").get("headline").get("text").asText
       val query = start(windows, "old_windows")
       try {
         processAll(query)
@@ -149,7 +149,7 @@ class BacklogSuite extends StreamingTest with Patient {
           assert(!fails)
           ()
         }.start()
-      def said = latencyOf("again").get("queries").get(0).get("headline").get("text").asText
+      def said = queryOf("again").get("headline").get("text").asText
       add(600000)
       failure(run(fails = true))
       add(300000)
@@ -180,7 +180,7 @@ class BacklogSuite extends StreamingTest with Patient {
         (1 to 2).foreach(_ => processAll(query))
         add(300000)
         processAll(query)
-        val said = latencyOf("found_nothing").get("queries").get(0).get("headline").get("text").asText
+        val said = queryOf("found_nothing").get("headline").get("text").asText
         assert(said.startsWith("Records arrive old: "), said)
       } finally query.stop()
     }
@@ -199,7 +199,7 @@ class BacklogSuite extends StreamingTest with Patient {
         both.writeStream.queryName("twice").trigger(Trigger.ProcessingTime("1 second")).format("noop").start()
       try {
         processAll(query)
-        val said = latencyOf("twice").get("queries").get(0).get("headline").get("text").asText
+        val said = queryOf("twice").get("headline").get("text").asText
         assert(said.contains("maxFilesPerTrigger has left some behind"), said)
       } finally query.stop()
     }
@@ -218,7 +218,7 @@ class BacklogSuite extends StreamingTest with Patient {
         val query = start(read.withE2ELatency("source", "value"), s"own_limit_$how")
         try {
           processAll(query)
-          val told = latencyOf(s"own_limit_$how").get("queries").get(0)
+          val told = queryOf(s"own_limit_$how")
           assert(codes(told).contains("backlog"), told.get("parts"))
           assert(told.get("headline").get("text").asText.contains("maxBytesPerTrigger"), told.get("headline"))
         } finally query.stop()
@@ -249,7 +249,7 @@ class BacklogSuite extends StreamingTest with Patient {
       val inVain = HesitantSource.lastInVain
       HesitantSource.add()
       processAll(query)
-      val told = latencyOf(name).get("queries").get(0)
+      val told = queryOf(name)
       val parts = partsOf(told).map(part => part.get("code").asText -> part.get("ms").asDouble).toMap
       // Bounds that hold however long a look takes: the limit kept a record for as long as Spark looked in vain, and no longer
       // than until it looked again.
@@ -316,7 +316,7 @@ class BacklogSuite extends StreamingTest with Patient {
     }
     try {
       processAll(query)
-      val told = latencyOf(name).get("queries").get(0)
+      val told = queryOf(name)
       (told.get("headline").get("text").asText, told.get("nodes").get(0).get("node").asText)
     } finally query.stop()
   }
@@ -369,7 +369,7 @@ class BacklogSuite extends StreamingTest with Patient {
       processAll(query)
       add()
       processAll(query)
-      assert(latencyOf("asked").get("queries").get(0).get("batches").asInt === 2)
+      assert(queryOf("asked").get("batches").asInt === 2)
       val own = s"stream execution thread for asked [id = ${query.id}, runId = ${query.runId}]"
       assert(asking.asScala.toSet === Set(own))
     } finally {

@@ -43,7 +43,7 @@ class BatchBeforeSuite extends StreamingTest {
         val came = add(5)
         processAll(query)
 
-        val headline = latencyOf("batch_before").get("queries").get(0).get("headline")
+        val headline = queryOf("batch_before").get("headline")
         assert(headline.get("code").asText === "waited-for-the-batch-before", headline)
         assert(headline.get("node").asText === "scored", headline)
         // As far as a histogram tells.

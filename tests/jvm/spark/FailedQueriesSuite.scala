@@ -18,7 +18,7 @@ class FailedQueriesSuite extends PagesTest {
 
   for ((marks, name) <- Seq("with" -> "failing", "without" -> "failing_unmarked"))
     test(s"that a query $marks marks has failed is told until it runs again") {
-      latencyOf(null) // without a mark nobody else makes the application, which is to know of the query
+      listen()
       val input = stream
       val fails = new AtomicBoolean
       def started(): StreamingQuery = {

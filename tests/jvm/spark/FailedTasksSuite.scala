@@ -7,7 +7,6 @@ import java.util.concurrent.TimeUnit
 import scala.jdk.CollectionConverters._
 import scala.util.Try
 
-import com.fasterxml.jackson.databind.JsonNode
 import io.sparklatency.figures.FailedTasks
 import io.sparklatency.spark.Patience
 import io.sparklatency.spark.StreamingTest
@@ -20,9 +19,8 @@ import org.apache.spark.util.JsonProtocol
 class FailedTasksSuite extends StreamingTest with ArchivedBatches {
   import FailedTasksSuite._
 
-  private def answered(query: String): JsonNode = latencyOf(query).get("queries").get(0)
-  private def failed(query: String): String = answered(query).get("progress").get("tasksFailed").asText
-  private def notes(query: String): Seq[String] = answered(query).get("notes").elements.asScala
+  private def failed(query: String): String = queryOf(query).get("progress").get("tasksFailed").asText
+  private def notes(query: String): Seq[String] = queryOf(query).get("notes").elements.asScala
     .filter(_.get("code").asText == "tasks-failed").map(_.get("text").asText).toSeq
 
   /** The first batch does what fails once again, as functions do that write to other systems. */
@@ -41,7 +39,7 @@ class FailedTasksSuite extends StreamingTest with ArchivedBatches {
         input.addData(ago(1))
         processAll(query)
         assert(failed("fails") === "1")
-        assert(answered("fails").get("lastBatch").get("tasksFailed").asLong === 1 - batch)
+        assert(queryOf("fails").get("lastBatch").get("tasksFailed").asLong === 1 - batch)
       }
       clock.advance(5000)
       assert(notes("fails") === Seq(
@@ -62,7 +60,7 @@ class FailedTasksSuite extends StreamingTest with ArchivedBatches {
   }
 
   test("so it is of a query without marks") {
-    latencyOf(null)
+    listen()
     val input = stream
     input.addData(ago(1))
     val query = start(input.toDF(), "unmarked_fails")

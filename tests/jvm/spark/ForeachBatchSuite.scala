@@ -81,7 +81,7 @@ class ForeachBatchSuite extends StreamingTest {
         processAll(query)
       }
       assert(Seq("source", "inside").map(node(_, "inside").records) === Seq(2, 2))
-      assert(latencyOf("inside").at("/queries/0/batches").asInt === 2)
+      assert(queryOf("inside").at("/batches").asInt === 2)
     } finally query.stop()
   }
 
@@ -121,7 +121,7 @@ class ForeachBatchSuite extends StreamingTest {
       input.addData(ago(1, 2, 3))
       processAll(query)
       val upstream = Seq("source", "customers", "joined", "written").map { id =>
-        id -> latencyOf("enriched_within").at("/queries/0/nodes").elements.asScala
+        id -> queryOf("enriched_within").at("/nodes").elements.asScala
           .find(_.get("node").asText == id).get.get("upstream").elements.asScala.map(_.asText).toSeq
       }
       assert(upstream === Seq(

@@ -32,8 +32,6 @@ class HeldRecordsSuite extends StreamingTest {
     } finally query.stop()
   }
 
-  private def queryOf(name: String) = latencyOf(name).get("queries").get(0)
-
   private def upstreamOf(node: String, name: String): Seq[String] =
     queryOf(name).get("nodes").elements.asScala.find(_.get("node").asText == node).get
       .get("upstream").elements.asScala.map(_.asText).toSeq

@@ -25,7 +25,7 @@ class JsonNumbersSuite extends StreamingTest {
       clock.advance(500)
       input.addData(ago(200, 200))
       processAll(query)
-      val shown = latencyOf("numbers").at("/queries/0")
+      val shown = queryOf("numbers")
       val batch = shown.get("lastBatch")
       def texts(of: JsonNode, fields: String*) = fields.map(of.get(_).toString)
       val figures = Seq("records", "min", "avg", "p50", "max", "withoutTimestamp")

@@ -97,7 +97,7 @@ class LatencyTableSuite extends StreamingTest with Patient {
     try {
       input.addData(ago(100, 300))
       processAll(query) // and a batch without data after it
-      assert(!json("silent").get("silent").asBoolean)
+      assert(!queryOf("silent").get("silent").asBoolean)
       clock.advance(3600000)
       val columns = "node, own, share, silent, records, record_e2e_latency_p99"
       val rows = spark.sql(s"SELECT $columns FROM e2e_latency() WHERE query = 'silent'").collect()
@@ -105,7 +105,7 @@ class LatencyTableSuite extends StreamingTest with Patient {
         Seq[Any]("source", 200.0, 1.0, true, 2L, null),
         Seq[Any]("sink", -100.0, 0.0, true, 1L, null)
       ))
-      val shown = json("silent")
+      val shown = queryOf("silent")
       assert(shown.get("silent").asBoolean)
       assert(shown.get("slowestStep").asText === "source")
       assert(shown.get("split").get("total").get("avg").asDouble === 100.0)
@@ -115,9 +115,6 @@ class LatencyTableSuite extends StreamingTest with Patient {
       assert(source.get("batch").get("p99").asLong >= 300)
     } finally query.stop()
   }
-
-  private def json(query: String) =
-    latencyOf(query).get("queries").get(0)
 
   test("its columns are the metrics") {
     val columns = spark.sql("SELECT * FROM e2e_latency()").columns.toSet

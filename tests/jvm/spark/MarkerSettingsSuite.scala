@@ -31,7 +31,7 @@ class MarkerSettingsSuite extends MarkersTest {
         assert(nodesOf(query) === Nil)
       }
       ran(files.withIngestionTimestamp("at").withE2ELatency("by hand", "at"))(query =>
-        assert(all(query).get("markers").isNull)
+        assert(queryOf(query).get("markers").isNull)
       )
       val refused = intercept[IllegalArgumentException](files.withE2ELatency("parsed"))
       assert(refused.getMessage.contains("no timestamp was given"))
@@ -49,7 +49,7 @@ class MarkerSettingsSuite extends MarkersTest {
         "spark.sparklatency.auto" -> "source,terminal"
       )
       session.foreach(own.conf.set(interval, _))
-      ran(files(own))(query => nodesOf(query).nonEmpty && !all(query).get("markers").isNull)
+      ran(files(own))(query => nodesOf(query).nonEmpty && !queryOf(query).get("markers").isNull)
     }
     assert(marked(application = "1s", session = None))
     assert(!marked(application = "1s", session = Some("0")))
@@ -66,7 +66,7 @@ class MarkerSettingsSuite extends MarkersTest {
           clock.advance(ms)
           input.addData(ago(1))
           processAll(query)
-          all("markers_interval").get("markers").get("count").asLong
+          queryOf("markers_interval").get("markers").get("count").asLong
         }
         assert(counts === Seq(counts.head, counts.head, counts.head * 2, counts.head * 2, counts.head * 3))
       } finally query.stop()

@@ -32,7 +32,7 @@ class MarkersHarmlessSuite extends MarkersTest {
       def shown = Seq("source.operator_subtask_index.0", "__commit__").map { operator =>
         gauges.get(s"query.markers_failover.latency.source_id.source.operator_id.$operator.latency-count")
       }
-      def counted = (shown, all("markers_failover").get("markers").get("count").asLong)
+      def counted = (shown, queryOf("markers_failover").get("markers").get("count").asLong)
       def isShown(count: Long) = assert(counted === ((Seq(Some(count), Some(count)), count)))
       val first = begun()
       try {
@@ -68,7 +68,7 @@ class MarkersHarmlessSuite extends MarkersTest {
         query.awaitTermination()
         assert(query.exception.isEmpty)
       }
-      (jobs, all(name).get("markers"))
+      (jobs, queryOf(name).get("markers"))
     }
     val (plain, _) = of(Nil)
     val (marked, markers) = of(auto ++ on)
@@ -83,7 +83,7 @@ class MarkersHarmlessSuite extends MarkersTest {
       val query = start(files.repartition(3), "markers_let_go")
       try {
         processAll(query)
-        assert(all("markers_let_go").get("markers").get("count").asLong > 0)
+        assert(queryOf("markers_let_go").get("markers").get("count").asLong > 0)
         val plan = Plans.executed(query)
         assert(Plans.marks(plan) === 2)
         new WeakReference(plan)

@@ -14,7 +14,7 @@ class MarkersSuite extends MarkersTest {
         assert(markers(query)(s"$source sink 0") === ((1, Some(20), Some(20))))
         assert(markers(query)(s"$source __commit__") === ((1, Some(20), Some(20))))
         assert(markers(query)(s"$source $source 0")._1 === 1)
-        val json = all(query)
+        val json = queryOf(query)
         assert(nodesOf(query) === Seq(source, "sink"))
         assert(node("sink", query).long("withoutTimestamp") === Some(1) && node("sink", query).max === None)
         assert(json.get("markers").get("text").asText ===
@@ -36,10 +36,10 @@ class MarkersSuite extends MarkersTest {
       val parsed =
         files.withE2ELatency("read").withColumn("value", step(col("value"))).filter(length(col("value")) > 0)
       ran(parsed.withE2ELatency("parsed").filter("value <> 'x'")) { query =>
-        val headline = all(query).get("headline")
+        val headline = queryOf(query).get("headline")
         assert((headline.get("code").asText, headline.get("node").asText) === (("slowest-step", "parsed")))
         assert(headline.get("text").asText.startsWith("Slowest step: parsed, "))
-        assert(all(query).get("slowestStep").asText === "parsed")
+        assert(queryOf(query).get("slowestStep").asText === "parsed")
       }
     })
   }

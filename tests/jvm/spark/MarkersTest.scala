@@ -7,7 +7,6 @@ import java.nio.file.Path
 import scala.jdk.CollectionConverters._
 import scala.util.Using
 
-import com.fasterxml.jackson.databind.JsonNode
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.functions._
@@ -41,11 +40,9 @@ trait MarkersTest extends StreamingTest with Patient {
   protected val byFile =
     Seq("spark.sql.files.maxPartitionBytes" -> "64", "spark.sql.files.openCostInBytes" -> "0")
 
-  protected def all(query: String): JsonNode = latencyOf(query).get("queries").elements.asScala.next()
-
   /** Of each histogram: how many markers since the start, and the shortest and longest time of the window. */
   protected def markers(query: String): Map[String, (Long, Option[Long], Option[Long])] =
-    all(query).get("markers").get("of").elements.asScala.map { one =>
+    queryOf(query).get("markers").get("of").elements.asScala.map { one =>
       def text(tag: String) = Option(one.get(tag)).filterNot(_.isNull).map(_.asText)
       def figure(name: String) = Option(one.get("latency").get(name)).filterNot(_.isNull).map(_.asLong)
       val place =

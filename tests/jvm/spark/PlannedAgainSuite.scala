@@ -18,7 +18,7 @@ class PlannedAgainSuite extends SparkTest {
     )
   )
     test(s"what fails by ${failure().getClass.getSimpleName} is planned by its own thread alone") {
-      latencyOf(null) // without a mark nobody else makes the application, which is to hear of it
+      listen()
       val planned = new ConcurrentLinkedQueue[String]
       object Failing extends Rule[LogicalPlan] {
         override def apply(plan: LogicalPlan): LogicalPlan = {

@@ -12,7 +12,7 @@ class ProcessingDelaySuite extends StreamingTest {
 
   private def delay(query: String, from: String, to: String, over: String = "window"): JsonNode = {
     val nodes =
-      latencyOf(query).get("queries").get(0).get("nodes")
+      queryOf(query).get("nodes")
     val node = (0 until nodes.size).map(nodes.get).find(_.get("node").asText == to).get
     node.get("delays").path(from).path(over)
   }

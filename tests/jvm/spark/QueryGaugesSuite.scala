@@ -20,9 +20,6 @@ class QueryGaugesSuite extends StreamingTest with Patient {
 
   private def known(query: String): Map[String, Double] = of(query).filter { case (_, value) => !value.isNaN }
 
-  /** Without a mark nobody else makes the application, which is to know of the query. */
-  private def listen(): Unit = { latencyOf(null); () }
-
   test("a query without marks has them, and so has its next run") {
     listen()
     for (_ <- 1 to 2) {

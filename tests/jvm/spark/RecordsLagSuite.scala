@@ -12,9 +12,9 @@ class RecordsLagSuite extends StreamingTest {
 
   /** What is told while each batch runs, so of the trigger before, and after the last. */
   private def told(df: DataFrame, name: String): Seq[JsonNode] = {
-    latencyOf(null) // without a mark nobody else makes the application, which is to know of the query
+    listen()
     val seen = mutable.Buffer.empty[JsonNode]
-    def look(): Unit = seen += latencyOf(name).get("queries").get(0).get("progress")
+    def look(): Unit = seen += queryOf(name).get("progress")
     val query = df.writeStream.queryName(name).foreachBatch { (batch: DataFrame, _: Long) =>
       batch.write.format("noop").mode("append").save()
       look()

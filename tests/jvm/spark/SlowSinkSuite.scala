@@ -17,7 +17,7 @@ class SlowSinkSuite extends MarkersTest {
       }.start()
       try {
         processAll(query)
-        val shown = all("slow_sink")
+        val shown = queryOf("slow_sink")
         val headline = shown.get("headline")
         assert(headline.get(
           "text"
@@ -44,7 +44,7 @@ class SlowSinkSuite extends MarkersTest {
       .foreachBatch((batch: DataFrame, _: Long) => (1 to 3).foreach(_ => batch.collect())).start()
     try {
       processAll(query)
-      val shown = all("three_sinks")
+      val shown = queryOf("three_sinks")
       assert(shown.get("operators").get("firstRead").asDouble === Start)
       assert(shown.get("operators").get("latency").asDouble === 3000)
     } finally query.stop()

@@ -96,6 +96,15 @@ trait SparkTest extends AnyFunSuite with BeforeAndAfterAll with BeforeAndAfterEa
     new ObjectMapper().readTree(PythonApi.latencyJson(spark, query))
   }
 
+  /** What a user reads of one query. */
+  protected def queryOf(name: String): JsonNode = latencyOf(name).get("queries").get(0)
+
+  /** Without a mark nobody else makes the application, which is to know of queries. */
+  protected def listen(): Unit = {
+    latencyOf(null)
+    ()
+  }
+
   protected def findNode(id: String, query: String = "__batch__"): Option[ShownNode] =
     latencyOf(null).get("queries").elements.asScala.filter(_.get("query").asText == query)
       .flatMap(_.get("nodes").elements.asScala).find(_.get("node").asText == id).map(new ShownNode(_))

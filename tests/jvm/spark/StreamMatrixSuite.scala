@@ -143,7 +143,7 @@ class StreamMatrixSuite extends MatrixTest {
     ).writeStream.queryName(freshNode()).format("noop").trigger(Trigger.AvailableNow()).start()
     query.awaitTermination()
     assertAges("source", ages(1 to 20), query.name)
-    assert(latencyOf(query.name).at("/queries/0/batches").asInt === 4)
+    assert(queryOf(query.name).at("/batches").asInt === 4)
   }
 
   private def folder(): String = TemporaryFolder("stream").toString

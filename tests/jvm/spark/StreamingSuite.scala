@@ -150,7 +150,7 @@ class StreamingSuite extends StreamingTest {
         input.addData(ago(ms))
         processAll(query)
       }
-      assert(latencyOf("batches").at("/queries/0/batches").asInt === 3)
+      assert(queryOf("batches").at("/batches").asInt === 3)
     } finally query.stop()
   }
 
@@ -192,7 +192,7 @@ class StreamingSuite extends StreamingTest {
   test("two sessions that share no state may run queries of one name, too, and both tell what they do") {
     twins(Sessions.apart(spark), "twin_apart") { names =>
       assert(names.map(node("source", _).records) === Seq(2, 2))
-      for (name <- names) assert(latencyOf(name).at("/queries/0/progress").hasNonNull("activity"), name)
+      for (name <- names) assert(queryOf(name).at("/progress").hasNonNull("activity"), name)
     }
   }
 

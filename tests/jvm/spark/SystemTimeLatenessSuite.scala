@@ -58,7 +58,7 @@ class SystemTimeLatenessSuite extends SystemTimeTest {
         it.comesTo(20)
         it.comesTo(21)
         it.reads(input, 4)
-        val notes = latencyOf(it.query.name).get("queries").get(0).get("notes").toString
+        val notes = queryOf(it.query.name).get("notes").toString
         assert(
           notes.contains("aggregate-1 dropped 1 late record, up to 7 s behind the system-time watermark.")
         )

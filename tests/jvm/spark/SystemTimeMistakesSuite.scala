@@ -216,7 +216,7 @@ class SystemTimeMistakesSuite extends SystemTimeTest {
     def noted(df: DataFrame, trigger: Trigger = Trigger.ProcessingTime(0)): Seq[(String, String)] =
       running(df.withE2ELatency("source"), trigger = trigger) { it =>
         processAll(it.query)
-        val notes = latencyOf(it.query.name).get("queries").get(0).get("notes").elements.asScala.toSeq
+        val notes = queryOf(it.query.name).get("notes").elements.asScala.toSeq
         notes.filter(_.get("code").asText == "system-time-watermark")
           .map(note => note.get("level").asText -> note.get("text").asText)
       }

@@ -14,7 +14,7 @@ class TaskProgressSuite extends StreamingTest with Patient {
     val (counted, mayEnd) = (new CountDownLatch(1), new CountDownLatch(1))
     val input = stream
     input.addData(ago(1))
-    def progress: JsonNode = latencyOf("got_on").get("queries").get(0).get("progress")
+    def progress: JsonNode = queryOf("got_on").get("progress")
     byTheWall {
       val query = input.toDF().withE2ELatency("read", "value").writeStream.queryName("got_on")
         .foreachBatch { (batch: DataFrame, _: Long) =>

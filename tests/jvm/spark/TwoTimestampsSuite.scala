@@ -179,7 +179,7 @@ class TwoTimestampsSuite extends PagesTest {
     try {
       input.addData(sent)
       processAll(query)
-      val shown = latencyOf("two_timestamps").get("queries").get(0)
+      val shown = queryOf("two_timestamps")
       val nodes = shown.get("nodes").elements.asScala.map(of => of.get("node").asText -> of).toMap
       assert(Seq("read", "parsed", "sink").map(nodes(_).get("avg").asDouble) === Seq(5, 60005, 60005))
       assert(Seq("read", "parsed", "sink").map(id => new ShownNode(nodes(id)).double("own")) ===

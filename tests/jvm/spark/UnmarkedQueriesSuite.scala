@@ -15,15 +15,14 @@ import org.apache.spark.sql.streaming.Trigger
 class UnmarkedQueriesSuite extends StreamingTest with Patient {
   private val noNode = "No node of this query has figures."
 
-  private def shown(query: String): JsonNode = latencyOf(query).get("queries").get(0)
-  private def progress(query: String): JsonNode = shown(query).get("progress")
+  private def progress(query: String): JsonNode = queryOf(query).get("progress")
   private def notes(query: String): Seq[String] =
-    shown(query).get("notes").elements.asScala.map(_.get("code").asText).toSeq
+    queryOf(query).get("notes").elements.asScala.map(_.get("code").asText).toSeq
 
   test(
     "when a query without marks last committed is known, though Spark has told of triggers without data since"
   ) {
-    latencyOf(null) // without a mark nobody else makes the application, which is to know of the query
+    listen()
     withSettings("spark.sql.streaming.noDataProgressEventInterval" -> "50ms") {
       val input = stream
       input.addData(ago(1))
@@ -36,8 +35,8 @@ class UnmarkedQueriesSuite extends StreamingTest with Patient {
         assert(progress("unmarked_idle").get("sinceCommit").asLong === 5000)
         assert(progress("unmarked_idle").get("text").asText.endsWith(s"The last commit was 5 s ago. $noNode"))
         assert(notes("unmarked_idle") === Seq("no-node"))
-        assert(shown("unmarked_idle").get("batches").asLong === 1)
-        assert(shown("unmarked_idle").get("headline").get("text").asText.startsWith(noNode.dropRight(1)))
+        assert(queryOf("unmarked_idle").get("batches").asLong === 1)
+        assert(queryOf("unmarked_idle").get("headline").get("text").asText.startsWith(noNode.dropRight(1)))
       } finally query.stop()
       assert(notes("unmarked_idle") === Seq("no-node"))
       assert(progress("unmarked_idle").get("text").asText === s"Finished. 1 batch was committed. $noNode")
@@ -45,7 +44,7 @@ class UnmarkedQueriesSuite extends StreamingTest with Patient {
   }
 
   test("what a query without marks drops late is known, for Spark counts it") {
-    latencyOf(null)
+    listen()
     val input = stream
     val query =
       start(input.toDF().withWatermark("value", "10 seconds").dropDuplicates("value"), "unmarked_drops")
@@ -61,7 +60,7 @@ class UnmarkedQueriesSuite extends StreamingTest with Patient {
   test(
     "a batch of a query without marks hangs if it takes much longer than others, and its tasks stand still"
   ) {
-    latencyOf(null)
+    listen()
     val (counted, mayEnd) = (new CountDownLatch(1), new CountDownLatch(1))
     val input = stream
     val name = "unmarked_hangs"
@@ -88,7 +87,7 @@ class UnmarkedQueriesSuite extends StreamingTest with Patient {
         val hangs = after(3600000)
         assert(hangs.get("stalled").asBoolean)
         assert(hangs.get("sinceProgress").asLong < hangs.get("running").asLong, "its task has ended since")
-        assert(shown(name).get("headline").get("code").asText === "stalled")
+        assert(queryOf(name).get("headline").get("code").asText === "stalled")
         assert(notes(name) === Seq("stalled", "no-node"))
         val batches = query.recentProgress.filter(_.durationMs.containsKey("addBatch")).toSeq
         val took = batches.map(_.durationMs.get("triggerExecution").toLong)
@@ -104,7 +103,7 @@ class UnmarkedQueriesSuite extends StreamingTest with Patient {
   }
 
   test("a query without marks that had nothing to read has committed nothing") {
-    latencyOf(null)
+    listen()
     val query = stream.toDF().writeStream.format("noop").queryName("unmarked_empty")
       .trigger(Trigger.AvailableNow()).start()
     query.awaitTermination()

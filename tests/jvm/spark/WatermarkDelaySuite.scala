@@ -13,7 +13,7 @@ class WatermarkDelaySuite extends StreamingTest {
     val input = stream
     val name = freshNode()
     val query = start(shape(marked(input)), name, mode)
-    def notes = latencyOf(name).at("/queries/0/notes").elements.asScala
+    def notes = queryOf(name).at("/notes").elements.asScala
       .filter(_.get("code").asText == "watermark-delay").map(_.get("text").asText).toSeq
     try {
       input.addData(ago(0))

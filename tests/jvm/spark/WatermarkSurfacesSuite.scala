@@ -14,7 +14,7 @@ import org.apache.spark.sql.Row
 class WatermarkSurfacesSuite extends IdleSourcesTest {
   private type Stream = MemoryStream[java.sql.Timestamp]
 
-  private def query(it: Running): JsonNode = latencyOf(it.query.name).get("queries").get(0)
+  private def query(it: Running): JsonNode = queryOf(it.query.name)
 
   private def inRest(it: Running): Seq[JsonNode] = {
     val shown = query(it).get("lastBatch").get("watermarks")

@@ -20,7 +20,7 @@ trait WrittenFiles extends AutomaticPlans {
   import WrittenFiles._
 
   protected def write(df: DataFrame, mode: String, format: String): Written = {
-    latencyOf(null) // without a mark nobody else makes the application, which is to know of the query
+    listen()
     val out = TemporaryFolder("written")
     val name = s"output_${freshNode()}"
     val writer = df.writeStream.queryName(name).outputMode(mode).trigger(Trigger.AvailableNow())
