@@ -1,8 +1,6 @@
 package io.sparklatency.spark
 
 import java.lang.management.ManagementFactory
-import java.net.HttpURLConnection
-import java.net.URI
 import javax.management.ObjectName
 
 import scala.jdk.CollectionConverters._
@@ -24,7 +22,7 @@ import org.apache.spark.sql.latency.UiFaults
 import org.apache.spark.sql.streaming.StreamingQuery
 
 /** Whatever door to the figures breaks, the query goes on, and what it measured is there once the door is mended. */
-class BrokenDoorsSuite extends StreamingTest {
+class BrokenDoorsSuite extends StreamingTest with Ui {
 
   /** A clock that fails in some threads: whoever reads figures there fails. */
   private final class FailingClock(fails: Thread => Boolean) extends Clock {
@@ -61,14 +59,6 @@ class BrokenDoorsSuite extends StreamingTest {
     } finally query.stop()
   }
 
-  private def status(path: String): Int = {
-    val port = URI.create(spark.sparkContext.uiWebUrl.get).getPort
-    val connection =
-      URI.create(s"http://127.0.0.1:$port$path").toURL.openConnection().asInstanceOf[HttpURLConnection]
-    try connection.getResponseCode
-    finally connection.disconnect()
-  }
-
   private def isTestThread: Thread => Boolean = {
     val own = Thread.currentThread
     _ eq own
@@ -86,11 +76,11 @@ class BrokenDoorsSuite extends StreamingTest {
       withQuery("broken_rest") { (_, batch) =>
         UiFaults.withBrokenStore(spark.sparkContext) {
           withBrokenReading(_.getName.startsWith("SparkUI-")) {
-            assert(status(s"/api/v1/latency$path") === 500)
+            assert(get(s"/api/v1/latency$path")._1 === 500)
             batch()
           }
         }
-        assert(status(s"/api/v1/latency$path") === 200)
+        assert(get(s"/api/v1/latency$path")._1 === 200)
       }
     }
 

@@ -1,9 +1,7 @@
 package org.apache.spark.sql.latency
 
 import java.lang.management.ManagementFactory
-import java.net.URI
 
-import scala.io.Source
 import scala.util.Random
 
 import io.sparklatency.figures.Batch
@@ -13,12 +11,13 @@ import io.sparklatency.recording.LatencyRecorder
 import io.sparklatency.recording.LatencySummary
 import io.sparklatency.spark.Sampled
 import io.sparklatency.spark.SparkTest
+import io.sparklatency.spark.Ui
 import io.sparklatency.time.ManualClock
 import org.apache.spark.sql.latency.application.LatencyApplication
 import org.apache.spark.sql.latency.history.BatchArchive
 
 /** A run of as many batches as are kept, of many nodes. How long its pages take is told, and is not a condition. */
-class LongHistorySuite extends SparkTest with Sampled {
+class LongHistorySuite extends SparkTest with Sampled with Ui {
   private val (nodes, batches) = (200, if (sample.isFull) 1000 else 100)
   private val random = new Random(1)
   private val process =
@@ -30,10 +29,9 @@ class LongHistorySuite extends SparkTest with Sampled {
     recorder.summary()
   }
 
-  private def get(path: String): String = {
-    val port = URI.create(spark.sparkContext.uiWebUrl.get).getPort
+  private def timed(path: String): String = {
     val (start, before) = (System.nanoTime(), process.getProcessCpuTime)
-    val page = Source.fromURL(s"http://127.0.0.1:$port$path").mkString
+    val page = fetched(path)
     val (wall, cpu) = ((System.nanoTime() - start) / 1000000, (process.getProcessCpuTime - before) / 1000000)
     info(s"$path: $wall ms, $cpu ms of processors' time in the whole process, ${page.length / 1024} KB")
     page
@@ -66,13 +64,13 @@ class LongHistorySuite extends SparkTest with Sampled {
         )
       ))
     }
-    get("/jobs/") // Spark's own: what the first page of all takes
-    for (_ <- 1 to 3) get("/latency/")
+    timed("/jobs/") // Spark's own: what the first page of all takes
+    for (_ <- 1 to 3) timed("/latency/")
     for (_ <- 1 to 10) {
-      val page = get("/latency/query/?id=long-run")
+      val page = timed("/latency/query/?id=long-run")
       assert("latency-chart\"".r.findAllIn(page).size === 4)
       assert(page.contains("batches · run long-run · "), "how the run goes no event has told")
     }
-    assert(get("/latency/query/?id=long-run&node=node-7").contains("<h5><span>node-7</span></h5>"))
+    assert(timed("/latency/query/?id=long-run&node=node-7").contains("<h5><span>node-7</span></h5>"))
   }
 }

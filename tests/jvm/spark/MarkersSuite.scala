@@ -23,9 +23,9 @@ class MarkersSuite extends MarkersTest {
           note.get("code").asText -> note.get("level").asText
         )
         assert(levels.toSet.contains("no-timestamp" -> "info"), "a node needs no timestamp here")
-        val page = get(s"latency/query/?id=$query")
+        val page = fetched(s"/latency/query/?id=$query")
         assert(page.contains("id=\"latency-markers\"") && page.contains("Latency markers take 20 ms"))
-        assert(get("api/v1/latency/prometheus").contains("sparklatency_marker_latency_seconds_count{"))
+        assert(fetched("/api/v1/latency/prometheus").contains("sparklatency_marker_latency_seconds_count{"))
       }
     }
   }

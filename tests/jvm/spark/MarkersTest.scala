@@ -1,11 +1,8 @@
 package io.sparklatency.spark
 
-import java.net.URI
-import java.nio.charset.StandardCharsets
 import java.nio.file.Path
 
 import scala.jdk.CollectionConverters._
-import scala.util.Using
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.SparkSession
@@ -13,7 +10,7 @@ import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.TemporaryFolder
 
 /** Streaming queries with latency markers, most of them over files that have no timestamp, and their markers as a user reads them. */
-trait MarkersTest extends StreamingTest with Patient {
+trait MarkersTest extends StreamingTest with Patient with Ui {
   protected def written(lines: Int, files: Int): String = {
     val folder = TemporaryFolder("lines").toString
     spark.range(
@@ -57,14 +54,6 @@ trait MarkersTest extends StreamingTest with Patient {
       processAll(query)
       read(name)
     } finally query.stop()
-  }
-
-  /** What the UI answers. */
-  protected def get(path: String): String = {
-    val port = URI.create(spark.sparkContext.uiWebUrl.get).getPort
-    Using.resource(URI.create(s"http://127.0.0.1:$port/$path").toURL.openStream())(in =>
-      new String(in.readAllBytes(), StandardCharsets.UTF_8)
-    )
   }
 
   protected def blocking(ms: Long) = slow(ms)(lit(1L))

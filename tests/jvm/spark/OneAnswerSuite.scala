@@ -1,9 +1,6 @@
 package org.apache.spark.sql.latency
 
 import java.net.URI
-import java.net.http.HttpClient
-import java.net.http.HttpRequest
-import java.net.http.HttpResponse.BodyHandlers
 import java.sql.Timestamp
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.TimeUnit
@@ -19,6 +16,7 @@ import io.sparklatency.spark.LatencyJson
 import io.sparklatency.spark.Patience
 import io.sparklatency.spark.PythonApi
 import io.sparklatency.spark.StreamingTest
+import io.sparklatency.spark.Ui
 import org.apache.spark.SecurityManager
 import org.apache.spark.SparkConf
 import org.apache.spark.sql.DataFrame
@@ -34,11 +32,10 @@ import org.apache.spark.util.JsonProtocol
 import org.apache.spark.util.kvstore.InMemoryStore
 
 /** One moment, and what every surface says of it: in the application, and in a History Server that has read its events. */
-class OneAnswerSuite extends StreamingTest {
+class OneAnswerSuite extends StreamingTest with Ui {
   import OneAnswerSuite._
 
   private val mapper = new ObjectMapper
-  private val http = HttpClient.newHttpClient
 
   private def store: LatencyStore = LiveStore.of(spark.sparkContext)
 
@@ -137,15 +134,15 @@ class OneAnswerSuite extends StreamingTest {
     assert(said(PythonApi.latencyJson(spark, name)) === expected)
     assert(sql(name).toSet === Set(expected) && sql(name).size === answer.query.nodes.size)
     val live = spark.sparkContext.uiWebUrl.get
-    assert(said(get(s"$live/api/v1/latency/queries/$name")) === expected)
-    assert(page(get(s"$live/latency/query/?id=$name")) === page(answer))
+    assert(said(answered(s"$live/api/v1/latency/queries/$name")) === expected)
+    assert(page(answered(s"$live/latency/query/?id=$name")) === page(answer))
   }
 
   private def saidByHistoryServer(name: String, query: StreamingQuery, answer: QueryAnswer): Unit =
     withHistoryServer(query) { server =>
-      val rest = get(s"${spark.sparkContext.uiWebUrl.get}/api/v1/latency/queries/$name")
-      assert(get(s"$server/api/v1/applications/$App/latency/queries/$name") == rest, "REST of both")
-      assert(page(get(s"$server/latency/query/?id=$name")) === page(answer))
+      val rest = answered(s"${spark.sparkContext.uiWebUrl.get}/api/v1/latency/queries/$name")
+      assert(answered(s"$server/api/v1/applications/$App/latency/queries/$name") == rest, "REST of both")
+      assert(page(answered(s"$server/latency/query/?id=$name")) === page(answer))
     }
 
   test("JSON has each watermark's lag, and the split of the last batch while the window has others") {
@@ -191,9 +188,11 @@ class OneAnswerSuite extends StreamingTest {
     val names = python.get("queries").elements.asScala.map(_.get("query").asText).toSeq
     assert(sql.map(row => row.getString(0) -> row.getString(1)).distinct === names.zip(runs))
     val live = spark.sparkContext.uiWebUrl.get
-    assert(mapper.readTree(get(s"$live/api/v1/latency")) == python, "REST has what Python has")
+    assert(mapper.readTree(answered(s"$live/api/v1/latency")) == python, "REST has what Python has")
     val links =
-      "/latency/query/\\?id=([0-9a-f-]{36})\"".r.findAllMatchIn(get(s"$live/latency/")).map(_.group(1)).toSeq
+      "/latency/query/\\?id=([0-9a-f-]{36})\"".r.findAllMatchIn(
+        answered(s"$live/latency/")
+      ).map(_.group(1)).toSeq
     // What has no run has its name in its link, and a query that nobody has named is called after its id.
     val shown = names.zip(runs).map { case (name, run) => Option(run).getOrElse(name) }
     assert(links === shown.filter(_.matches("[0-9a-f-]{36}")) ++ ids(python, "earlierRuns"))
@@ -218,12 +217,12 @@ class OneAnswerSuite extends StreamingTest {
     finally ui.stop()
   }
 
-  private def get(url: String): String = {
+  private def answered(url: String): String = {
     val there = URI.create(url)
-    val here = new URI("http", null, "127.0.0.1", there.getPort, there.getPath, there.getQuery, null)
-    val response = http.send(HttpRequest.newBuilder(here).build, BodyHandlers.ofString)
-    assert(response.statusCode === 200, response.body)
-    response.body
+    val path = there.getRawPath + Option(there.getRawQuery).fold("")("?" + _)
+    val (status, body) = getAt(there.getPort, path)
+    assert(status === 200, body)
+    body
   }
 
   private def of(answer: QueryAnswer): Said = Said(

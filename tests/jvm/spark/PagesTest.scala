@@ -1,27 +1,10 @@
 package io.sparklatency.spark
 
-import java.net.URI
-import java.net.http.HttpClient
-import java.net.http.HttpRequest
-import java.net.http.HttpResponse.BodyHandlers
-
 import scala.xml.Node
 import scala.xml.XML
 
-/** The live UI, as a browser asks for it. */
-trait PagesTest extends StreamingTest {
-  protected val http = HttpClient.newHttpClient
-
-  protected def get(path: String, headers: (String, String)*): (Int, String) =
-    getAt(URI.create(spark.sparkContext.uiWebUrl.get).getPort, path, headers: _*)
-
-  protected def getAt(port: Int, path: String, headers: (String, String)*): (Int, String) = {
-    val request = headers.foldLeft(HttpRequest.newBuilder(URI.create(s"http://127.0.0.1:$port$path"))) {
-      case (request, (name, value)) => request.header(name, value)
-    }
-    val response = http.send(request.build, BodyHandlers.ofString)
-    (response.statusCode, response.body)
-  }
+/** Pages of the live UI, and the tables in them. */
+trait PagesTest extends StreamingTest with Ui {
 
   /** The elements of a page with an id or class, which are well-formed by themselves; not all of Spark's page is. */
   protected def table(page: String, id: String): Node = {

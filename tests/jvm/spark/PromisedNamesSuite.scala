@@ -1,13 +1,11 @@
 package io.sparklatency.spark
 
 import java.lang.management.ManagementFactory
-import java.net.URI
 import java.nio.file.Files
 import java.nio.file.Path
 import javax.management.ObjectName
 
 import scala.jdk.CollectionConverters._
-import scala.util.Using
 
 import com.fasterxml.jackson.databind.JsonNode
 import com.fasterxml.jackson.databind.ObjectMapper
@@ -18,7 +16,7 @@ import org.apache.spark.sql.streaming.StreamingQuery
  * The names that `python/docs/stable.md` promises, as lists that stand beside the tests: who changes the one changes the other,
  * knowingly. `API_WRITE=1` writes them anew.
  */
-class PromisedNamesSuite extends SystemTimeTest {
+class PromisedNamesSuite extends SystemTimeTest with Ui {
   private val Name = "promised"
   private val golden = Path.of("../../tests/python/golden")
   private val answer = Path.of("../core/src/main/scala/io/sparklatency/answer")
@@ -30,7 +28,7 @@ class PromisedNamesSuite extends SystemTimeTest {
         val ids = nodesOf(Name)
         val documents = Seq("" -> "", s"/queries/$Name" -> "", s"/queries/$Name/batches" -> "") ++
           ids.map(id => s"/queries/$Name/operators/$id/partitions" -> "partitions of a node")
-        assertFields(documents.map { case (path, name) => name -> get(path) })
+        assertFields(documents.map { case (path, name) => name -> json(path) })
         // When batches begin decides by which watermark a record is late, so of these the list is believed.
         val late = listed("names.txt").filter(name => name.contains("lateness") || name.contains("-late"))
         assertListed("names.txt", (patterns(query, ids) ++ late).distinct.sorted)
@@ -85,12 +83,9 @@ class PromisedNamesSuite extends SystemTimeTest {
   }
 
   /** Of a driver's UI, when all that has happened is in it. */
-  private def get(path: String): JsonNode = {
-    latencyOf(null)
-    val port = URI.create(spark.sparkContext.uiWebUrl.get).getPort
-    Using.resource(URI.create(s"http://127.0.0.1:$port/api/v1/latency$path").toURL.openStream())(
-      new ObjectMapper().readTree(_)
-    )
+  private def json(path: String): JsonNode = {
+    listen()
+    new ObjectMapper().readTree(fetched(s"/api/v1/latency$path"))
   }
 
   /** Gauges, and MBeans with their attributes, with words for what others have chosen. */

@@ -1,9 +1,5 @@
 package io.sparklatency.spark
 
-import java.net.URI
-
-import scala.io.Source
-
 import com.fasterxml.jackson.databind.JsonNode
 import io.sparklatency.spark.Lines.MemoryStream
 import io.sparklatency.spark.syntax._
@@ -11,7 +7,7 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.Row
 
 /** The watermark of each source, on every surface. */
-class WatermarkSurfacesSuite extends IdleSourcesTest {
+class WatermarkSurfacesSuite extends IdleSourcesTest with Ui {
   private type Stream = MemoryStream[java.sql.Timestamp]
 
   private def query(it: Running): JsonNode = queryOf(it.query.name)
@@ -24,13 +20,6 @@ class WatermarkSurfacesSuite extends IdleSourcesTest {
   private def inSql(it: Running): Seq[Row] = {
     latencyOf(it.query.name)
     spark.sql(s"SELECT watermarks FROM e2e_latency() WHERE query = '${it.query.name}'").head().getSeq[Row](0)
-  }
-
-  private def fetched(path: String): String = {
-    val port = URI.create(spark.sparkContext.uiWebUrl.get).getPort
-    val page = Source.fromURL(s"http://127.0.0.1:$port$path")
-    try page.mkString
-    finally page.close()
   }
 
   private def inJmx(it: Running, column: String, metric: String, kind: String = "event-time"): Any =
