@@ -19,8 +19,7 @@ import org.apache.spark.sql.streaming.Trigger
 /** A timestamp that goes through shuffles to the end of a query that has dropped it: `spark.sparklatency.auto.acrossShuffles`. */
 class AcrossShufflesSuite extends StreamingTest with Sampled {
   private val setting = "spark.sparklatency.auto.acrossShuffles"
-  private val auto = Seq("spark.sparklatency.auto" -> "source,terminal")
-  private val across = auto :+ (setting -> "true")
+  private val across = atEnds :+ (setting -> "true")
   private val noBroadcast = "spark.sql.autoBroadcastJoinThreshold" -> "-1"
 
   private val plannings = Seq(true, false)
@@ -104,7 +103,7 @@ class AcrossShufflesSuite extends StreamingTest with Sampled {
     val (how, planned) = planning(adaptive)
     test(s"what is written stays the same, and its ages are known: $shape, $how") {
       val (off, on) = (s"off_${shape}_$adaptive", s"on_${shape}_$adaptive")
-      val expected = withSettings((auto :+ planned :+ noBroadcast): _*)(ran(off)(steps)._2)
+      val expected = withSettings((atEnds :+ planned :+ noBroadcast): _*)(ran(off)(steps)._2)
       assert(atEnd(off) === None)
       withSettings((across :+ planned :+ noBroadcast): _*) {
         val (query, written) = ran(on)(steps)
@@ -172,7 +171,7 @@ class AcrossShufflesSuite extends StreamingTest with Sampled {
         val rows = Seq(7, 7, 8, 8).map(Seq(_))
         assert(written(on, across: _*).sortBy(_.head) === rows)
         assert(atEnd(on) === Some((4, Some(10), Some(500))))
-        assert(written(off, auto: _*).sortBy(_.head) === rows)
+        assert(written(off, atEnds: _*).sortBy(_.head) === rows)
         // Within a stage it comes along unasked.
         assert(atEnd(off) === (if (isShuffled) None else Some((4, Some(10), Some(500)))))
         assert(notesOf(off).exists(_.contains(s"$setting=true takes it there")) === isShuffled)
@@ -185,7 +184,7 @@ class AcrossShufflesSuite extends StreamingTest with Sampled {
         Plans.collect(plan) { case shuffle: ShuffleExchangeExec => shuffle.metrics("dataSize").value }
       }
       assert(bytes(s"bytes_$adaptive", planned) === Seq(2 * 16))
-      assert(bytes(s"bytes_off_$adaptive", (auto :+ planned): _*) === Seq(2 * 16))
+      assert(bytes(s"bytes_off_$adaptive", (atEnds :+ planned): _*) === Seq(2 * 16))
       assert(bytes(s"bytes_on_$adaptive", (across :+ planned): _*) === Seq(2 * 24))
     }
 
@@ -221,7 +220,7 @@ class AcrossShufflesSuite extends StreamingTest with Sampled {
 
     for (shuffle <- Seq(false, true))
       test(s"what is a timestamp on one side of a union only is none of it, shuffled being $shuffle, $how") {
-        withSettings((if (shuffle) across else auto) :+ planned: _*) {
+        withSettings((if (shuffle) across else atEnds) :+ planned: _*) {
           val name = s"one_side_${shuffle}_$adaptive"
           def rate(age: Long) = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 2)
             .option("startTimestamp", Start - age).option("advanceMillisPerBatch", 0).load()
@@ -260,7 +259,7 @@ class AcrossShufflesSuite extends StreamingTest with Sampled {
     }
 
     test(s"without the setting the note of the end names it, $how") {
-      withSettings((auto :+ planned): _*) {
+      withSettings((atEnds :+ planned): _*) {
         ran(s"told_$adaptive")(millis(_).repartition(3, col("at")))
         assert(notesOf(s"told_$adaptive").filter(_.startsWith("Node")) === Seq(
           "Node 'sink' is left out: no column there is known to hold a record timestamp: 'at'; the projection to at drops 'value': " +
@@ -305,6 +304,6 @@ class AcrossShufflesSuite extends StreamingTest with Sampled {
       assert(atEnd(name) === None)
       found
     }
-    assert(columns("state", across: _*) === columns("state_off", auto: _*))
+    assert(columns("state", across: _*) === columns("state_off", atEnds: _*))
   }
 }

@@ -13,9 +13,6 @@ import org.apache.spark.sql.streaming.TimeMode
 
 /** Automatic nodes at and behind functions that Spark cannot look into. */
 class AutomaticFunctionsSuite extends MatrixTest {
-  private val rocksDb =
-    "spark.sql.streaming.stateStore.providerClass" -> "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-
   import spark.implicits._
 
   private def byKey(df: DataFrame) = df.as[Event].groupByKey(_.key)
@@ -117,7 +114,7 @@ class AutomaticFunctionsSuite extends MatrixTest {
 
   for ((what, function, columns) <- hiding)
     test(s"behind a function that gives out $what the end has no node, and the log says so") {
-      withSettings("spark.sparklatency.auto" -> "source,terminal") {
+      withSettings(atEnds: _*) {
         val input = events
         val log = Logged.during {
           inBatches(function(watermarkedEvents(input)), Seq(batch(0)("a" -> -3)))((events, _) =>

@@ -24,8 +24,7 @@ class AutomaticIngestionSuite extends StreamingTest with Patient {
 
   private def source = s"source-0-file[${Path.of(texts).getFileName}]"
 
-  private val auto = Seq("spark.sparklatency.auto" -> "source,terminal")
-  private val owned = auto :+ ("spark.sparklatency.auto.ingestion" -> "true")
+  private val owned = atEnds :+ ("spark.sparklatency.auto.ingestion" -> "true")
 
   private def ran(df: DataFrame, mode: String = "append"): String = {
     val name = s"auto_ingestion_${freshNode()}"
@@ -43,7 +42,7 @@ class AutomaticIngestionSuite extends StreamingTest with Patient {
   private val worked = Map("sink" -> ((20L, Some(50L), Some(50L))))
 
   test("a query over files has figures by its ingestion timestamp, at the source and at its end") {
-    withSettings(auto: _*) {
+    withSettings(atEnds: _*) {
       val query =
         ran(files.withIngestionTimestamp().filter(length(col("value")) > 0).withColumn("slow", work))
       assert(figures(query) === worked + (source -> ((20, Some(0), Some(0)))))
@@ -51,7 +50,7 @@ class AutomaticIngestionSuite extends StreamingTest with Patient {
   }
 
   test("also through a watermark, a window and max; and none where the query drops it: then it is not made") {
-    withSettings(auto: _*) {
+    withSettings(atEnds: _*) {
       val dropped = files.withIngestionTimestamp().select(
         col("value"),
         col("ingestion_time"),
@@ -66,7 +65,7 @@ class AutomaticIngestionSuite extends StreamingTest with Patient {
   }
 
   test("a source's own timestamp and a watermarked event time come first") {
-    withSettings(auto: _*) {
+    withSettings(atEnds: _*) {
       val rate = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", "10")
         .option("startTimestamp", (Start - 5000).toString).load()
       val query = start(rate.withIngestionTimestamp(), "auto_own_first", "append")
@@ -86,7 +85,7 @@ class AutomaticIngestionSuite extends StreamingTest with Patient {
   }
 
   test("a mark by hand right above a stamp stands for the source's node") {
-    withSettings(auto: _*) {
+    withSettings(atEnds: _*) {
       val marked =
         files.withIngestionTimestamp().withE2ELatency("by hand", "ingestion_time").withColumn("slow", work)
       assert(figures(ran(marked)) === worked + ("by hand" -> ((20, Some(0), Some(0)))))
@@ -94,7 +93,7 @@ class AutomaticIngestionSuite extends StreamingTest with Patient {
   }
 
   test("without one a query over files has no figures, and the log names both remedies") {
-    withSettings(auto: _*) {
+    withSettings(atEnds: _*) {
       val log = Logged.during(assert(nodesOf(ran(files)) === Nil))
       assert(log.filter(_.contains(source)).map(_.replaceAll("query '[^']*': ", "")) === Seq(
         s"node '$source' is left out: no column there is known to hold a record timestamp: 'value'; with_ingestion_timestamp and " +
@@ -172,7 +171,7 @@ class AutomaticIngestionSuite extends StreamingTest with Patient {
         Plans.withoutMarks(Plans.executed(query))
       } finally query.stop()
     }
-    withSettings(auto: _*)(assert(plan("auto_with_time").contains("value")))
+    withSettings(atEnds: _*)(assert(plan("auto_with_time").contains("value")))
     withSettings(owned: _*) {
       assert(!plan("auto_with_time_too").contains("ingestion_time"))
       assert(node("sink", "auto_with_time_too").max === Some(3))

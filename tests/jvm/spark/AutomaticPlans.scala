@@ -3,22 +3,12 @@ package io.sparklatency.spark
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
-import org.apache.spark.sql.latency.TemporaryFolder
 
 /** Streaming queries of every shape that automatic nodes are to leave as they are. */
 trait AutomaticPlans extends StreamingTest {
 
   /** Events of a hundred seconds: some windows lie behind the watermark, so each query has an output. */
-  private lazy val parquet: String = {
-    val folder = TemporaryFolder("events").toString
-    spark.range(100).select(
-      col("id"),
-      timestamp_millis(lit(Start) - col("id") * 1000).as("ts"),
-      lit("x").as("unread")
-    )
-      .repartition(2).write.mode("overwrite").parquet(folder)
-    folder
-  }
+  private lazy val parquet: String = eventsApart(1000)
 
   /**
    * Those that drop their timestamp. It comes along to the end: with each the projections there, the first of which drops it, and

@@ -11,21 +11,19 @@ class BadInputSuite extends SparkTest {
   private def rows: DataFrame =
     spark.range(3).select(col("id"), timestamp_millis(col("id")).as("ts"), current_timestamp().as("read_at"))
 
-  private def message(call: => Any): String = intercept[IllegalArgumentException](call).getMessage
-
   test("an unknown column is named, with the columns that would do") {
     val expected = "node 'n': there is no column 'tss' among 'id', 'ts', 'read_at'; name a timestamp; " +
       "columns that hold one: 'ts', 'read_at'"
-    assert(message(rows.withE2ELatency("n", "tss")) === expected)
-    assert(message(rows.withE2ELatency("n", col("tss"))) === expected)
-    assert(message(rows.hint("E2E_LATENCY", "n", "tss")) === expected)
+    assert(refused(rows.withE2ELatency("n", "tss")) === expected)
+    assert(refused(rows.withE2ELatency("n", col("tss"))) === expected)
+    assert(refused(rows.hint("E2E_LATENCY", "n", "tss")) === expected)
   }
 
   test("a column that is neither a timestamp nor a window") {
-    assert(message(rows.withE2ELatency("n", "id")) ===
+    assert(refused(rows.withE2ELatency("n", "id")) ===
       "node 'n': column 'id' is of type BIGINT, and a timestamp or a window is needed; timestamp_millis makes one of a number of " +
       "milliseconds, timestamp_seconds of a number of seconds; name a timestamp; columns that hold one: 'ts', 'read_at'")
-    assert(message(rows.select("id").withE2ELatency(
+    assert(refused(rows.select("id").withE2ELatency(
       "n",
       "id"
     )).endsWith("keep one through the steps before this node, or give records one as they are read: " +
@@ -44,7 +42,7 @@ class BadInputSuite extends SparkTest {
     )
     for ((form, said) <- forms) {
       val df = rows.selectExpr(s"$form AS ts")
-      assert(message(df.withE2ELatency("n", "ts")).contains(s"a timestamp or a window is needed; $said; "))
+      assert(refused(df.withE2ELatency("n", "ts")).contains(s"a timestamp or a window is needed; $said; "))
     }
   }
 
@@ -59,7 +57,7 @@ class BadInputSuite extends SparkTest {
       array(col("ts")).as("many")
     )
     for (asked <- Seq("ts", "event", "many"))
-      assert(message(nested.withE2ELatency("n", asked)).endsWith(
+      assert(refused(nested.withE2ELatency("n", asked)).endsWith(
         "name a timestamp; columns that hold one: 'event.ts', 'event.inner.`a.b`', 'event.w'"
       ))
     for (named <- Seq("event.ts", "event.inner.`a.b`", "event.w"))
@@ -68,26 +66,26 @@ class BadInputSuite extends SparkTest {
 
   test("no timestamp and no watermark") {
     val remedy = "name a timestamp; columns that hold one: "
-    assert(message(rows.withE2ELatency("n")) ===
+    assert(refused(rows.withE2ELatency("n")) ===
       s"node 'n': no timestamp was given, and a batch query has no watermark; $remedy'ts', 'read_at'")
-    assert(message(spark.readStream.format("rate").load().withE2ELatency("n")) ===
+    assert(refused(spark.readStream.format("rate").load().withE2ELatency("n")) ===
       s"node 'n': no timestamp was given, and no column here has a watermark; $remedy'timestamp'")
   }
 
   test("a column with a dot in its name") {
     val dotted = rows.withColumnRenamed("ts", "event.ts")
-    assert(message(dotted.withE2ELatency("n", "event.ts")) ===
+    assert(refused(dotted.withE2ELatency("n", "event.ts")) ===
       "node 'n': the name of column 'event.ts' has a dot in it; write it in backticks: `event.ts`")
     run(dotted.withE2ELatency(freshNode(), "`event.ts`"))
     // Also where the part before the dot is a column, or an expression has the name.
     val beside = dotted.withColumnRenamed("id", "event").withColumn("Event.s", struct("read_at"))
-    def refused(name: String, quoted: String) =
+    def said(name: String, quoted: String) =
       s"node 'n': the name of column '$name' has a dot in it; write it in backticks: $quoted"
     for (name <- Seq("event.ts", "EVENT.TS"); asked <- Seq(col(name), expr(s"$name + INTERVAL 1 SECOND")))
-      assert(message(beside.withE2ELatency("n", asked)) === refused(name, "`event.ts`"))
-    assert(message(beside.withE2ELatency("n", "event.s.read_at")) ===
-      refused("event.s.read_at", "`Event.s`.read_at"))
-    assert(message(beside.hint("E2E_LATENCY", "n", "event.ts")) === refused("event.ts", "`event.ts`"))
+      assert(refused(beside.withE2ELatency("n", asked)) === said(name, "`event.ts`"))
+    assert(refused(beside.withE2ELatency("n", "event.s.read_at")) ===
+      said("event.s.read_at", "`Event.s`.read_at"))
+    assert(refused(beside.hint("E2E_LATENCY", "n", "event.ts")) === said("event.ts", "`event.ts`"))
     run(beside.withE2ELatency(freshNode(), "`Event.s`.read_at"))
   }
 
@@ -95,16 +93,16 @@ class BadInputSuite extends SparkTest {
     val twice = rows.toDF("id", "ts", "ts")
     val expected =
       "node 'n': there are several columns 'ts'; rename all but one, or give the one as a Column"
-    assert(message(twice.withE2ELatency("n", "ts")) === expected)
-    assert(message(twice.withE2ELatency("n", col("ts"))) === expected)
-    assert(message(twice.hint("E2E_LATENCY", "n", "ts")) === expected)
+    assert(refused(twice.withE2ELatency("n", "ts")) === expected)
+    assert(refused(twice.withE2ELatency("n", col("ts"))) === expected)
+    assert(refused(twice.hint("E2E_LATENCY", "n", "ts")) === expected)
     val (left, right) = (rows, rows)
     assert(left.crossJoin(right).withE2ELatency(freshNode(), left("ts")).count() === 9)
   }
 
   test("a name that is not well quoted") {
     for (name <- Seq("`ts", "ts`", "a..b", "a."))
-      assert(message(rows.withE2ELatency(
+      assert(refused(rows.withE2ELatency(
         "n",
         name
       )) === s"node 'n': '$name' cannot be read as the name of a " +
@@ -112,7 +110,7 @@ class BadInputSuite extends SparkTest {
   }
 
   test("a field of what is no struct") {
-    assert(message(rows.withE2ELatency(
+    assert(refused(rows.withE2ELatency(
       "n",
       "ts.at"
     )).startsWith("node 'n': column 'ts.at' cannot be read: ["))
@@ -123,16 +121,16 @@ class BadInputSuite extends SparkTest {
     val expected =
       "node 'n': column 'when' is of another DataFrame; name a timestamp; " +
         "columns that hold one: 'ts', 'read_at'"
-    assert(message(rows.withE2ELatency("n", other("when"))) === expected)
-    assert(message(rows.withE2ELatency("n", other("when") + expr("INTERVAL 1 SECOND"))) === expected)
+    assert(refused(rows.withE2ELatency("n", other("when"))) === expected)
+    assert(refused(rows.withE2ELatency("n", other("when") + expr("INTERVAL 1 SECOND"))) === expected)
     val earlier = rows
-    assert(message(earlier.select("id", "read_at").withE2ELatency("n", earlier("ts"))) ===
+    assert(refused(earlier.select("id", "read_at").withE2ELatency("n", earlier("ts"))) ===
       "node 'n': column 'ts' is no longer here; the projection to id and read_at drops it; name a timestamp; columns that hold one: " +
       "'read_at'")
   }
 
   test("an expression over a column that there is not, in Spark's words") {
-    val text = message(rows.withE2ELatency("n", expr("nope + INTERVAL 1 SECOND")))
+    val text = refused(rows.withE2ELatency("n", expr("nope + INTERVAL 1 SECOND")))
     assert(text.startsWith("node 'n': the timestamp cannot be resolved: [UNRESOLVED_COLUMN"))
     assert(!text.contains("\n") && text.endsWith("columns that hold one: 'ts', 'read_at'"))
   }
@@ -141,25 +139,25 @@ class BadInputSuite extends SparkTest {
     def stream(column: String) = spark.readStream.format("rate").load().withColumnRenamed("timestamp", column)
       .withWatermark(column, "1 second")
     val both = stream("ts").join(stream("other"), "value")
-    assert(message(
+    assert(refused(
       both.withE2ELatency("n")
     ) === "node 'n': no timestamp was given, and several columns have a watermark: " +
       "'ts', 'other'; name one of them")
   }
 
   test("node ids that are empty, too long or taken") {
-    assert(message(rows.withE2ELatency("", "ts")) === "a node id must not be empty")
-    assert(message(rows.withE2ELatency("  ", "ts")) === "a node id must not be empty")
-    assert(message(rows.withE2ELatency(null, "ts")) === "a node id must not be empty")
-    assert(message(rows.withE2ELatency(
+    assert(refused(rows.withE2ELatency("", "ts")) === "a node id must not be empty")
+    assert(refused(rows.withE2ELatency("  ", "ts")) === "a node id must not be empty")
+    assert(refused(rows.withE2ELatency(null, "ts")) === "a node id must not be empty")
+    assert(refused(rows.withE2ELatency(
       "n" * 257,
       "ts"
     )).contains("has 257 characters; at most 256 are allowed"))
     val taken = "node 'n' is in this plan already; every node of a query needs an id of its own"
-    assert(message(rows.withE2ELatency("n", "ts").filter("id > 0").withE2ELatency("n", "ts")) === taken)
-    assert(message(rows.withE2ELatency("n", "ts").join(rows.withE2ELatency("n", "ts"), "id")) === taken)
+    assert(refused(rows.withE2ELatency("n", "ts").filter("id > 0").withE2ELatency("n", "ts")) === taken)
+    assert(refused(rows.withE2ELatency("n", "ts").join(rows.withE2ELatency("n", "ts"), "id")) === taken)
     rows.withE2ELatency("n", "ts").createOrReplaceTempView("marked")
-    assert(message(rows.withE2ELatency("n", "ts").filter("id <= (SELECT max(id) FROM marked)")) === taken)
+    assert(refused(rows.withE2ELatency("n", "ts").filter("id <= (SELECT max(id) FROM marked)")) === taken)
   }
 
   test("the same mark on both sides of a self-join is no mistake") {
@@ -168,9 +166,9 @@ class BadInputSuite extends SparkTest {
   }
 
   test("a level that does not exist, and NONE, which no node has") {
-    assert(message(rows.withE2ELatency("n", "ts", "FINE")) ===
+    assert(refused(rows.withE2ELatency("n", "ts", "FINE")) ===
       "node 'n': there is no recording level 'FINE'; use one of INFO, DEBUG, TRACE")
-    assert(message(rows.withE2ELatency("n", "ts", "NONE")).contains("use one of INFO, DEBUG, TRACE"))
+    assert(refused(rows.withE2ELatency("n", "ts", "NONE")).contains("use one of INFO, DEBUG, TRACE"))
   }
 
   test("a timestamp that is not of the row: the batch's own time, a random one, a subquery") {
@@ -178,7 +176,7 @@ class BadInputSuite extends SparkTest {
       timestamp <-
         Seq(current_timestamp(), timestamp_millis((rand() * 10).cast("long")), expr("(SELECT now())"))
     )
-      assert(message(rows.withE2ELatency(
+      assert(refused(rows.withE2ELatency(
         "n",
         timestamp
       )).endsWith("compute it in a column of its own and name that"))
@@ -188,14 +186,14 @@ class BadInputSuite extends SparkTest {
     rows.createOrReplaceTempView("rows")
     val usage =
       "use E2E_LATENCY('node'), E2E_LATENCY('node', timestamp) or E2E_LATENCY('node', timestamp, 'level')"
-    assert(message(spark.sql("SELECT /*+ E2E_LATENCY(ts) */ * FROM rows")).endsWith(usage))
-    assert(message(spark.sql("SELECT /*+ E2E_LATENCY('n', ts, 'INFO', 3) */ * FROM rows")).endsWith(usage))
-    assert(message(rows.hint("E2E_LATENCY")).endsWith(usage))
+    assert(refused(spark.sql("SELECT /*+ E2E_LATENCY(ts) */ * FROM rows")).endsWith(usage))
+    assert(refused(spark.sql("SELECT /*+ E2E_LATENCY('n', ts, 'INFO', 3) */ * FROM rows")).endsWith(usage))
+    assert(refused(rows.hint("E2E_LATENCY")).endsWith(usage))
   }
 
   test("a bad setting is named with its value and what is allowed") {
     spark.conf.set("spark.sparklatency.recording.level", "LOUD")
-    try assert(message(rows.withE2ELatency("n", "ts")) ===
+    try assert(refused(rows.withE2ELatency("n", "ts")) ===
         "spark.sparklatency.recording.level=LOUD is not valid: NONE, INFO, DEBUG, TRACE is allowed")
     finally spark.conf.unset("spark.sparklatency.recording.level")
   }
@@ -203,7 +201,7 @@ class BadInputSuite extends SparkTest {
   test("figures of a query that does not exist: those that do are named, or the nearest ten") {
     run(rows.withE2ELatency(freshNode(), "ts"))
     ListenerBus.awaitEmpty(spark.sparkContext)
-    val text = message(PythonApi.latencyJson(spark, "__bach__"))
+    val text = refused(PythonApi.latencyJson(spark, "__bach__"))
     assert(
       text.startsWith(
         "no figures of a query '__bach__': none is known, no batch of it with a marked node has ended, or newer runs took its place; there are figures of '"
@@ -213,12 +211,12 @@ class BadInputSuite extends SparkTest {
 
   test("an ingestion timestamp whose name is taken, in any case, or empty") {
     for (name <- Seq("ts", "TS"))
-      assert(message(rows.withIngestionTimestamp(name)) ===
+      assert(refused(rows.withIngestionTimestamp(name)) ===
         "there is a column 'ts' already; give the ingestion timestamp another name")
     for (name <- Seq("", " ", null))
-      assert(message(rows.withIngestionTimestamp(name)) ===
+      assert(refused(rows.withIngestionTimestamp(name)) ===
         "the column of an ingestion timestamp needs a name; the usual one is 'ingestion_time'")
-    assert(message(rows.withIngestionTimestamp().withIngestionTimestamp()) ===
+    assert(refused(rows.withIngestionTimestamp().withIngestionTimestamp()) ===
       "there is a column 'ingestion_time' already; give the ingestion timestamp another name")
     withSettings("spark.sql.caseSensitive" -> "true") {
       assert(rows.withIngestionTimestamp("TS").columns.last === "TS")
@@ -235,12 +233,12 @@ class BadInputSuite extends SparkTest {
 
   test("an ingestion timestamp that was cast, or dropped") {
     val stamped = rows.select("id").withIngestionTimestamp()
-    assert(message(stamped.withColumn("ingestion_time", col("ingestion_time").cast("string"))
+    assert(refused(stamped.withColumn("ingestion_time", col("ingestion_time").cast("string"))
       .withE2ELatency("n", "ingestion_time")).startsWith(
       "node 'n': column 'ingestion_time' is of type STRING, and a timestamp or a window is needed; the projection to id " +
         "and ingestion_time casts it from the TIMESTAMP 'ingestion_time'; no column here holds"
     ))
-    assert(message(stamped.drop("ingestion_time").withE2ELatency("n", "ingestion_time")).startsWith(
+    assert(refused(stamped.drop("ingestion_time").withE2ELatency("n", "ingestion_time")).startsWith(
       "node 'n': there is no column 'ingestion_time' among 'id'; the projection to id drops it; no column here holds a " +
         "timestamp: keep one"
     ))

@@ -22,7 +22,7 @@ class CarriedOutputSuite extends WrittenFiles {
     ) {
       val plain = write(plan(), mode, format)
       assert(plain.marks === 0 && findNode("sink", plain.name).isEmpty)
-      withSettings("spark.sparklatency.auto" -> "source,terminal") {
+      withSettings(atEnds: _*) {
         val automatic = write(plan(), mode, format)
         assert(node("sink", automatic.name).max.nonEmpty, "a timestamp has come to the end")
         assert(rows(automatic, format) === rows(plain, format))

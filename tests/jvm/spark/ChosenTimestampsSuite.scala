@@ -9,7 +9,7 @@ class ChosenTimestampsSuite extends PagesTest {
   test(
     "the column that a node goes by is told on the tab, in SQL and over REST, of nodes by hand and of automatic ones"
   ) {
-    withSettings("spark.sparklatency.auto" -> "source,terminal") {
+    withSettings(atEnds: _*) {
       val input = stream
       val renamed = watermarked(input).withE2ELatency("by hand", col("value") + expr("INTERVAL 1 SECOND"))
         .select(col("value").as("happened"), lit(1).as("one")).repartition(2)

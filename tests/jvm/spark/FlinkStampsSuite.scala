@@ -18,9 +18,6 @@ class FlinkStampsSuite extends StampCosts {
   import FlinkStampsSuite._
   import StampCosts._
 
-  private val rocksDb =
-    "spark.sql.streaming.stateStore.providerClass" -> "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-
   /** Those that need none. Each with a shuffle, where a timestamp would be seen. */
   private val without = Seq[(String, (DataFrame, DataFrame) => DataFrame)](
     ("a map", (df, _) => df.repartition(2, col("value")).as[Event].map(_.value.toString).toDF()),

@@ -13,7 +13,7 @@ import org.apache.spark.sql.streaming.Trigger
 
 class HintSuite extends SparkTest {
 
-  private def message(sql: String): String = intercept[IllegalArgumentException](spark.sql(sql)).getMessage
+  private def refusedSql(sql: String): String = refused(spark.sql(sql))
 
   override protected def beforeEach(): Unit = {
     super.beforeEach()
@@ -74,14 +74,14 @@ class HintSuite extends SparkTest {
     val remedy = "no column here holds a timestamp: keep one through the steps before this node, or give " +
       "records one as they are read: with_ingestion_timestamp, withIngestionTimestamp or ingestion_time()"
     val expected = s"node 'n': there is no column 'ts' among 'id'; the projection to id drops it; $remedy"
-    assert(message(marked("ts")) === expected)
-    assert(message(s"SELECT * FROM events WHERE id IN (${marked("ts")})") === expected)
-    assert(message(s"SELECT * FROM events o WHERE id IN (${marked("o.ts")})") === expected)
-    assert(message(s"SELECT * FROM events, LATERAL (${marked("ts")})") === expected)
+    assert(refusedSql(marked("ts")) === expected)
+    assert(refusedSql(s"SELECT * FROM events WHERE id IN (${marked("ts")})") === expected)
+    assert(refusedSql(s"SELECT * FROM events o WHERE id IN (${marked("o.ts")})") === expected)
+    assert(refusedSql(s"SELECT * FROM events, LATERAL (${marked("ts")})") === expected)
     val structs = "(SELECT id, struct(ts) AS e FROM events)"
-    assert(message(s"SELECT * FROM $structs WHERE id IN (${marked("e.ts")})") ===
+    assert(refusedSql(s"SELECT * FROM $structs WHERE id IN (${marked("e.ts")})") ===
       s"node 'n': there is no column 'e.ts' among 'id'; $remedy")
-    val computed = message(s"SELECT * FROM events WHERE id IN (${marked("date_trunc('DAY', ts)")})")
+    val computed = refusedSql(s"SELECT * FROM events WHERE id IN (${marked("date_trunc('DAY', ts)")})")
     assert(computed.startsWith("node 'n': the timestamp cannot be resolved: "), computed)
     val id = freshNode()
     val inside = s"SELECT /*+ E2E_LATENCY('$id', ts) */ * FROM events WHERE id > 3"
@@ -96,8 +96,8 @@ class HintSuite extends SparkTest {
       "node 'n': its SELECT reads column 'outside.id' of the query around it, where nothing can be measured; " +
         "put the hint one SELECT deeper: FROM (SELECT /*+ E2E_LATENCY('n', …) */ * FROM …)"
     val correlated = "(SELECT /*+ E2E_LATENCY('n', ts) */ ts FROM events e WHERE e.id = outside.id)"
-    assert(message(s"SELECT * FROM events outside WHERE EXISTS $correlated") === expected)
-    assert(message(s"SELECT * FROM events outside, LATERAL $correlated") === expected)
+    assert(refusedSql(s"SELECT * FROM events outside WHERE EXISTS $correlated") === expected)
+    assert(refusedSql(s"SELECT * FROM events outside, LATERAL $correlated") === expected)
 
     val (deeper, around, off) = (freshNode(), freshNode(), freshNode())
     val within = s"(SELECT /*+ E2E_LATENCY('$deeper', ts) */ * FROM events) e"
@@ -181,15 +181,17 @@ class HintSuite extends SparkTest {
     def marked(condition: String): String =
       s"SELECT /*+ E2E_LATENCY('n', ts) */ * FROM events WHERE id > $condition"
     val taken = "node 'n' is in this plan already; every node of a query needs an id of its own"
-    assert(message(s"${marked("3")} UNION ALL ${marked("4")}") === taken)
+    assert(refusedSql(s"${marked("3")} UNION ALL ${marked("4")}") === taken)
     assert(
-      message(s"SELECT * FROM (${marked("3")}) WHERE id IN (SELECT id FROM (${marked("id - 1")}))") === taken
+      refusedSql(
+        s"SELECT * FROM (${marked("3")}) WHERE id IN (SELECT id FROM (${marked("id - 1")}))"
+      ) === taken
     )
     val two = "WITH a AS (SELECT * FROM events WHERE id > 6), b AS (SELECT * FROM events WHERE id < 3)"
     def of(name: String) = s"SELECT /*+ E2E_LATENCY('n', ts) */ * FROM $name"
-    assert(message(s"$two ${of("a")} UNION ALL ${of("b")}") === taken)
+    assert(refusedSql(s"$two ${of("a")} UNION ALL ${of("b")}") === taken)
     spark.table("events").withE2ELatency("n", "ts").createOrReplaceTempView("v")
-    assert(message("SELECT * FROM v UNION ALL SELECT /*+ E2E_LATENCY('n', ts) */ * FROM events") === taken)
+    assert(refusedSql("SELECT * FROM v UNION ALL SELECT /*+ E2E_LATENCY('n', ts) */ * FROM events") === taken)
   }
 
   test("a level can be given") {

@@ -6,32 +6,13 @@ import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.Plans
-import org.apache.spark.sql.latency.TemporaryFolder
 
 /** What an ingestion stamp leaves of the plan: of batches that read files. */
 class IngestionPlansSuite extends StreamingTest {
-  private lazy val parquet: String = {
-    val folder = TemporaryFolder("events").toString
-    spark.range(100).select(
-      col("id"),
-      timestamp_millis(lit(Start) - col("id")).as("ts"),
-      lit("x").as("unread")
-    )
-      .repartition(2).write.mode("overwrite").parquet(folder)
-    folder
-  }
+  private lazy val parquet: String = eventsApart(1)
 
   private def files: DataFrame =
     spark.readStream.schema("id LONG, ts TIMESTAMP, unread STRING").parquet(parquet)
-
-  private def executed(df: DataFrame, mode: String = "append"): SparkPlan = {
-    val batches = Plans.batches(spark.sparkContext) {
-      val query = start(df, s"stamped_${freshNode()}", mode)
-      try processAll(query)
-      finally query.stop()
-    }
-    batches(0)
-  }
 
   private def scan(plan: SparkPlan): FileSourceScanExec =
     Plans.collect(plan) { case scan: FileSourceScanExec => scan }.head
@@ -56,7 +37,7 @@ class IngestionPlansSuite extends StreamingTest {
   }
 
   test("the filters that a streaming source leaves stand above the stamp, in one stage of generated code") {
-    val plan = executed(files.withIngestionTimestamp().filter("id > 10").filter("id % 2 = 0").drop("ts"))
+    val plan = firstPlan(files.withIngestionTimestamp().filter("id > 10").filter("id % 2 = 0").drop("ts"))
     assert(scan(plan).dataFilters.map(_.sql).exists(_.contains("id > ")))
     assert(scan(plan).requiredSchema.fieldNames === Seq("id", "unread"))
     val operators = Plans.withoutMarks(plan).linesIterator.map(_.trim.takeWhile(_ != ' ')).toSeq
@@ -80,7 +61,7 @@ class IngestionPlansSuite extends StreamingTest {
     )
     for ((mode, shape) <- shapes) {
       val (plain, stamped) =
-        (executed(shape(files), mode), executed(shape(files.withIngestionTimestamp()), mode))
+        (firstPlan(shape(files), mode), firstPlan(shape(files.withIngestionTimestamp()), mode))
       assert(Plans.withoutMarks(stamped) === Plans.withoutMarks(plain))
     }
   }

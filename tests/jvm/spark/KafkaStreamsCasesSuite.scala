@@ -10,7 +10,6 @@ import org.apache.spark.sql.latency.TemporaryFolder
 
 /** The cases of Kafka Streams' own tests of its record-e2e-latency, with their numbers. Those of one recorder are in the core. */
 class KafkaStreamsCasesSuite extends MatrixTest {
-  private val atEnds = "spark.sparklatency.auto" -> "source,terminal"
 
   private def event(key: String, at: Long): Event = Event(key, new Timestamp(at))
 
@@ -33,7 +32,7 @@ class KafkaStreamsCasesSuite extends MatrixTest {
     gaugesOf(s"record-e2e-latency-$stat", queries: _*)
 
   test("shouldRecordE2ELatencyOnSourceNodeAndTerminalNodes: a source that forwards even keys only") {
-    withSettings(atEnds) {
+    withSettings(atEnds: _*) {
       val input = events
       val query = start(watermarkedEvents(input).filter("key % 2 = 0"), "a1")
       try {
@@ -88,7 +87,7 @@ class KafkaStreamsCasesSuite extends MatrixTest {
   test(
     "terminal nodes are the sink and a last processor without one; each is a query of its own, with its own sources"
   ) {
-    withSettings(atEnds) {
+    withSettings(atEnds: _*) {
       val (one, two) = (events, events)
       val shared = watermarkedEvents(one)
       val toSink = start(shared.filter("key = 'a'"), "a4_sink")
@@ -112,7 +111,7 @@ class KafkaStreamsCasesSuite extends MatrixTest {
   test(
     "a chain of four tasks has each of average, minimum and maximum eight times, and none when they have stopped"
   ) {
-    withSettings(atEnds) {
+    withSettings(atEnds: _*) {
       val topics = Seq.fill(5)(events)
       val names = (0 to 3).map(i => s"a5_$i")
       val queries = names.zipWithIndex.map { case (name, i) =>
@@ -259,7 +258,7 @@ class KafkaStreamsCasesSuite extends MatrixTest {
     test(
       s"three seconds between source and terminal node are in the latter's figure, nodes written by hand: ${!automatic}"
     ) {
-      withSettings("spark.sparklatency.auto" -> (if (automatic) atEnds._2 else "")) {
+      withSettings("spark.sparklatency.auto" -> (if (automatic) atEnds.head._2 else "")) {
         val input = events
         val id = freshNode()
         val read = watermarkedEvents(input)

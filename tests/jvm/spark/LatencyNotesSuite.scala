@@ -2,12 +2,8 @@ package org.apache.spark.sql.latency
 
 import java.util.UUID
 
-import scala.collection.mutable
-
 import io.sparklatency.answer.Note
 import io.sparklatency.spark.StreamingTest
-import org.apache.spark.scheduler.SparkListener
-import org.apache.spark.scheduler.SparkListenerEvent
 import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.latency.application.LatencyApplication
 import org.apache.spark.sql.latency.history.BatchArchive
@@ -27,10 +23,10 @@ class LatencyNotesSuite extends StreamingTest with ArchivedBatches {
   test(
     "why a place has no node is told from the event log as the application told it, once for all batches"
   ) {
-    val (run, lines) = logged {
+    val (run, lines) = EventLog.during(spark.sparkContext) {
       val input = stream
       var run = ""
-      withSettings("spark.sparklatency.auto" -> "source,terminal") {
+      withSettings(atEnds: _*) {
         val query = start(watermarked(input).select(lit(1).as("one")).repartition(2), "noted")
         run = query.runId.toString
         try for (ms <- 1L to 3L) {
@@ -102,23 +98,5 @@ class LatencyNotesSuite extends StreamingTest with ArchivedBatches {
       archive.onOtherEvent(ours)
       assert(shown(kv).query("without figures").flatMap(_.runId) === Some(run.toString))
     }
-  }
-
-  /** What the event log has of what is run. */
-  private def logged[A](run: => A): (A, Seq[String]) = {
-    val lines = mutable.ArrayBuffer.empty[String]
-    val log = new SparkListener {
-      override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
-        case _: SparkListenerLatencyNote | _: SparkListenerLatencyBatch =>
-          lines.synchronized(lines += JsonProtocol.sparkEventToJsonString(event))
-        case _ =>
-      }
-    }
-    spark.sparkContext.addSparkListener(log)
-    try {
-      val result = run
-      ListenerBus.awaitEmpty(spark.sparkContext)
-      (result, lines.toSeq)
-    } finally spark.sparkContext.removeSparkListener(log)
   }
 }

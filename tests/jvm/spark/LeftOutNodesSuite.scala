@@ -40,7 +40,7 @@ class LeftOutNodesSuite extends StreamingTest {
       "spark.sparklatency.auto.acrossShuffles=true takes it there"
 
   test("a place to which no timestamp survives is left out, and the log says so once, and a note") {
-    withSettings("spark.sparklatency.auto" -> "source,terminal") {
+    withSettings(atEnds: _*) {
       val (log, notes, nodes) = withoutTimestampAtItsEnd("auto_none")
       assert(nodes === Seq("source-0-memory"))
       assert(log === Seq(s"WARN: query 'auto_none': node 'sink' is left out: $lost"))
@@ -49,7 +49,7 @@ class LeftOutNodesSuite extends StreamingTest {
   }
 
   test("a timestamp that no watermark tells of is named, at a source and behind it") {
-    withSettings("spark.sparklatency.auto" -> "source,terminal") {
+    withSettings(atEnds: _*) {
       val input = stream
       val (_, notes) = told(start(input.toDF().withColumn("work", slow(0)(lit(1L))), "auto_untold"), input)
       assert(notes.map(_.takeWhile(_ != ';')).toSet === Set(
@@ -62,7 +62,7 @@ class LeftOutNodesSuite extends StreamingTest {
   }
 
   test("of a union of which one side has no record timestamp the note blames no union, and names the remedy") {
-    withSettings("spark.sparklatency.auto" -> "source,terminal") {
+    withSettings(atEnds: _*) {
       val (live, old) = (stream, stream)
       val (_, notes) = told(start(old.toDF().union(watermarked(live)), "auto_one_side"), live, old)
       assert(notes.filter(_.contains("'sink'")) === Seq(

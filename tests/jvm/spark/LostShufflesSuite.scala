@@ -75,16 +75,8 @@ class LostShufflesSuite extends StreamingTest {
       (df => df.union(files.withColumn("t", lit(0).cast("timestamp"))).repartition(3))
   )
 
-  /** The plan of a batch of a stream that writes with a sink which reads no rows of its plan. */
-  private def executed(df: DataFrame): SparkPlan = {
-    val mode = if (df.queryExecution.analyzed.toString.contains("Aggregate")) "complete" else "append"
-    val batches = Plans.batches(spark.sparkContext) {
-      val query = start(df, s"lost_${freshNode()}", mode)
-      try processAll(query)
-      finally query.stop()
-    }
-    batches(0)
-  }
+  private def executed(df: DataFrame): SparkPlan =
+    firstPlan(df, if (df.queryExecution.analyzed.toString.contains("Aggregate")) "complete" else "append")
 
   for ((what, shape) <- keyed) test(s"a stamp leaves repeatable what goes by $what") {
     withSettings(plain: _*) {

@@ -42,14 +42,11 @@ class MarkerBeansSuite extends MarkersTest {
     ).asScala.map {
       name =>
         val tags = Seq("source_id", "operator_id", "operator_subtask_index")
-        def unquoted(tag: String) = Option(name.getKeyProperty(tag)).map { value =>
-          if (value.startsWith("\"")) ObjectName.unquote(value) else value
-        }
-        tags.flatMap(unquoted) -> attributes.map(server.getAttribute(name, _))
+        tags.flatMap(Beans.key(name, _)) -> attributes.map(server.getAttribute(name, _))
     }.toMap
 
   test("JMX has an MBean for each histogram, as long as the run") {
-    withSettings(auto ++ on: _*) {
+    withSettings(atEnds ++ on: _*) {
       val query = start(line.withColumn("x", blocking(20)), "markers_beans")
       try {
         processAll(query)

@@ -1,14 +1,8 @@
 package org.apache.spark.sql.latency
 
-import java.util.concurrent.ConcurrentLinkedQueue
-
-import scala.jdk.CollectionConverters._
-
 import io.sparklatency.figures.Granularity
 import io.sparklatency.figures.MarkerSettings
 import io.sparklatency.spark.MarkersTest
-import org.apache.spark.scheduler.SparkListener
-import org.apache.spark.scheduler.SparkListenerEvent
 import org.apache.spark.sql.latency.history.BatchArchive
 import org.apache.spark.sql.latency.history.LatencyStore
 import org.apache.spark.status.KVUtils
@@ -20,21 +14,8 @@ import org.apache.spark.util.kvstore.KVStore
 class MarkerEventsSuite extends MarkersTest {
 
   /** The lines of the event log that batches of `run` make. */
-  private def logged(run: => Unit): Seq[String] = {
-    val events = new ConcurrentLinkedQueue[SparkListenerLatencyBatch]
-    val listener = new SparkListener {
-      override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
-        case batch: SparkListenerLatencyBatch => events.add(batch); ()
-        case _ =>
-      }
-    }
-    spark.sparkContext.addSparkListener(listener)
-    try {
-      run
-      ListenerBus.awaitEmpty(spark.sparkContext)
-    } finally spark.sparkContext.removeSparkListener(listener)
-    events.asScala.toSeq.map(JsonProtocol.sparkEventToJsonString(_))
-  }
+  private def logged(run: => Unit): Seq[String] =
+    EventLog.during(spark.sparkContext)(run)._2.filter(_.contains("SparkListenerLatencyBatch"))
 
   private def reading[A](log: Seq[String], from: KVStore)(read: LatencyStore => A): A =
     try {
@@ -54,7 +35,7 @@ class MarkerEventsSuite extends MarkersTest {
       Seq[(String, () => KVStore)]("memory" -> (() => new InMemoryStore), "disk" -> (() => disk))
   )
     test(s"a History Server shows the markers of a run by source and operator, from a store in $kind") {
-      withSettings(auto ++ on :+ ("spark.sparklatency.markers.granularity" -> "subtask"): _*) {
+      withSettings(atEnds ++ on :+ ("spark.sparklatency.markers.granularity" -> "subtask"): _*) {
         val log = logged(ran(line.withColumn("x", blocking(20)).repartition(2))(_ => ()))
         val markers = reading(log, store())(_.queries.head.markers.get)
         val of = markers.of.map { one =>
@@ -72,7 +53,7 @@ class MarkerEventsSuite extends MarkersTest {
     }
 
   test("a log without markers has no word of them") {
-    withSettings(auto: _*) {
+    withSettings(atEnds: _*) {
       val input = stream
       input.addData(ago(5))
       val log = logged(ran(watermarked(input))(_ => ()))

@@ -26,7 +26,7 @@ class MarkerSettingsSuite extends MarkersTest {
   test(
     "D1: a session's setting is above the application's, in both directions; without one nothing is there"
   ) {
-    withSettings(auto: _*) {
+    withSettings(atEnds: _*) {
       ran(files) { query =>
         assert(nodesOf(query) === Nil)
       }
@@ -36,7 +36,7 @@ class MarkerSettingsSuite extends MarkersTest {
       val refused = intercept[IllegalArgumentException](files.withE2ELatency("parsed"))
       assert(refused.getMessage.contains("no timestamp was given"))
     }
-    withSettings(auto :+ ("spark.sparklatency.markers.interval" -> "0"): _*) {
+    withSettings(atEnds :+ ("spark.sparklatency.markers.interval" -> "0"): _*) {
       ran(files)(query => assert(nodesOf(query) === Nil))
     }
   }

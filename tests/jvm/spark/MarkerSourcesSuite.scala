@@ -24,7 +24,7 @@ class MarkerSourcesSuite extends MarkersTest {
       "rate-micro-batch" -> (() => rates.load().select("value")),
       "rate" -> (() => spark.readStream.format("rate").option("rowsPerSecond", "50").load().select("value"))
     )
-    try withSettings(auto ++ on: _*) {
+    try withSettings(atEnds ++ on: _*) {
         for ((kind, source) <- kinds) {
           val name = s"markers_of_$kind"
           // A source that always has rows leaves the queue of events no rest.
@@ -68,10 +68,11 @@ class MarkerSourcesSuite extends MarkersTest {
   }
 
   test("in continuous mode a second tells how long its rows took, to automatic nodes") {
-    withSettings(auto ++ on: _*)(byTheWall {
+    withSettings(atEnds ++ on: _*)(byTheWall {
       val step = udf { (value: Long) => Thread.sleep(20); value }.asNondeterministic()
+      val rate = rateSource(perSecond = 20, partitions = 1)
       val query =
-        rateSource(perSecond = 20, partitions = 1).select(step(col("value")).as("value")).writeStream.queryName("markers_continuous").format("noop")
+        rate.select(step(col("value")).as("value")).writeStream.queryName("markers_continuous").format("noop")
           .trigger(Trigger.Continuous("1 hour")).start()
       try eventually {
           val found = markers("markers_continuous")

@@ -71,7 +71,7 @@ class MarkersHarmlessSuite extends MarkersTest {
       (jobs, queryOf(name).get("markers"))
     }
     val (plain, _) = of(Nil)
-    val (marked, markers) = of(auto ++ on)
+    val (marked, markers) = of(atEnds ++ on)
     // The interval has not passed at the second file.
     assert(markers.get("count").asLong === 1)
     assert(plain.batches === 2 && plain.stages >= 4 && plain.tasks > plain.stages)
@@ -89,7 +89,7 @@ class MarkersHarmlessSuite extends MarkersTest {
         new WeakReference(plan)
       } finally query.stop()
     }
-    withSettings(auto ++ on: _*) {
+    withSettings(atEnds ++ on: _*) {
       val held = plan()
       eventually {
         System.gc()

@@ -9,7 +9,7 @@ import org.apache.spark.sql.latency.Plans
 /** Latency markers of streaming queries over files: what they tell, where, and what they leave alone. */
 class MarkersSuite extends MarkersTest {
   test("a query over files without a timestamp has nodes, an answer and markers; a step of 20 ms is in them") {
-    withSettings(auto ++ on: _*) {
+    withSettings(atEnds ++ on: _*) {
       ran(line.withColumn("x", blocking(20))) { query =>
         assert(markers(query)(s"$source sink 0") === ((1, Some(20), Some(20))))
         assert(markers(query)(s"$source __commit__") === ((1, Some(20), Some(20))))
@@ -31,7 +31,7 @@ class MarkersSuite extends MarkersTest {
   }
 
   test("the step that takes the time is named, by what operators did") {
-    withSettings(auto ++ on ++ byFile: _*)(byTheWall {
+    withSettings(atEnds ++ on ++ byFile: _*)(byTheWall {
       val step = udf { (value: String) => Thread.sleep(100); value }.asNondeterministic()
       val parsed =
         files.withE2ELatency("read").withColumn("value", step(col("value"))).filter(length(col("value")) > 0)
@@ -71,7 +71,7 @@ class MarkersSuite extends MarkersTest {
       } finally query.stop()
     }
     val (rows, plan) = of(Nil)
-    val (marked, withMarks) = of(auto ++ on)
+    val (marked, withMarks) = of(atEnds ++ on)
     assert(rows.size === 20 && marked === rows)
     assert(Plans.marks(withMarks) > 0 && Plans.withoutMarks(withMarks) === Plans.withoutMarks(plan))
   }

@@ -31,7 +31,6 @@ trait MarkersTest extends StreamingTest with Patient with Ui {
 
   protected val interval = "spark.sparklatency.markers.interval"
   protected val on = Seq(interval -> "1s")
-  protected val auto = Seq("spark.sparklatency.auto" -> "source,terminal")
 
   /** Each file is a partition. */
   protected val byFile =

@@ -10,7 +10,6 @@ import org.apache.spark.sql.latency.TemporaryFolder
 
 /** Automatic nodes over a source that reads a batch with several scans, and whose files have rows that its table has no more. */
 class SeveralScansSuite extends StreamingTest with Patient {
-  private val auto = "spark.sparklatency.auto" -> "source,terminal"
 
   private def versions(of: DataFrame*): DataFrame = {
     val folder = TemporaryFolder("scanned")
@@ -37,7 +36,7 @@ class SeveralScansSuite extends StreamingTest with Patient {
   test(
     "a source that renames what its scans read is one node, by the watermarked column, and all of them count"
   ) {
-    withSettings(auto) {
+    withSettings(atEnds: _*) {
       val source = versions(written(1, 2, 3), written(10, 20)).withWatermark("value", "10 seconds")
       val all = (5L, Some(1L), Some(20L))
       assert(figures(source, "scanned_all") === Map(Source -> all, "sink" -> all))
@@ -45,7 +44,7 @@ class SeveralScansSuite extends StreamingTest with Patient {
   }
 
   test("so it is by timestamps that nobody wrote, and where the query reads the source twice it counts once") {
-    withSettings(auto, "spark.sparklatency.auto.ingestion" -> "true") {
+    withSettings(atEnds :+ ("spark.sparklatency.auto.ingestion" -> "true"): _*) {
       val source = versions(written(1, 2, 3), written(10, 20))
       val records = figures(source.union(source), "scanned_twice").map { case (id, of) => id -> of._1 }
       assert(records === Map(Source -> 5L, "sink" -> 10L))
@@ -59,14 +58,14 @@ class SeveralScansSuite extends StreamingTest with Patient {
     val plain = start(asking, "scanned_asking_plain")
     try processAll(plain)
     finally plain.stop()
-    withSettings(auto) {
+    withSettings(atEnds: _*) {
       val all = (3L, Some(1L), Some(3L))
       assert(figures(asking, "scanned_asking") === Map(Source -> all, "sink" -> all))
     }
   }
 
   test("all scans of a source show while their batch runs") {
-    withSettings(auto) {
+    withSettings(atEnds: _*) {
       val hold = udf(HeldRows.hold _).asNondeterministic()
       val source = versions(written(1, 2, 3), written(4, 5, 6)).withWatermark("value", "10 seconds")
       val query =
@@ -84,12 +83,12 @@ class SeveralScansSuite extends StreamingTest with Patient {
   test("rows that the files have and the table has no more are no records of the source") {
     val deleted = when(col("written") <= lit(new Timestamp(Start - 100)), 1).otherwise(0)
     def source = versions(written(1, 2, 300).withColumn("__delta_internal_is_row_deleted", deleted))
-    withSettings(auto) {
+    withSettings(atEnds: _*) {
       val left = (2L, Some(1L), Some(2L))
       assert(figures(source.withWatermark("value", "10 seconds"), "scanned_deleted") ===
         Map(Source -> left, "sink" -> left))
     }
-    withSettings(auto, "spark.sparklatency.auto.ingestion" -> "true") {
+    withSettings(atEnds :+ ("spark.sparklatency.auto.ingestion" -> "true"): _*) {
       val records = figures(source, "scanned_deleted_stamps").map { case (id, of) => id -> of._1 }
       assert(records === Map(Source -> 2L, "sink" -> 2L))
     }

@@ -14,8 +14,6 @@ class ShortMessagesSuite extends StreamingTest {
 
   private def rows: DataFrame = spark.range(3).select(col("id"), timestamp_millis(col("id")).as("ts"))
 
-  private def message(call: => Any): String = intercept[IllegalArgumentException](call).getMessage
-
   private def wide(column: Int => Column): DataFrame = spark.range(1).select((0 until 2000).map(column): _*)
 
   private def event(i: Int): Column = timestamp_millis(col("id")).as(s"event_$i")
@@ -51,19 +49,19 @@ class ShortMessagesSuite extends StreamingTest {
 
   for ((what, mistake) <- mistakes)
     test(s"what is said of it is short: $what") {
-      val text = message(mistake())
+      val text = refused(mistake())
       assert(text.length <= most && !text.contains("\n"), text.take(2 * most))
     }
 
   test("of 2,000 columns the ten are named that are nearest to the one that was asked for") {
     val ten = ("event_77" +: (0 to 8).map(i => s"event_77$i")).mkString("'", "', '", "' and 1,990 more")
-    assert(message(wide(event).withE2ELatency("n", "event_77x")) ===
+    assert(refused(wide(event).withE2ELatency("n", "event_77x")) ===
       s"node 'n': there is no column 'event_77x' among $ten; name a timestamp; columns that hold one: $ten")
   }
 
   test("of 2,000 timestamps the first ten are named where none was asked for") {
     val ten = (0 to 9).map(i => s"event_$i").mkString("'", "', '", "' and 1,990 more")
-    assert(message(wide(event).withE2ELatency("n")).endsWith(s"columns that hold one: $ten"))
+    assert(refused(wide(event).withE2ELatency("n")).endsWith(s"columns that hold one: $ten"))
   }
 
   test("what the log says of a query is short, though its name has a million characters") {

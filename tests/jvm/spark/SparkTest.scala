@@ -76,6 +76,12 @@ trait SparkTest extends AnyFunSuite with BeforeAndAfterAll with BeforeAndAfterEa
     ListenerBus.awaitEmpty(spark.sparkContext)
   }
 
+  /** What is said to a user's mistake. */
+  protected def refused(call: => Any): String = intercept[IllegalArgumentException](call).getMessage
+
+  /** Writes what foreachBatch is given where it is gone. */
+  protected def drop(batch: DataFrame): Unit = batch.write.format("noop").mode("append").save()
+
   protected def withSettings[A](settings: (String, String)*)(body: => A): A = {
     val before = settings.map { case (key, _) => key -> spark.conf.getOption(key) }
     settings.foreach { case (key, value) => spark.conf.set(key, value) }

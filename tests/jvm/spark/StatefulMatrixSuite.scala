@@ -139,7 +139,7 @@ class StatefulMatrixSuite extends MatrixTest {
   )
 
   for ((name, mode, operator, batches, below, above) <- operators)
-    inEachMode(s"marks below and above $name", "spark.sql.streaming.stateStore.providerClass" -> RocksDb) {
+    inEachMode(s"marks below and above $name", rocksDb) {
       assertMode =>
         val input = events
         val marked = operator(watermarkedEvents(input).withE2ELatency("below")).withE2ELatency("above", "at")
@@ -271,8 +271,6 @@ class StatefulMatrixSuite extends MatrixTest {
         assertAges("above", if (name.startsWith("dropDuplicates")) Seq(0, 0) else Seq(30000), query)
       }
     }
-
-  private lazy val RocksDb = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 }
 
 /** The newest event of a key among those that came at once; the state is how many have come. */

@@ -10,10 +10,15 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.Dataset
 import org.apache.spark.sql.Encoder
 import org.apache.spark.sql.Encoders
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.functions.max
+import org.apache.spark.sql.functions.timestamp_millis
 import org.apache.spark.sql.functions.window
 import org.apache.spark.sql.latency.ListenerBus
+import org.apache.spark.sql.latency.Plans
+import org.apache.spark.sql.latency.TemporaryFolder
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.streaming.StreamingQueryException
 
@@ -67,6 +72,27 @@ trait StreamingTest extends SparkTest {
     error
   }
 
+  /** The plan of the first batch of a stream. The sink reads no rows of it. */
+  protected def firstPlan(df: DataFrame, mode: String = "append"): SparkPlan = {
+    val batches = Plans.batches(spark.sparkContext) {
+      val query = start(df, freshNode(), mode)
+      try processAll(query)
+      finally query.stop()
+    }
+    batches(0)
+  }
+
+  /** A folder of a hundred events, each so many milliseconds older than the one before, with a column that may be left unread. */
+  protected def eventsApart(ms: Long): String = {
+    val folder = TemporaryFolder("events").toString
+    spark.range(100).select(
+      col("id"),
+      timestamp_millis(lit(Start) - col("id") * ms).as("ts"),
+      lit("x").as("unread")
+    ).repartition(2).write.mode("overwrite").parquet(folder)
+    folder
+  }
+
   protected def ago(ms: Long*): Seq[Timestamp] = ms.map(m => new Timestamp(Start - m))
 
   protected def watermarked(input: MemoryStream[Timestamp]): DataFrame =
@@ -85,6 +111,12 @@ trait StreamingTest extends SparkTest {
   protected def nodesOf(query: String): Seq[String] =
     latencyOf(query).get("queries").elements.asScala.flatMap(_.get("nodes").elements.asScala)
       .map(_.get("node").asText).toSeq
+
+  /** Automatic nodes where records come in and where they go out. */
+  protected val atEnds: Seq[(String, String)] = Seq("spark.sparklatency.auto" -> "source,terminal")
+
+  protected val rocksDb: (String, String) =
+    "spark.sql.streaming.stateStore.providerClass" -> "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
   /** Automatic nodes of every role, at the level that records them all. */
   protected val everything: Seq[(String, String)] = Seq(

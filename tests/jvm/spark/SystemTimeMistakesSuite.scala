@@ -16,8 +16,6 @@ import org.apache.spark.sql.streaming.Trigger
 
 /** What a system-time watermark says to bad input. */
 class SystemTimeMistakesSuite extends SystemTimeTest {
-  private def refused(call: => Any): String = intercept[IllegalArgumentException](call).getMessage
-
   private def lag(text: String): String = refused(stream.toDF().withSystemTimeWatermark("value", text))
 
   test("a lag that is no interval, is negative, or is longer than a year") {
@@ -100,7 +98,8 @@ class SystemTimeMistakesSuite extends SystemTimeTest {
 
   private val long = "x" * 1000000
 
-  private def wide: DataFrame = stream.toDF().select((0 until 2000).map(i => col("value").as(s"event_$i")): _*)
+  private def wide: DataFrame =
+    stream.toDF().select((0 until 2000).map(i => col("value").as(s"event_$i")): _*)
 
   for (
     (what, mistake) <- Seq[(String, () => Any)](

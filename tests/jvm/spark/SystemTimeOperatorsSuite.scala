@@ -103,7 +103,7 @@ class SystemTimeOperatorsSuite extends SystemTimeTest {
   }
 
   test("a timer of transformWithState expires, which Spark does not count among what it keeps") {
-    withSettings(SystemTimeOperatorsSuite.RocksDb) {
+    withSettings(rocksDb) {
       val input = stream
       val session = spark
       import session.implicits.newStringEncoder
@@ -166,8 +166,6 @@ class SystemTimeOperatorsSuite extends SystemTimeTest {
 }
 
 object SystemTimeOperatorsSuite {
-  private val RocksDb = "spark.sql.streaming.stateStore.providerClass" ->
-    "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
   /** Keeps a timer and nothing else. */
   private final class FiveSeconds extends StatefulProcessor[String, Timestamp, String] {

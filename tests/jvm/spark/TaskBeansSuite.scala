@@ -20,15 +20,10 @@ class TaskBeansSuite extends StreamingTest with Patient {
     beansNow(query)
   }
 
-  private def beansNow(query: String): Map[(String, Option[String]), ObjectName] = {
-    def text(name: ObjectName, key: String) =
-      Option(name.getKeyProperty(key)).map(value =>
-        if (value.startsWith("\"")) ObjectName.unquote(value) else value
-      )
+  private def beansNow(query: String): Map[(String, Option[String]), ObjectName] =
     server.queryNames(new ObjectName("sparklatency:thread-id=*,*"), null).asScala
-      .filter(name => text(name, "thread-id").contains(s"$query-driver"))
-      .map(name => (name.getKeyProperty("task-id"), text(name, "processor-node-id")) -> name).toMap
-  }
+      .filter(name => Beans.key(name, "thread-id").contains(s"$query-driver"))
+      .map(name => (name.getKeyProperty("task-id"), Beans.key(name, "processor-node-id")) -> name).toMap
 
   private def attribute(bean: ObjectName, name: String): Any = server.getAttribute(bean, name)
 
