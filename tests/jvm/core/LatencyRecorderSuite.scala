@@ -144,8 +144,9 @@ class LatencyRecorderSuite extends AnyFunSuite {
   ) {
     val shared = new SharedClock
     val recorder = new LatencyRecorder(shared)
-    for (_ <- 1 to 1000) {
-      for (_ <- 1 to 300) recorder.record((shared.now - 40) * 1000)
+    // In the middle of a run of rows, or as the first of the next.
+    for (between <- Seq(300, 255); _ <- 1 to 1000) {
+      for (_ <- 1 to between) recorder.record((shared.now - 40) * 1000)
       shared.now += 7
       recorder.record((shared.now - 1) * 1000)
     }
