@@ -82,25 +82,29 @@ class HeadlineSuite extends AnyFunSuite {
     def headline(
         silent: Option[Long],
         kind: WatermarkKind = WatermarkKind.EventTime,
-        isUsed: Boolean = true
+        isUsed: Boolean = true,
+        ofQuery: Option[Option[Long]] = None
     ): String = {
       val watermarks = Seq(
         SourceWatermark("kafka[a]", "at", 0, Some(60000), holdsBack = false),
         SourceWatermark("kafka[b]", "at", 0, silent, holdsBack = true, kind)
       )
-      val batch = Batch("orders", None, None, 1, 0, 61000, 1, Map.empty, silent, watermarks, 0, Nil)
+      val query = ofQuery.getOrElse(silent)
+      val batch = Batch("orders", None, None, 1, 0, 61000, 1, Map.empty, query, watermarks, 0, Nil)
         .copy(usesWatermark = isUsed)
-      val query = Answered.query(node("source")(100), node("sink", "source")())
-      Answered.answer(query.copy(lastBatch = Some(batch))).headline.text
+      val answered = Answered.query(node("source")(100), node("sink", "source")())
+      Answered.answer(answered.copy(lastBatch = Some(batch))).headline.text
     }
     val nothing = "No record with a timestamp has reached the end of the query yet."
     assert(
       headline(None) === s"$nothing The watermark has not moved: no record has come from kafka[b]. " +
         "A system-time watermark on it moves on while kafka[b] is silent; an idle timeout lets the others go on."
     )
-    assert(headline(Some(999)) ===
+    val heldBack =
       s"$nothing At the last commit the watermark was 1 min behind the clock. kafka[b] holds it back. " +
-      "A system-time watermark on it moves on while kafka[b] is silent; an idle timeout lets the others go on.")
+        "A system-time watermark on it moves on while kafka[b] is silent; an idle timeout lets the others go on."
+    assert(headline(Some(999)) === heldBack)
+    assert(headline(None, ofQuery = Some(Some(999))) === heldBack, "the query's is from before a restart")
     assert(headline(Some(999), WatermarkKind.SystemTime) ===
       s"$nothing At the last commit the watermark was 1 min behind the clock. kafka[b] holds it back.")
     // It is where it should be, and moves.

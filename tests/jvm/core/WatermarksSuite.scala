@@ -40,19 +40,36 @@ class WatermarksSuite extends AnyFunSuite {
 
   /** At 200000, of a query that has figures at its end. */
   private def silentSource(query: QuerySnapshot, watermarks: SourceWatermark*): Seq[(String, String)] =
+    silentSourceAt(Some(75000), query, watermarks: _*)
+
+  private def silentSourceAt(
+      watermarkMs: Option[Long],
+      query: QuerySnapshot,
+      watermarks: SourceWatermark*
+  ): Seq[(String, String)] =
     Answered.notes(
-      query.copy(lastBatch = Some(batch(Some(75000), watermarks: _*)), atMs = Some(200000)),
+      query.copy(lastBatch = Some(batch(watermarkMs, watermarks: _*)), atMs = Some(200000)),
       "silent-source"
     ).map(note => (note.level.name, note.text))
 
+  private val remedy =
+    "A system-time watermark on it moves on while kafka[orders] is silent; an idle timeout lets the others go on."
+
   test("of a silent source that holds others back it is said, whatever the headline says") {
-    val remedy =
-      "A system-time watermark on it moves on while kafka[orders] is silent; an idle timeout lets the others go on."
     assert(silentSource(Answered.query(sink), orders, clicks.copy(watermarkMs = Some(180000))) === Seq(
       "info" -> s"kafka[orders] holds the watermark back: 2 min behind the clock, with a delay of 10 s. $remedy"
     ))
-    val unknown = orders.copy(watermarkMs = None) // as after a restart, until it speaks
-    assert(silentSource(Answered.query(sink), unknown, clicks.copy(watermarkMs = Some(180000))) === Nil)
+  }
+
+  test("of one without a record in this run it is said by the query's watermark, which a restart keeps") {
+    val (silent, ahead) = (orders.copy(watermarkMs = None), clicks.copy(watermarkMs = Some(180000)))
+    assert(silentSourceAt(Some(75000), Answered.query(sink), silent, ahead) === Seq(
+      "info" -> s"kafka[orders] holds the watermark back: 2.1 min behind the clock, with a delay of 10 s. $remedy"
+    ))
+    assert(silentSourceAt(Some(130000), Answered.query(sink), silent, ahead) === Nil) // 60 s beyond the delay
+    assert(silentSourceAt(None, Answered.query(sink), silent, ahead) === Nil)
+    // Of a silent query it is a warning, whatever others have had.
+    assert(silentSourceAt(Some(75000), Answered.silent(sink), silent).map(_._1) === Seq("warn"))
   }
 
   test("it is not said where nothing goes by the watermark") {
