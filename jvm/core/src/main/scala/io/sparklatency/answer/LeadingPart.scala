@@ -4,6 +4,7 @@ import io.sparklatency.answer.Headline.Words
 import io.sparklatency.figures.Admission
 import io.sparklatency.figures.AgeParts
 import io.sparklatency.figures.Batch
+import io.sparklatency.figures.Measure
 import io.sparklatency.path.BatchFilling
 import io.sparklatency.path.BatchStart
 
@@ -131,10 +132,16 @@ private final class LeadingPart(
   private def state: Cause = {
     val node = part.nodes.headOption.getOrElse(age.end)
     val isSoFar = batch.nodes.find(_.id == node).flatMap(_.held).exists(_.eachBatch)
+    // A group with few records counts as much as one with many. Where some came in as old as results are, nobody knows which it is.
+    def cameInAsOld = batch.nodes.exists(node =>
+      node.upstream.isEmpty && node(Measure.E2ELatency).max.exists(_ >= age.whole - age.commit - age.work)
+    )
+    def orCame = if (cameInAsOld) ", or are of small groups that came in older than most" else ""
     if (isSoFar) at(
       Seq(node),
       "Results at ",
-      s" are dated by older records in them, $figures$by. Each batch gives out what there is so far, so none waits for the watermark."
+      s" are dated by older records in them$orCame, $figures$by. Each batch gives out what there is so far, so none waits for the " +
+        "watermark."
     )
     else at(
       Seq(node),
