@@ -77,6 +77,8 @@ class IdleTimeoutsSuite extends IdleSourcesTest {
     input.toDF().createOrReplaceTempView("bad_timeout")
     assert(refused(spark.sql("SELECT /*+ IDLE_TIMEOUT(1, 2) */ * FROM bad_timeout")) ===
       "IDLE_TIMEOUT(1, 2): a timeout is expected; use IDLE_TIMEOUT('5 minutes')")
+    assert(refused(spark.sql("SELECT /*+ IDLE_TIMEOUT(timeout) */ * FROM bad_timeout")) ===
+      "IDLE_TIMEOUT(timeout): a timeout is expected; use IDLE_TIMEOUT('5 minutes')")
     val batch = spark.range(1).toDF()
     assert(batch.withIdleTimeout("1 second") eq batch)
   }

@@ -1,6 +1,5 @@
 package org.apache.spark.sql.latency.marking
 
-import io.sparklatency.answer.Readable
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.logical.UnresolvedHint
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -21,7 +20,7 @@ private[latency] final case class IdleTimeoutHint(onUse: () => Unit) extends Rul
           onUse()
           GoneHint.over(WatermarkIdleTimeout.on(child, timeout), hint)
         case other => throw new IllegalArgumentException(
-            s"$Name(${Readable.cut(other.take(10).mkString(", "))}): a timeout is expected; use $Name('5 minutes')"
+            s"$Name(${HintText.shown(other)}): a timeout is expected; use $Name('5 minutes')"
           )
       }
   }
