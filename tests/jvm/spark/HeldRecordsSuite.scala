@@ -110,6 +110,56 @@ class HeldRecordsSuite extends StreamingTest {
       }
     }
 
+  test("nor is one that is the only mark in an action of foreachBatch") {
+    byTheWall {
+      val folder = TemporaryFolder("joined-alone").toString
+      spark.range(1).select(timestamp_seconds(lit(0)).as("made")).write.mode("overwrite").parquet(folder)
+      val (input, name) = (stream, "only_a_table_within")
+      val query = marked(input).writeStream.queryName(name).foreachBatch { (batch: DataFrame, _: Long) =>
+        batch.crossJoin(broadcast(spark.read.parquet(folder).withE2ELatency("table", "made"))).collect(): Unit
+      }.start()
+      try {
+        for (_ <- 1 to 2) {
+          input.addData(new Timestamp(System.currentTimeMillis - 60000))
+          processAll(query)
+        }
+        assert(node("table", name).records === 2 && node("table", name).measure("commit") === None)
+        assert(node("source", name).measure("commit").flatMap(_.max).exists(_ < 600000))
+        assert(queryOf(name).at("/headline/text").asText.startsWith("Records arrive old: 1 min of 1 min ("))
+      } finally query.stop()
+    }
+  }
+
+  for (adaptive <- Seq(true, false); auto <- Seq("source", "source,terminal"))
+    test(
+      s"nor is one that is the only mark by hand beside automatic nodes ($auto), adaptive planning being $adaptive"
+    ) {
+      byTheWall {
+        withSettings("spark.sparklatency.auto" -> auto, "spark.sql.adaptive.enabled" -> adaptive.toString) {
+          val table =
+            spark.range(1).select(timestamp_seconds(lit(0)).as("made")).withE2ELatency("table", "made")
+          val (input, name) = (stream, s"only_a_table_${auto.replace(',', '_')}_$adaptive")
+          var oldest = Seq.empty[Long]
+          val query = watermarked(input).crossJoin(broadcast(table)).writeStream.queryName(name)
+            .foreachBatch { (batch: DataFrame, _: Long) =>
+              batch.collect()
+              oldest :+= queryOf(name).get("oldestUncommitted").asLong
+            }.start()
+          try {
+            for (_ <- 1 to 2) {
+              input.addData(new Timestamp(System.currentTimeMillis - 60000))
+              processAll(query)
+            }
+            assert(oldest.size === 2 && oldest.forall(ms => ms >= 60000 && ms < 600000), oldest)
+            assert(node("table", name).records === 2 && node("table", name).measure("commit") === None)
+            val end = if (auto == "source") "source-0-memory" else "sink"
+            assert(node(end, name).measure("commit").flatMap(_.max).exists(_ < 600000))
+            assert(partsOf(name)("arrived-old") < 600000, partsOf(name))
+          } finally query.stop()
+        }
+      }
+    }
+
   test("a marked table that a stream is joined or compared with is no end of the query") {
     byTheWall {
       val table = spark.range(1).select(timestamp_seconds(lit(0)).as("made")).withE2ELatency("table", "made")

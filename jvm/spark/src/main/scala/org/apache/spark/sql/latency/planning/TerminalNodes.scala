@@ -39,13 +39,13 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends H
     val (all, aside) = (marksIn(whole), marksAside(whole))
     aside.filterNot(mark => all.exists(_.figures.owner == mark.figures.owner))
       .foreach(_.figures.takeNoAges())
-    val ends = ofStreams(lastMarks(whole)).map { case (mark, _) => mark }
+    val ends = ofStreams(lastMarks(whole), whole).map { case (mark, _) => mark }
     all.foreach(_.figures.passesOn())
     ends.foreach(_.figures.takeAges())
     if (aside.nonEmpty || whole.exists(_.isInstanceOf[AdaptiveSparkPlanExec])) remember(all ++ aside, ends)
     if (StatefulOperators.isStateful(whole)) {
       val watermarked = TimestampLineage.watermarked(whole)
-      ofStreams(firstMarks(whole)).foreach { case (mark, below) =>
+      ofStreams(firstMarks(whole), whole).foreach { case (mark, below) =>
         mark.figures.takeAgesAtSource(isByAnother(mark, below, whole, watermarked))
       }
     }
@@ -98,20 +98,29 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends H
   }
 
   /**
-   * Of these marks, with what is below each, those that stand on a stream; in an action of foreachBatch those that stand on more than
-   * tables; all of them where none is known to. A table is read again in each batch: its rows did not come in with it, and where they go
-   * into a join none of them comes out.
+   * Of these marks of a plan, with what is below each, those that stand on a stream; in an action of foreachBatch those that stand on more
+   * than tables. A table is read again in each batch: its rows did not come in with it, and where they go into a join none of them comes
+   * out. All of them where the plan reads nothing but tables. Costs a walk over the plan, or two.
    */
-  private def ofStreams(marks: Seq[(RecordE2ELatency, SparkPlan)]): Seq[(RecordE2ELatency, SparkPlan)] =
-    if (marks.size < 2) marks
+  private def ofStreams(
+      marks: Seq[(RecordE2ELatency, SparkPlan)],
+      whole: SparkPlan
+  ): Seq[(RecordE2ELatency, SparkPlan)] = {
+    val query = CurrentQuery.running(session)
+    if (marks.isEmpty || query.isEmpty && marks.size < 2) marks
     else {
-      val query = CurrentQuery.running(session)
       val sources = new StreamingQuerySources(query)
-      val onStreams = marks.filter { case (_, below) => sources.areIn(below) }
-      def onMore = marks.filter { case (_, below) => !below.collectLeaves().forall(TableScan.is) }
+      // A source whose scans are those of a table, as Delta's are, is known by its logical plan.
+      def isStream(plan: SparkPlan) =
+        sources.areIn(plan) || sources.collectLeaves(plan).exists(_.logicalLink.exists(_.isStreaming))
+      def isMore(plan: SparkPlan) = !sources.collectLeaves(plan).forall(TableScan.is)
+      val onStreams = marks.filter { case (_, below) => isStream(below) }
+      def onMore = marks.filter { case (_, below) => isMore(below) }
       val found = if (onStreams.isEmpty && query.nonEmpty) onMore else onStreams
-      if (found.isEmpty) marks else found
+      def readsMore = query.nonEmpty && (isStream(whole) || isMore(whole))
+      if (found.isEmpty && !readsMore) marks else found
     }
+  }
 
   /** Whether a mark goes by another timestamp than the watermark on the way of its records. */
   private def isByAnother(
