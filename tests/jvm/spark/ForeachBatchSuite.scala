@@ -1,6 +1,8 @@
 package io.sparklatency.spark
 
 import java.util.concurrent.CountDownLatch
+import java.util.concurrent.Executors
+import java.util.concurrent.TimeUnit
 
 import scala.concurrent.Await
 import scala.concurrent.Promise
@@ -132,6 +134,37 @@ class ForeachBatchSuite extends StreamingTest {
       ))
     } finally query.stop()
   }
+
+  for (whose <- Seq("another query", "nobody's query"))
+    test(
+      s"an action is the query's whose batch it reads, in a thread of a pool too that was made by $whose"
+    ) {
+      val pool = Executors.newFixedThreadPool(1)
+      def inPool(action: Runnable): Unit = pool.submit(action).get(60, TimeUnit.SECONDS): Unit
+      if (whose == "nobody's query") inPool(() => ())
+      val names = Seq("first", "second").map(number => s"pooled_${number}_${whose.takeWhile(_.isLetter)}")
+      val queries = names.map { name =>
+        val input = stream
+        val query = marked(input).writeStream.queryName(name).foreachBatch { (batch: DataFrame, _: Long) =>
+          inPool(() => batch.withE2ELatency(s"$name-out", "value").collect(): Unit)
+        }.start()
+        (input, query)
+      }
+      try {
+        for (_ <- 1 to 2; (input, query) <- queries) { // the first of all makes the pool's thread
+          input.addData(ago(1))
+          processAll(query)
+        }
+        for (name <- names) {
+          assert(nodesOf(name) === Seq("source", s"$name-out"))
+          assert(node(s"$name-out", name).figures === ((2, Some(1), Some(1))))
+        }
+        assert(names.flatMap(name => findNode(s"$name-out")) === Nil, "nor are they of batch queries")
+      } finally {
+        queries.foreach(_._2.stop())
+        pool.shutdown()
+      }
+    }
 
   test("what a thread of foreachBatch runs when the query has stopped is a batch query") {
     val (input, late, mayRun) = (stream, freshNode(), new CountDownLatch(1))

@@ -3,6 +3,8 @@ package org.apache.spark.sql.latency.planning
 import java.util.Properties
 import java.util.UUID
 
+import scala.jdk.CollectionConverters._
+
 import org.apache.spark.sql.latency.compat.ContinuousTrigger
 import org.apache.spark.sql.latency.compat.RealTimeTrigger
 import org.apache.spark.sql.latency.compat.SparkSession
@@ -12,7 +14,8 @@ import org.apache.spark.sql.streaming.Trigger
 /**
  * The streaming query that this thread plans or runs. Spark keeps its id in the thread's local properties. So call
  * [[session]], [[id]], [[running]], [[planned]] and [[hasBatches]] only from the planning thread; all else may be called from
- * any thread. Costs one or two look-ups, for each plan and mark and never for a record.
+ * any thread. Costs one or two look-ups, and outside a query's own thread a look at each active query, for each plan and mark and never
+ * for a record.
  */
 private[latency] object CurrentQuery {
 
@@ -28,8 +31,21 @@ private[latency] object CurrentQuery {
   /** The id of the streaming query whose job has these properties. */
   def idOf(job: Properties): Option[String] = Option(job.getProperty(Id))
 
-  def running(session: SparkSession): Option[StreamExecution] =
-    id(session).flatMap(id => active(session, UUID.fromString(id)))
+  /**
+   * The query in whose session a plan is made: foreachBatch's DataFrame is in the query's own copy of its user's session, in whichever
+   * thread it is used. Else that of the thread, as of an action that begins with a table in another session. A thread of a pool has the id
+   * of the query in whose thread it was made.
+   */
+  def running(session: SparkSession): Option[StreamExecution] = {
+    val ofThread = id(session).flatMap(id => active(session, UUID.fromString(id)))
+    ofThread.filter(runsIn(session)).orElse(all(session).find(runsIn(session))).orElse(ofThread)
+  }
+
+  private def all(session: SparkSession): Iterator[StreamExecution] =
+    session.sharedState.activeStreamingQueries.values.iterator.asScala
+
+  private def runsIn(session: SparkSession)(query: StreamExecution): Boolean =
+    Option(query.lastExecution).exists(_.sparkSession eq session)
 
   /**
    * The same where the query may be asked for its plan. It makes its sources when it is first asked, and what a source asks of Spark as it
