@@ -1,22 +1,26 @@
 package io.sparklatency.spark
 
+import java.util.concurrent.CountDownLatch
+
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
+import org.apache.spark.sql.latency.PassedEpochs
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.streaming.Trigger
 
 /** Marks by hand in continuous mode. */
 class ContinuousModeSuite extends StreamingTest with Patient {
+  import ContinuousModeSuite._
 
   /** Records that are seven milliseconds old, of which every other one passes the filter. */
-  private def marked: DataFrame = {
-    val rate =
-      spark.readStream.format("rate").option("rowsPerSecond", "50").option("numPartitions", "2").load()
+  private def marked: DataFrame =
     rate.select(col("value"), timestamp_millis(lit(Start - 7)).as("at")).withE2ELatency("below", "at")
       .filter("value % 2 = 0").withE2ELatency("above", "at")
-  }
+
+  private def rate: DataFrame =
+    spark.readStream.format("rate").option("rowsPerSecond", "50").option("numPartitions", "2").load()
 
   private def startContinuously(name: String): StreamingQuery =
     marked.writeStream.queryName(name).format("noop").trigger(Trigger.Continuous("1 second")).start()
@@ -41,4 +45,62 @@ class ContinuousModeSuite extends StreamingTest with Patient {
       assert(above.records < below.records)
     }
   }
+
+  /** The headline of a query, and what is said of how it goes. */
+  private def said(name: String): (String, Boolean, String) = {
+    val answered = latencyOf(name).get("queries").get(0)
+    val progress = answered.get("progress")
+    (answered.at("/headline/text").asText, progress.get("stalled").asBoolean, progress.get("text").asText)
+  }
+
+  for (marks <- Seq("marks", "no mark"))
+    test(s"an epoch that is not committed is told as one that hangs, in a query with $marks") {
+      withSettings("spark.sql.streaming.unsupportedOperationCheck" -> "false") {
+        latencyOf(null)
+        val name = s"continuous_hangs_with_${marks.replace(' ', '_')}"
+        val read = if (marks == "marks") marked else rate.toDF()
+        val written = read.filter(passes(col("value")))
+        val query = written.writeStream.queryName(name).format("noop")
+          .trigger(Trigger.Continuous("1 second")).start()
+        try {
+          eventually(assert(query.status.message.startsWith("Committing epoch ")))
+          PassedEpochs.of(query, 60)
+          eventually(assert(query.status.message.stripPrefix("Committing epoch ").toInt > 60))
+          assert(!said(name)._2)
+          waiting = new CountDownLatch(1)
+          gate = new CountDownLatch(1)
+          eventually(assert(waiting.getCount === 0)) // that task gets past its row to no next epoch
+          PassedEpochs.of(query, 60)
+          eventually {
+            val (headline, isStalled, text) = said(name)
+            assert(isStalled)
+            for (told <- Seq(headline, text)) told match {
+              case Hangs(epoch, last) => assert(epoch.toInt === last.toInt + 1)
+              case other => fail(other)
+            }
+          }
+          gate.countDown()
+          eventually(assert(!said(name)._2))
+        } finally {
+          gate.countDown()
+          query.stop()
+        }
+      }
+    }
+}
+
+object ContinuousModeSuite {
+
+  /** Rows wait for it, in tasks that know no test. */
+  @volatile private var gate = new CountDownLatch(0)
+  @volatile private var waiting = new CountDownLatch(0)
+
+  private val passes = udf { (_: Long) =>
+    if (gate.getCount > 0) waiting.countDown()
+    gate.await()
+    true
+  }
+
+  private val Hangs =
+    """Batch (\d+) has run for [\d.]+ (?:s|min): Spark has committed none since epoch (\d+), 0 of 2 tasks done\..*""".r
 }

@@ -3,10 +3,10 @@ package io.sparklatency.figures
 /**
  * What a query does at one moment, as its driver sees it.
  *
- * @param batch        the number of the batch that runs, between two triggers that of the last
- * @param doing        Spark's own words
+ * @param batch        the number of the batch that runs, between two triggers that of the last; in continuous mode of an epoch
+ * @param doing        Spark's own words, but where an epoch hangs
  * @param sinceMs      for how long the trigger that runs has done so; none between two triggers, and while a batch goes on that is to: in
- *                     real-time mode for as long as it is set, in continuous mode for ever
+ *                     real-time mode for as long as it is set, in continuous mode as long as epochs are committed
  * @param hasData      whether there are records that the batch is to read, and has not committed
  * @param hasCommitted whether Spark has committed a batch of this run
  * @param hasNoEnd     whether tasks run as long as the query, or for minutes, and results can be seen before a batch ends: in real-time

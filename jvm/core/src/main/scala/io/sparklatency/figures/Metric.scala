@@ -169,7 +169,7 @@ object Metric {
     QueryMetric(
       "batch-in-progress",
       "running",
-      "for how long the batch in progress has run; none in real-time mode within its time, and in continuous mode"
+      "for how long the batch in progress has run; none in real-time mode within its time, in continuous mode while epochs are committed"
     )(_.runningMs),
     QueryMetric(
       "progress-age",

@@ -52,6 +52,8 @@ private[latency] final class QueryActivity(context: SparkContext, marked: () => 
       .flatMap(_.sharedState.activeStreamingQueries.values.asScala) ++ marked().filter(_.isActive)
 
   private def activity(query: StreamExecution): Activity = {
+    val batch =
+      TriggerStart.batchOf(query) // before its status: an epoch that is committed meanwhile is not late
     val (status, last) = (query.status, Option(query.lastProgress))
     val lasts = CurrentQuery.lastsMs(query.trigger)
     // A trigger that finds no data is over a moment after it has said so.
@@ -59,10 +61,11 @@ private[latency] final class QueryActivity(context: SparkContext, marked: () => 
     val runs = status.isTriggerActive && !waits
     val since = Option.when(runs)(TriggerStart.of(query)).filter(_ > 0)
       .map(ms => (WallClock.millis() - WallClock.at(ms)).max(0))
+    val late = LateEpoch.of(query.trigger, status.message, batch, since.getOrElse(0L))
     Activity(
-      TriggerStart.batchOf(query),
-      status.message,
-      since.filter(ms => lasts.forall(ms - Progress.StalledMs > _)),
+      late.fold(batch)(_.epoch),
+      late.fold(status.message)(_.text),
+      late.map(_.sinceMs).orElse(since.filter(ms => lasts.forall(ms - Progress.StalledMs > _))),
       status.isDataAvailable,
       last.exists(_.durationMs.containsKey(Phase.AddBatch)),
       hasNoEnd = lasts.nonEmpty,
