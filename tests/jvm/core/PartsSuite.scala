@@ -98,7 +98,8 @@ class PartsSuite extends AnyFunSuite {
         "source queuing 95 ms, work at scored 3 ms, work at sink 1 ms: 99 ms on average within the last 1 min"
       ))
     assert(answer(running).parts.of.map(_.nodes) === Seq(Nil, Seq("scored"), Seq("sink")))
-    assert(answer(running).headline.text === "Slowest step: before source, 95 ms of 99 ms (96 %)")
+    assert(answer(running).headline.text === "Records are old when they are read, 95 ms of 99 ms (96 %). " +
+      "They arrive old, or wait: no task has told yet for how long operators are at work.")
     assert(answer(running.copy(activity = None)).parts.of === Nil)
   }
 

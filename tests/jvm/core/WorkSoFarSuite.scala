@@ -281,6 +281,21 @@ class WorkSoFarSuite extends AnyFunSuite {
     assert((of.of, of.batch) === ((BatchTimes.Window, 2)))
   }
 
+  test("a report that comes late makes no window longer than a second") {
+    val runs = new Runs(chain, hasNoEnd = true)
+    def tell(over: Float, b: Float): Unit =
+      runs.report(1, 1, hasBatches = false)(at("a", over, 0, 50), at("b", over, b, 50))
+    tell(1000, 0)
+    runs.clock.advance(1000)
+    tell(3000, 1800) // of two seconds
+    runs.clock.advance(1000)
+    tell(4000, 1800)
+    assert(runs.window === Map("a" -> Some(0.0), "b" -> Some(900.0)))
+    runs.clock.advance(1000)
+    tell(5000, 1800)
+    assert(runs.window("b") === Some(0.0))
+  }
+
   test("operators that were at work equally long both count") {
     val runs = new Runs(chain, hasNoEnd = true)
     for (round <- 1 to 2) {

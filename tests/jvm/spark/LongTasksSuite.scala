@@ -89,7 +89,8 @@ class LongTasksSuite extends StreamingTest with Patient {
       assert(way.get("parts").get("text").asText ===
         "source queuing 7 ms, work at scored 60 ms: 67 ms on average within the last 1 min")
       assert(ages("way") === Map("age-source-queuing" -> 7.0, "age-work" -> 60.0))
-      assert(way.get("headline").get("text").asText === "Slowest step: scored, 60 ms of 67 ms (90 %)")
+      assert(way.get("headline").get("text").asText ===
+        "Slowest step: scored, 60 ms of 67 ms (90 %). Make that faster, or give it more cores.")
       assert(way.get("notes").elements.asScala.map(_.get("code").asText).toSeq === Seq("no-commit"))
       val nodes = way.get("nodes").elements.asScala.toSeq
       assert(nodes.map(_.get("node").asText) === Seq("read", "scored"))
@@ -135,6 +136,40 @@ class LongTasksSuite extends StreamingTest with Patient {
           "windows"
         ).get("notes").elements.asScala.map(_.get("code").asText).contains("operator-windows"))
         assert(work("windows", "operatorsSoFar") === None)
+      } finally query.stop()
+    }
+  }
+
+  /** That a step is at work all the time, on each surface. */
+  private def isBusy(query: String, node: String): Unit = {
+    val answer = answerOf(query)
+    val headline = answer.get("headline")
+    assert(
+      (headline.get("code").asText, headline.get("node").asText) === (("source-queuing", node)),
+      headline.get("text")
+    )
+    val text = headline.get("text").asText
+    assert(text.matches(
+      "Records are old when they are read, .* of .* \\(\\d+ %\\)\\. A task is at work .* % of the time.* at " +
+        s"$node, and records wait for it\\. Make that faster, or give it more cores\\."
+    ))
+    assert(answer.get("slowestStep").asText === node)
+    val rows = spark.sql(s"SELECT cause, headline FROM e2e_latency() WHERE query = '$query'").collect()
+    assert(rows.map(_.getString(0)).toSet === Set("source-queuing"))
+    assert(rows.forall(_.getString(1).contains(s" at $node, and records wait for it. ")))
+  }
+
+  test("in real-time mode a step that is at work all the time is named where records wait to be read") {
+    byTheWall {
+      val input = LowLatencyMemoryStream[Timestamp](spark, 1)
+      val read = input.toDF().withE2ELatency("read", "value")
+      val scored = read.filter(LongTasksSuite.resting(col("value"))).withE2ELatency("scored", "value")
+      val query = scored.writeStream.queryName("busy").outputMode("update").foreach(Drop)
+        .trigger(Lines.realTime("10 minutes")).start()
+      try {
+        input.addData(Seq.fill(600)(new Timestamp(System.currentTimeMillis())): _*) // a minute of work
+        eventually(interval(Span(500, Millis)))(isBusy("busy", "scored"))
+        assert(query.lastProgress === null)
       } finally query.stop()
     }
   }
@@ -274,6 +309,8 @@ class LongTasksSuite extends StreamingTest with Patient {
               "source-0-rate",
               "sink"
             ))
+            // There are 25 records a second for each of the two tasks, and each takes ten.
+            isBusy("continuous_windows", "sink")
           }
         finally query.stop()
       }

@@ -57,7 +57,7 @@ object Headline {
 
   /**
    * @param path  of the window, and of a quiet node its last batch
-   * @param cause of the last batch that tells it
+   * @param cause of the last batch that tells it; where no batch ends, of the window
    * @param work  who was at work, for a query whose records have no timestamp
    */
   def of(path: LatencyPath, cause: Option[Cause], progress: Progress, work: Option[Work] = None): Headline = {
@@ -101,7 +101,7 @@ object Headline {
     val own = work.path.longest.filter(step => Whose.contains(step.kind) && step.nodes.size == 1)
     own.fold(Headline(Unknown, Words(work.text))) { step =>
       val (ms, whole, share) = (step.ms, work.path.latency, work.path.share(step))
-      val figures = s"${Readable.part(ms, whole, share)} of the work on a batch"
+      val figures = s"${Readable.part(ms, whole, share)} of the work ${work.on}"
       val before = s"Slowest step: ${Whose(step.kind)}"
       val words = Words(before, Readable.name(step.nodes.head), s", $figures")
       Headline(SlowestStep, words, step.nodes.headOption, Some(ms), Some(whole), Some(share))

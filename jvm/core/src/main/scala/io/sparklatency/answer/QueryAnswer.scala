@@ -31,7 +31,9 @@ final class QueryAnswer(
 
   /** Of the last batch that tells them; where no batch ends, of the window. */
   lazy val parts: Parts = Parts.of(query, divided)
-  lazy val cause: Option[Cause] = query.explained.flatMap(Cause.of(_, parts, watermark))
+  lazy val cause: Option[Cause] =
+    if (query.hasNoEnd) new EndlessCause(query, path).cause
+    else query.explained.flatMap(Cause.of(_, parts, watermark))
   private lazy val watermark = WatermarkAdvice.of(query)
   lazy val headline: Headline = Headline.of(path, cause, progress, work)
 

@@ -44,6 +44,9 @@ final case class Work(times: BatchTimes, path: OperatorPath, behind: Option[Doub
     case BatchTimes.Window => "The last second"
   }
 
+  /** Whose share the headline gives. */
+  private[answer] def on: String = if (times.of == BatchTimes.Window) "in the last second" else "on a batch"
+
   private def spanToCommit: String =
     if (times.of == BatchTimes.SoFar) "since the first read. No task of its jobs is known to run"
     else "from the first read to the commit"

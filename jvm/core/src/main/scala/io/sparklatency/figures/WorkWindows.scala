@@ -85,7 +85,8 @@ private final class WorkWindows(mark: Long => Option[PlannedNode]) {
         case Seq(one) if has(one) && Set(0L, 1L)(nodes(one).rows - here.rows) && here.slice.watchedMs > 0 =>
           val toBefore = if (upstreamOf(one).exists(has)) nodes(one).slice.waitedMs else 0f
           val (waited, watched) = ((here.slice.waitedMs - toBefore).max(0f).toDouble, here.slice.watchedMs)
-          Some((waited * here.slice.overMs / watched).min(here.slice.overMs.toDouble))
+          // Of one second, too, where a report came late.
+          Some((waited / watched).min(1.0) * here.slice.overMs.toDouble.min(WindowMs.toDouble))
         case _ => None
       }
     }

@@ -1,0 +1,59 @@
+package io.sparklatency.answer
+
+import io.sparklatency.answer.Headline.Words
+import io.sparklatency.figures.QuerySnapshot
+import io.sparklatency.path.LatencyPath
+
+/**
+ * What makes records old where no batch ends for minutes, or ever. Nobody tells there since when a record could have been read, so the age
+ * that it is read with is no step's. But while a step is at work all the time, records wait for that.
+ *
+ * @param path of the window
+ */
+private[answer] final class EndlessCause(query: QuerySnapshot, path: LatencyPath) {
+  import EndlessCause._
+
+  def cause: Option[Cause] = for {
+    step <- path.slowestStep
+    own <- path.own(step)
+    whole <- path.whole
+    share <- path.share(step)
+  } yield {
+    val figures = Readable.part(own, whole, share)
+    if (path.sources.contains(step)) {
+      val part = Parts.Part(Seq(Parts.Queuing), own, share = share)
+      val busy = BusyTask.of(query, behind)
+      val old = s"Records are old when they are read, $figures. "
+      Cause(part, whole, busy.map(_.node).toSeq, busy.fold(Words(old + withoutBusyTask))(waitFor(_, old)))
+    } else {
+      val part = Parts.Part(Seq(Parts.Work), own, Some(Parts.AtNode), Seq(step.id), share)
+      val words = Words("Slowest step: ", Readable.name(step.id), s", $figures. ${FilledBatch.Faster}")
+      Cause(part, whole, part.nodes, words)
+    }
+  }
+
+  /** The nodes on the way of these records behind the one where they are read. */
+  private def behind: Seq[String] = path.critical.drop(1)
+
+  private def waitFor(task: BusyTask, old: String): Words =
+    Words(
+      s"${old}A task is at work ${task.figures} at ",
+      Readable.name(task.node),
+      s", and records wait for it. ${FilledBatch.Faster}"
+    )
+
+  private def withoutBusyTask: String = {
+    val unknown = BusyTask.unknown(query, behind)
+    val (from, to) = (Readable.name(path.critical.head), Readable.name(path.critical.last))
+    if (!BusyTask.isTold(query)) s"$OldOrWait no task has told yet for how long operators are at work."
+    else if (unknown.nonEmpty)
+      s"$OldOrWait for how long the operators before ${Readable.nodes(unknown)} are at work is not known. $Mark"
+    else
+      s"No step from $from to $to is at work all the time: they arrive old, or wait for what stands before $from or behind $to."
+  }
+}
+
+private object EndlessCause {
+  private val OldOrWait = "They arrive old, or wait:"
+  private val Mark = "A mark behind each filter tells more."
+}
