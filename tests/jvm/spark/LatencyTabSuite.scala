@@ -61,6 +61,17 @@ class LatencyTabSuite extends LatencyTabTest {
     }
   }
 
+  test("a query's page leads to Spark's own page of the rates and durations of that run") {
+    withShop("statistics") { (run, page) =>
+      val links =
+        "href=\"([^\"]*/StreamingQuery/statistics/[^\"]*)\"".r.findAllMatchIn(page).map(_.group(1)).toSeq
+      assert(links === Seq(s"/StreamingQuery/statistics/?id=$run"))
+      val (status, theirs) = get(links.head)
+      assert(status === 200)
+      assert(theirs.contains(run))
+    }
+  }
+
   test("each percentile stands in its column") {
     val input = stream
     val query = start(marked(input), "columns")

@@ -174,6 +174,37 @@ class LongTasksSuite extends StreamingTest with Patient {
     }
   }
 
+  test("while a batch runs, of which one node has shown more than the next, no share and no headline moves") {
+    byTheWall {
+      withSettings("spark.sparklatency.publish.after" -> "1s") {
+        val input = stream
+        val read = input.toDF().withE2ELatency("a", "value")
+        val scored = read.filter(LongTasksSuite.heldIfOld(col("value"))).withE2ELatency("b", "value")
+        val query = scored.writeStream.queryName("steady").foreach(Drop).start()
+        def shown = {
+          val answer = answerOf("steady")
+          val shares = answer.get("nodes").elements.asScala.map(_.get("share").asDouble).toSeq
+          (shares, answer.get("headline").get("text").asText, answer.get("parts").toString)
+        }
+        try {
+          input.addData(new Timestamp(System.currentTimeMillis()))
+          processAll(query)
+          val before = shown
+          assert(before._1.size === 2)
+          input.addData(new Timestamp(System.currentTimeMillis() - 3600000))
+          eventually(assert(figures("a", "steady").exists { case (records, _, max) =>
+            records == 2 && max.exists(_ >= 3600000)
+          }))
+          assert(figures("b", "steady").map { case (records, _, _) => records } === Some(1))
+          assert(shown === before)
+        } finally {
+          LongTasksSuite.mayShow.countDown()
+          query.stop()
+        }
+      }
+    }
+  }
+
   test("a batch in progress shows what its operators did so far, and its end takes their place") {
     byTheWall {
       withSettings("spark.sparklatency.publish.after" -> "1s") {
@@ -371,6 +402,12 @@ object LongTasksSuite {
   }.asNondeterministic()
 
   private val held = heldBy(() => mayPass)
+
+  private val mayShow = new CountDownLatch(1)
+  private val heldIfOld = udf { (at: Timestamp) =>
+    if (at.getTime < System.currentTimeMillis() - 1800000) mayShow.await()
+    true
+  }.asNondeterministic()
 
   private val mayPassInBatch = new CountDownLatch(1)
   private val heldInBatch = heldBy(() => mayPassInBatch)
