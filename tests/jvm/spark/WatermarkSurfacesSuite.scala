@@ -5,6 +5,8 @@ import io.sparklatency.spark.Lines.MemoryStream
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.functions.window
 
 /** The watermark of each source, on every surface. */
 class WatermarkSurfacesSuite extends IdleSourcesTest with Ui {
@@ -148,6 +150,42 @@ class WatermarkSurfacesSuite extends IdleSourcesTest with Ui {
           "A system-time watermark on it moves on while memory is silent; an idle timeout lets the others go on."
       ))
     )
+  }
+
+  test("where nothing comes out because a source has fallen silent, that is the headline, on every surface") {
+    val (a, b) = (stream, stream)
+    withSettings(setting -> "0") {
+      val df = ordinary(a.toDF()).withE2ELatency("source").union(ordinary(b.toDF()))
+      val closed = df.groupBy(window(col("value"), "10 seconds")).count().withE2ELatency("closed", "window")
+      running(closed.select(seconds("window.end"), col("count"))) { it =>
+        def headline = query(it).get("headline")
+        it.comesTo(30)
+        b.addData(at(30))
+        it.reads(a, 1, 30)
+        assert(it.rows === Seq(Seq(10.0, 1)))
+        it.comesTo(85)
+        it.reads(a, 85)
+        assert(headline.get("code").asText !== "silent-source", "within the window")
+        // Both are as far as they should be, and the window closes late.
+        it.comesTo(125)
+        it.reads(a, 124)
+        val said = "memory holds the watermark back: 1.8 min behind the clock, with a delay of 10 s. " +
+          "A system-time watermark on it moves on while memory is silent; an idle timeout lets the others go on."
+        assert((headline.get("code").asText, headline.get("text").asText) === (("silent-source", said)))
+        assert(query(it).get("slowestStep").isNull)
+        assert(
+          spark.sql(s"SELECT DISTINCT cause, headline FROM e2e_latency() WHERE query = '${it.query.name}'")
+            .collect() === Array(Row("silent-source", said))
+        )
+        val page = fetched(s"/latency/query/?id=${it.query.runId}")
+        assert(page.split(java.util.regex.Pattern.quote(said), -1).length === 2, "once")
+        // It speaks again.
+        b.addData(at(120))
+        it.reads(a, 125)
+        assert(it.rows.map(_.head).toSet === Set(10.0, 40.0, 90.0))
+        assert(headline.get("code").asText !== "silent-source")
+      }
+    }
   }
 
   test(

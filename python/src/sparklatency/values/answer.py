@@ -16,7 +16,8 @@ class Headline:
     code: str
     """``slowest-step`` where work leads, else the ``code`` of the leading :class:`Part`; ``stalled`` where
     the batch in progress hangs; ``failed`` where an error ended the run before anything was measured;
-    ``one-node`` where there is no choice; ``unknown`` before anything was measured."""
+    ``silent-source`` where nothing comes out because of one; ``one-node`` where there is no choice;
+    ``unknown`` before anything was measured."""
     node: str | None
     """The step that is the cause; None where no step is."""
     own: float | None

@@ -50,6 +50,9 @@ object Headline {
   case object Stalled extends Code("stalled")
   case object Failed extends Code("failed")
 
+  /** Nothing comes out any more: what made the last results old is no answer. */
+  case object SilentSource extends Code("silent-source")
+
   /** A sentence, with the name of a node in it that a surface may make bold. */
   final case class Words(before: String, name: String = "", after: String = "") {
     def text: String = before + name + after
@@ -61,8 +64,9 @@ object Headline {
    * @param work  who was at work, for a query whose records have no timestamp
    */
   def of(path: LatencyPath, cause: Option[Cause], progress: Progress, work: Option[Work] = None): Headline = {
+    def silent = ResultsWait.of(progress.query, path).map(note => Headline(SilentSource, Words(note.text)))
     lazy val ofWork = work.filter(_ => progress.query.goesByMarkers).map(of(_))
-    lazy val ofAges = ofWork.orElse(cause.map(of(_))).getOrElse(of(path, progress.query))
+    lazy val ofAges = silent.orElse(ofWork).orElse(cause.map(of(_))).getOrElse(of(path, progress.query))
     progress.stalled.map(text => Headline(Stalled, Words(text)))
       .orElse(progress.failed.filter(_ => ofAges.code == Unknown).map(text => Headline(Failed, Words(text))))
       .getOrElse(ofAges)

@@ -37,9 +37,10 @@ final class QueryAnswer(
   private lazy val watermark = WatermarkAdvice.of(query)
   lazy val headline: Headline = Headline.of(path, cause, progress, work)
 
-  /** As [[Cause.slowestStep]] has it; without timestamps the one that is at work longest. */
+  /** As [[Cause.slowestStep]] has it; without timestamps the one that is at work longest. None where results wait for a silent source. */
   def slowestStep: Option[String] =
-    if (query.goesByMarkers) headline.node else Cause.slowestStep(cause, path)
+    if (query.goesByMarkers || headline.code == Headline.SilentSource) headline.node
+    else Cause.slowestStep(cause, path)
 
   /** Of the last batch that had records; where no batch ends, of the last second that its tasks told of. */
   lazy val work: Option[Work] = query.times.map(Work.of(_, query.workedMs))

@@ -60,7 +60,7 @@ object Watermarks {
     query.watermarkLagMs(held).exists(_ > held.delayMs + WellPastMs)
 
   /** So much further back than it should be is a watermark that waits. */
-  private val WellPastMs = 60000L
+  private[answer] val WellPastMs = 60000L
 
   /** By a minute; if the other was where it should be at the last commit, by the time of a few batches, in which only that one spoke. */
   private def isAhead(query: QuerySnapshot, other: SourceWatermark, held: SourceWatermark): Boolean = {

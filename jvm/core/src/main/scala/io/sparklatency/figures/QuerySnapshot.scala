@@ -203,6 +203,7 @@ final case class QuerySnapshot(
  * @param batchMs  when that was committed
  * @param operator its operator latency in each of the last batches that tell it: see [[OperatorLatency]]
  * @param timestamp the column that says when a record happened
+ * @param watermarks those of the query after that batch
  */
 final case class NodeSnapshot(
     id: String,
@@ -211,8 +212,15 @@ final case class NodeSnapshot(
     batch: Map[Measure, LatencySummary],
     operator: Seq[Double] = Nil,
     batchMs: Option[Long] = None,
-    timestamp: Option[NodeTimestamp] = None
+    timestamp: Option[NodeTimestamp] = None,
+    watermarks: Seq[SourceWatermark] = Nil
 ) {
+
+  /** How far the watermark of a column was behind the clock when that batch was committed; of several of one key the one furthest behind. */
+  def watermarkLagMs(of: SourceWatermark): Option[Long] = for {
+    committed <- batchMs
+    watermark <- watermarks.filter(_.key == of.key).flatMap(_.watermarkMs).minOption
+  } yield committed - watermark
 
   /** Whether no record with a timestamp came within the window, and some came before. */
   def isQuiet: Boolean =

@@ -181,7 +181,7 @@ final class RunFigures private[figures] (
     droppedLate += batch.droppedLate
     toldFailed += batch.tasksFailed
     latest ++= batch.nodes.filter(_.hasRecords).map(node =>
-      node.id -> LastReached(node.measures, batch.committedMs)
+      node.id -> LastReached(node.measures, batch.committedMs, batch.watermarks)
     )
     lastBatch = Some(batch)
     for (key <- batch.watermarks.map(_.key) if watermarks.add(key)) make.watermark(key)
@@ -271,7 +271,8 @@ final class RunFigures private[figures] (
           latest.get(node).fold(Map.empty[Measure, LatencySummary])(_.measures),
           operators.get(node).fold(Seq.empty[Double])(_.all),
           latest.get(node).map(_.committedMs),
-          way.timestamp(node)
+          way.timestamp(node),
+          latest.get(node).fold(Seq.empty[SourceWatermark])(_.watermarks)
         )
       },
       markers = markers.snapshot(if (way.nodes.isEmpty) nodes.byId.keys.toSeq else way.nodes)
@@ -310,7 +311,11 @@ final class RunFigures private[figures] (
 object RunFigures {
 
   /** What a node measured in the last batch that reached it. */
-  private final case class LastReached(measures: Map[Measure, LatencySummary], committedMs: Long)
+  private final case class LastReached(
+      measures: Map[Measure, LatencySummary],
+      committedMs: Long,
+      watermarks: Seq[SourceWatermark]
+  )
 
   /** Whether, in the last batch that reached them, two nodes let the same number of rows pass. */
   private def passedTheSame(latest: Map[String, LastReached])(one: String, other: String): Boolean = {

@@ -1,0 +1,35 @@
+package io.sparklatency.answer
+
+import io.sparklatency.figures.NodeSnapshot
+import io.sparklatency.figures.QuerySnapshot
+import io.sparklatency.path.LatencyPath
+
+/**
+ * That nothing comes out of a query any more because a source of it has fallen silent, and holds the watermark back. What made the last
+ * results old is no answer then.
+ */
+private[answer] object ResultsWait {
+
+  /** The note that says so, if all ends are quiet. */
+  def of(query: QuerySnapshot, path: LatencyPath): Option[Note] = {
+    val ends = path.terminals.flatMap(end => query.nodes.find(_.id == end.id))
+    Watermarks.note(query).filter { note =>
+      ends.nonEmpty && ends.forall(_.isQuiet) && (note.level == Note.Warn || hasFallenBehind(query, ends))
+    }
+  }
+
+  /**
+   * Whether its watermark is further behind than when the last results came. A source that is behind with events that come is not silent:
+   * then windows may just not have closed for a while.
+   */
+  private def hasFallenBehind(query: QuerySnapshot, ends: Seq[NodeSnapshot]): Boolean = {
+    val further = for {
+      batch <- query.lastBatch
+      held <- query.watermarks.find(_.holdsBack)
+      lag <- batch.watermarkLagMs(held)
+      last <- ends.filter(_.batchMs.nonEmpty).maxByOption(_.batchMs)
+      then <- last.watermarkLagMs(held)
+    } yield lag - then
+    further.exists(_ > Watermarks.WellPastMs)
+  }
+}
