@@ -28,8 +28,8 @@ private[answer] object ResultsWait {
       held <- query.watermarks.find(_.holdsBack)
       lag <- batch.watermarkLagMs(held)
       last <- ends.filter(_.batchMs.nonEmpty).maxByOption(_.batchMs)
-      then <- last.watermarkLagMs(held)
-    } yield lag - then
+      before <- last.watermarkLagMs(held)
+    } yield lag - before
     further.exists(_ > Watermarks.WellPastMs)
   }
 }
