@@ -105,7 +105,9 @@ class HeldRecordsSuite extends StreamingTest {
           }
           assert(node("table", name).records === 2 && node("table", name).measure("commit") === None)
           assert(node("within", name).measure("commit").flatMap(_.max).exists(_ < 3600000))
-          assert(queryOf(name).at("/headline/text").asText.startsWith("Records arrive old: 11 min of 11 min ("))
+          assert(
+            queryOf(name).at("/headline/text").asText.startsWith("Records arrive old: 11 min of 11 min (")
+          )
         } finally query.stop()
       }
     }
