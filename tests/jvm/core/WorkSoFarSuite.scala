@@ -296,6 +296,18 @@ class WorkSoFarSuite extends AnyFunSuite {
     assert(runs.window("b") === Some(0.0))
   }
 
+  test("where no batch ends, a task gets on as long as a row more comes to one of its nodes") {
+    val runs = new Runs(chain, hasNoEnd = true)
+    assert(runs.query.progressMs === None)
+    // From 1,000 ms on, a report a second.
+    val moved = for (rows <- Seq(50L, 60L, 60L, 60L, 61L)) yield {
+      runs.report(1, 1, hasBatches = false)(at("a", 1000, 0, rows), at("b", 1000, 0, 5))
+      runs.clock.advance(1000)
+      runs.query.progressMs
+    }
+    assert(moved === Seq(1000, 2000, 2000, 2000, 5000).map(ms => Some(ms.toLong)))
+  }
+
   test("operators that were at work equally long both count") {
     val runs = new Runs(chain, hasNoEnd = true)
     for (round <- 1 to 2) {

@@ -17,7 +17,10 @@ class LateEpochSuite extends AnyFunSuite {
   test("one is that has ended more than half a minute ago, and that Spark has not come to commit") {
     assert(of(43, 0) === None)
     assert(of(43, 1) === Some(LateEpoch(11, 31001)))
-    assert((of(44, 0).get.epoch, of(44, 0).get.text) === ((12, "Spark has committed none since epoch 11")))
+    assert((of(44, 0).get.epoch, of(44, 0).get.text) === ((
+      12,
+      "Spark has come to commit none since epoch 11"
+    )))
   }
 
   test("so it is of a long epoch, and where Spark hangs in a commit, in which it begins no other") {

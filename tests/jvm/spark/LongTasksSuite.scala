@@ -164,8 +164,7 @@ class LongTasksSuite extends StreamingTest with Patient {
       val input = LowLatencyMemoryStream[Timestamp](spark, 1)
       val read = input.toDF().withE2ELatency("read", "value")
       val scored = read.filter(LongTasksSuite.resting(col("value"))).withE2ELatency("scored", "value")
-      val query = scored.writeStream.queryName("busy").outputMode("update").foreach(Drop)
-        .trigger(Lines.realTime("10 minutes")).start()
+      val query = startInRealTime(scored, "busy")
       try {
         input.addData(Seq.fill(600)(new Timestamp(System.currentTimeMillis())): _*) // a minute of work
         eventually(interval(Span(500, Millis)))(isBusy("busy", "scored"))
@@ -340,7 +339,7 @@ class LongTasksSuite extends StreamingTest with Patient {
               "source-0-rate",
               "sink"
             ))
-            // There are 25 records a second for each of the two tasks, and each takes ten.
+            // There are 25 records a second for each of the two tasks, and a task is through with ten.
             isBusy("continuous_windows", "sink")
           }
         finally query.stop()

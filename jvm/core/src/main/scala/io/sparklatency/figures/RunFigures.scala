@@ -107,7 +107,7 @@ final class RunFigures private[figures] (
     latencies.foreach(mark => batch.dated(mark.node, mark.dated))
     batch.seesReading ||= latencies.exists(_.readsSource)
     batch.times = BatchTimes.of(batch.id, latencies, offset).orElse(batch.times)
-    batch.markers = batch.markers.orElse(markers.of(marks, way.upstream, offset))
+    batch.markers = batch.markers.orElse(markers.of(marks, way.upstreamNow, offset))
     way.forgetBut(marks.map(_.node))
   }
 
@@ -181,14 +181,15 @@ final class RunFigures private[figures] (
     droppedLate += batch.droppedLate
     toldFailed += batch.tasksFailed
     latest ++= batch.nodes.filter(_.hasRecords).map(node =>
-      node.id -> LastReached(node.measures, batch.committedMs, batch.watermarks)
+      node.id -> LastReached(node.measures, batch.committedMs, batch.knownWatermarks)
     )
     lastBatch = Some(batch)
     for (key <- batch.watermarks.map(_.key) if watermarks.add(key)) make.watermark(key)
     pace.committed(batch.committedMs, batch.durationsMs.get(Phase.Whole))
     if (batch.parts.nonEmpty) explained = lastBatch
     batch.outOfOrder.foreach(outOfOrder += _)
-    // A batch without records has tasks too. They say nothing of the work on records.
+    // A batch without records has tasks too. They say nothing of the work on records. Where windows tell,
+    // batches have no times.
     if (batch.nodes.exists(_.hasRecords)) batch.times.foreach { times =>
       worked(times)
       workedMs = Some(batch.committedMs)
@@ -225,7 +226,7 @@ final class RunFigures private[figures] (
   def publish(part: PublishedPart): Unit = {
     val (node, measure) = (part.owner.key.node, part.owner.measure)
     if (isShown(node)) {
-      if (!nodes.contains(node)) nodes.inOrder(way.nodes) { nodes.of(node, measure); () }
+      if (!nodes.contains(node)) nodes.inOrder(way.inPlans) { nodes.of(node, measure); () }
       (nodes.of(node, measure) +: nodes.ofTask(node, measure, part.task))
         .foreach(_.publish(part.reading, part.summary, part.oldestMs, part.endless, part.intake))
     }
@@ -275,7 +276,7 @@ final class RunFigures private[figures] (
           latest.get(node).fold(Seq.empty[SourceWatermark])(_.watermarks)
         )
       },
-      markers = markers.snapshot(if (way.nodes.isEmpty) nodes.byId.keys.toSeq else way.nodes)
+      markers = markers.snapshot(if (way.inPlans.isEmpty) nodes.byId.keys.toSeq else way.inPlans)
     )
 
   /** Whether a batch has told what made its records old. */
@@ -300,7 +301,7 @@ final class RunFigures private[figures] (
     workedMs = workedMs,
     hasNodes = true,
     droppedLate = droppedLate,
-    progressMs = tasks.atMs,
+    progressMs = (tasks.atMs ++ windows.movedMs).maxOption,
     failedTasks = runId.map(_ => tasks.failed.copy(count = math.max(tasks.failed.count, toldFailed)))
   )
 

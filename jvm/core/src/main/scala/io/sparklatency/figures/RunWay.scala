@@ -17,13 +17,19 @@ private final class RunWay(shows: String => Boolean) {
   /** The nodes from which records come to one next. */
   def upstream(node: String): Seq[String] = before.getOrElse(node, Nil)
 
+  /** The same as it is known now. */
+  def upstreamNow: String => Seq[String] = {
+    val now = before
+    now.getOrElse(_, Nil)
+  }
+
   def timestamp(node: String): Option[NodeTimestamp] = timestamps.get(node)
 
   /** Whether records go on from a node to another. */
   def goesOn(node: String): Boolean = passedOn.contains(node)
 
   /** Of all plans that were told before they ran, upstream first. */
-  def nodes: Seq[String] = inOrder
+  def inPlans: Seq[String] = inOrder
 
   /** A plan is about to run. */
   def planned(nodes: Seq[PlannedNode]): Unit = {

@@ -14,6 +14,7 @@ private final class WorkWindows(mark: Long => Option[PlannedNode]) {
   private var current = Map.empty[Long, TaskReport]
   private var beganMs = 0L
   private var windows = 0L
+  private var moved = Option.empty[Long]
 
   /** Takes a report, and gives the window that is over with it, if one is. */
   def report(report: TaskReport, nowMs: Long): Option[BatchTimes] = {
@@ -26,9 +27,13 @@ private final class WorkWindows(mark: Long => Option[PlannedNode]) {
     val task = report.attempt.id
     val now = last.get(task).fold(report)(since(_, report))
     current += task -> current.get(task).fold(now)(added(_, now))
+    if (last.get(task).forall(_.rows != report.rows)) moved = Some(nowMs)
     last += task -> report
     over
   }
+
+  /** When a task was last seen to take a row more. */
+  def movedMs: Option[Long] = moved
 
   def taskEnded(task: Long): Unit = last -= task
 

@@ -14,7 +14,7 @@ import org.apache.spark.sql.streaming.Trigger
  */
 private[tracking] final case class LateEpoch(last: Long, sinceMs: Long) {
   def epoch: Long = last + 1
-  def text: String = s"Spark has committed none since epoch $last"
+  def text: String = s"Spark has come to commit none since epoch $last"
 }
 
 /** Finds it in what Spark tells of a query. Without state, for any thread. */
@@ -26,7 +26,8 @@ private[tracking] object LateEpoch {
   /**
    * @param doing  Spark's status
    * @param newest the epoch that has begun last
-   * @param runsMs for how long that one has run. While Spark hangs in a commit it begins no other
+   * @param runsMs for how long that one has run. While Spark hangs in a commit it begins no other, but this begins anew
+   *                once
    */
   def of(trigger: Trigger, doing: String, newest: Long, runsMs: Long): Option[LateEpoch] =
     (trigger, doing) match {
