@@ -5,6 +5,7 @@ import io.sparklatency.answer.QueryAnswer
 import io.sparklatency.answer.RunStatus
 import io.sparklatency.figures.Activity
 import io.sparklatency.figures.Batch
+import io.sparklatency.figures.Held
 import io.sparklatency.figures.NodeSnapshot
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.SourceWatermark
@@ -19,7 +20,11 @@ class ResultsWaitSuite extends AnyFunSuite {
   private val nodes = Seq(node("source")(1600), node("joined", "source")(4200))
 
   /** At 200 s. The last results came at 95 s, when the watermark of `clicks` stood at `thenMs`; it stands at 80 s. */
-  private def query(thenMs: Long = 80000): QuerySnapshot = {
+  private def query(
+      thenMs: Long = 80000,
+      held: Held = Held(until = Held.MatchOrWatermark),
+      clicks: SourceWatermark = clicks
+  ): QuerySnapshot = {
     val batch =
       Batch(
         "orders",
@@ -30,10 +35,10 @@ class ResultsWaitSuite extends AnyFunSuite {
         190000,
         1,
         Map.empty,
-        clicks.watermarkMs,
+        Some(80000),
         Seq(clicks, orders),
         0,
-        Nil
+        Seq(nodes.head, nodes.last.copy(held = Some(held)))
       )
     Answered.query().copy(
       nodes = Answered.query(nodes: _*).nodes.take(1) :+ quiet(thenMs),
@@ -78,6 +83,19 @@ class ResultsWaitSuite extends AnyFunSuite {
     assert(said(query(thenMs = 95000 - 49999)) === heldBack)
     val unknown = query().copy(nodes = query().nodes.map(_.copy(batchMs = None)))
     assert(said(unknown) === ofLastResults)
+  }
+
+  test("what gives its results out before the watermark passes them does not wait for a source") {
+    for (held <- Seq(Held(eachBatch = true), Held(until = Held.Match), Held(until = Held.Function)))
+      assert(said(query(held = held)) === ofLastResults, held)
+    for (until <- Seq(Held.Watermark, Held.FunctionOrWatermark))
+      assert(said(query(held = Held(until = until))) === heldBack, until)
+  }
+
+  test("a source without a record in this run stands where the query's watermark stands") {
+    val restarted = clicks.copy(watermarkMs = None)
+    assert(said(query(clicks = restarted)) === heldBack)
+    assert(said(query(thenMs = 95000 - 50000, clicks = restarted)) === ofLastResults)
   }
 
   test("where no record comes at all, the source is named that holds the watermark back") {

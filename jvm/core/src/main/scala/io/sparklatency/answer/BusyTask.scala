@@ -23,8 +23,8 @@ private[answer] final case class BusyTask(ms: Double, node: String, atNode: Doub
 private[answer] object BusyTask {
 
   /**
-   * So many milliseconds of a second are all the time. The rest goes by while the task reads and writes rows: no node sees that. And
-   * long before a task is never idle, records that come in wait for those before them.
+   * So many milliseconds of a second are all the time. The rest goes by while the task reads and writes rows: no node sees that.
+   * Records wait for those before them long before a task is never idle.
    */
   val AllTheTime = 800.0
 
@@ -45,7 +45,7 @@ private[answer] object BusyTask {
   private def stages(query: QuerySnapshot): Seq[StageTimes] =
     query.times.filter(_.of == BatchTimes.Window).toSeq.flatMap(_.stages)
 
-  /** One second may be like no other. A node that the last one does not tell of may not have been told of for long. */
+  /** Of all its nodes: rows on one way wait for those on another in the same task. One second may be like no other. A node that the last one does not tell of may not have been told of for long. */
   private def of(query: QuerySnapshot, stage: StageTimes): Option[BusyTask] = {
     val told =
       stage.nodes.filter(node => node.latencyMs.nonEmpty && stage.path.contains(node.node)).map(_.node)

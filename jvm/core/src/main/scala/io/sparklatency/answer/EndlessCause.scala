@@ -6,7 +6,7 @@ import io.sparklatency.path.LatencyPath
 
 /**
  * What makes records old where no batch ends for minutes, or ever. Nobody tells there since when a record could have been read, so the age
- * that it is read with is no step's. But while a step is at work all the time, records wait for that.
+ * that records are read with is no step's. But while a step is at work all the time, records wait for that.
  *
  * @param path of the window
  */
@@ -22,7 +22,7 @@ private[answer] final class EndlessCause(query: QuerySnapshot, path: LatencyPath
     val figures = Readable.part(own, whole, share)
     if (path.sources.contains(step)) {
       val part = Parts.Part(Seq(Parts.Queuing), own, share = share)
-      val busy = BusyTask.of(query, behind)
+      val busy = if (query.isSilent) None else BusyTask.of(query, behind)
       val old = s"Records are old when they are read, $figures. "
       Cause(part, whole, busy.map(_.node).toSeq, busy.fold(Words(old + withoutBusyTask))(waitFor(_, old)))
     } else {
@@ -45,7 +45,9 @@ private[answer] final class EndlessCause(query: QuerySnapshot, path: LatencyPath
   private def withoutBusyTask: String = {
     val unknown = BusyTask.unknown(query, behind)
     val (from, to) = (Readable.name(path.critical.head), Readable.name(path.critical.last))
-    if (!BusyTask.isTold(query)) s"$OldOrWait no task has told yet for how long operators are at work."
+    // Who is at work now says nothing of records that came minutes ago.
+    if (query.isSilent) "They arrived old, or waited to be read."
+    else if (!BusyTask.isTold(query)) s"$OldOrWait no task has told yet for how long operators are at work."
     else if (unknown.nonEmpty)
       s"$OldOrWait for how long the operators before ${Readable.nodes(unknown)} are at work is not known. $Mark"
     else

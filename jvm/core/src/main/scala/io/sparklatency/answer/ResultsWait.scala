@@ -14,9 +14,13 @@ private[answer] object ResultsWait {
   def of(query: QuerySnapshot, path: LatencyPath): Option[Note] = {
     val ends = path.terminals.flatMap(end => query.nodes.find(_.id == end.id))
     Watermarks.note(query).filter { note =>
-      ends.nonEmpty && ends.forall(_.isQuiet) && (note.level == Note.Warn || hasFallenBehind(query, ends))
+      keepsResults(query) && ends.nonEmpty && ends.forall(_.isQuiet) &&
+      (note.level == Note.Warn || hasFallenBehind(query, ends))
     }
   }
+
+  private def keepsResults(query: QuerySnapshot): Boolean =
+    query.lastBatch.exists(_.nodes.flatMap(_.held).exists(_.awaitsWatermark))
 
   /**
    * Whether its watermark is further behind than when the last results came. A source that is behind with events that come is not silent:
@@ -25,7 +29,7 @@ private[answer] object ResultsWait {
   private def hasFallenBehind(query: QuerySnapshot, ends: Seq[NodeSnapshot]): Boolean = {
     val further = for {
       batch <- query.lastBatch
-      held <- query.watermarks.find(_.holdsBack)
+      held <- batch.knownWatermarks.find(_.holdsBack)
       lag <- batch.watermarkLagMs(held)
       last <- ends.filter(_.batchMs.nonEmpty).maxByOption(_.batchMs)
       before <- last.watermarkLagMs(held)

@@ -23,7 +23,7 @@ object Watermarks {
    * waits for none.
    */
   private[answer] def heldBack(query: QuerySnapshot): Option[String] =
-    query.watermarks.find(_.holdsBack).map(known(query, _)).filter(_ => query.usesWatermark).map { held =>
+    known(query).find(_.holdsBack).filter(_ => query.usesWatermark).map { held =>
       val advice = if (waitsForEvents(held)) s" ${remedy(held, query.watermarks)}" else ""
       if (held.watermarkMs.isEmpty) s"${hasNotMoved(held)}$advice"
       else if (isWellBehind(query, held))
@@ -38,8 +38,7 @@ object Watermarks {
   private[answer] def note(query: QuerySnapshot): Option[Note] = for {
     _ <- query.atMs
     watermarks = query.watermarks if query.usesWatermark
-    held <-
-      watermarks.find(watermark => watermark.holdsBack && waitsForEvents(watermark)).map(known(query, _))
+    held <- known(query).find(watermark => watermark.holdsBack && waitsForEvents(watermark))
     lag <- query.watermarkLagMs(held) if isWellBehind(query, held)
     level <-
       if (hasStopped(query)) Some(Note.Warn)
@@ -52,9 +51,8 @@ object Watermarks {
     Note("silent-source", level, s"$stands ${remedy(held, watermarks)}", numbers = numbers)
   }
 
-  /** Of a source without a record in this run, as after a restart: it stood no earlier than the query's, which waits for it. */
-  private def known(query: QuerySnapshot, held: SourceWatermark): SourceWatermark =
-    if (held.watermarkMs.isEmpty) held.copy(watermarkMs = query.lastBatch.flatMap(_.watermarkMs)) else held
+  private def known(query: QuerySnapshot): Seq[SourceWatermark] =
+    query.lastBatch.toSeq.flatMap(_.knownWatermarks)
 
   private def isWellBehind(query: QuerySnapshot, held: SourceWatermark): Boolean =
     query.watermarkLagMs(held).exists(_ > held.delayMs + WellPastMs)

@@ -66,5 +66,9 @@ final case class Batch(
   /** The same of the watermark of one column. */
   def watermarkLagMs(of: SourceWatermark): Option[Long] = of.watermarkMs.map(behind)
 
+  /** Its watermarks. One of a source without a record in this run, as after a restart, stood no earlier than the query's, which waits for it. */
+  def knownWatermarks: Seq[SourceWatermark] =
+    watermarks.map(one => if (one.watermarkMs.isEmpty) one.copy(watermarkMs = watermarkMs) else one)
+
   private def behind(timeMs: Long): Long = committedMs - timeMs
 }

@@ -14,7 +14,12 @@ final case class Held(
     gapMs: Option[Long] = None,
     eachBatch: Boolean = false,
     until: Held.Until = Held.Watermark
-)
+) {
+
+  /** Whether results are kept until the watermark has passed them: what only forgets by it gives them out before. */
+  def awaitsWatermark: Boolean =
+    !eachBatch && Seq(Held.Watermark, Held.MatchOrWatermark, Held.FunctionOrWatermark).contains(until)
+}
 
 object Held {
 
