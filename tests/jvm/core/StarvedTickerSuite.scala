@@ -10,6 +10,7 @@ import org.scalatest.funsuite.AnyFunSuite
 /**
  * What rows are told around pauses where the ticker does not run at all, as on a machine that is too busy. Each row is held against the
  * clock right before and right after it, so that a pause that nobody meant breaks nothing here.
+ * The ticker is that of the process: no other suite may run beside this one.
  */
 class StarvedTickerSuite extends AnyFunSuite with BeforeAndAfterAll {
   import StarvedTickerSuite._

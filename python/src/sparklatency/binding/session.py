@@ -29,7 +29,7 @@ _NO_PLUGIN = (
 _JARS, _PACKAGES = "spark.jars", "spark.jars.packages"
 _ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
 _TOLD = "SPARKLATENCY_SUBMIT_ARGS"
-"""What we have put in front of those, for a call that follows, in a process of this one too."""
+"""What we have put in front of them. A call in a child process finds it there, too."""
 _LEVELS = ("NONE", "INFO", "DEBUG", "TRACE")
 
 
@@ -78,7 +78,7 @@ def configure(
         return builder
     if remote or (mode if mode in ("classic", "connect") else _default_mode()) == "connect":
         warnings.warn(_NO_PLUGIN, stacklevel=2)
-    if _JARS in options:
+    if not _has_jvm():
         _take_back()
     jar = jar_path()
     jars = _jars(jar, options)
@@ -127,7 +127,7 @@ def _set_jars(jars: list[str], builder: SparkSession.Builder) -> None:
 
 
 def _take_back() -> None:
-    """A JVM would leave the jars of this builder out for those that it was told of by a call before."""
+    """Undoes what a call before has told a JVM that starts: this builder, or this Python, may want others."""
     told, arguments = os.environ.pop(_TOLD, None), os.environ.get(_ARGUMENTS, "")
     if told is not None and arguments.startswith(told):
         os.environ[_ARGUMENTS] = arguments.removeprefix(told)

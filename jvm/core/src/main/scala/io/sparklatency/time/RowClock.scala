@@ -73,7 +73,8 @@ class RowClock(clock: Clock, everyRow: Boolean = false) {
 
   /** What a reading takes from the clock. */
   protected def now(): Long = {
-    // Asked before the milliseconds and after `askedAtNanos`, and not yet over: so the end of the millisecond is told early, never late.
+    // Asked before the milliseconds and after `askedAtNanos`, and not yet over: so a clock
+    // that tells microseconds tells the end of the millisecond early, never late.
     if (run == LongestRun)
       standsUntilNanos = askedAtNanos + (999 - Math.floorMod(clock.micros(), 1000L)) * 1000
     clock.millis()

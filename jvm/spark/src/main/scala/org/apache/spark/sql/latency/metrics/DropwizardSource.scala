@@ -46,7 +46,7 @@ private[latency] sealed class DropwizardSource extends Source with FiguresListen
     )
 
   override def addedTask(query: String, task: String, node: Option[String], figures: LiveFigures): Unit =
-    add(query, LatencyBean.register(JmxName(SparkEnv.get.executorId, query, task, node), figures))
+    keep(query, LatencyBean.register(JmxName(SparkEnv.get.executorId, query, task, node), figures))
 
   override def addedOperator(key: NodeKey, latency: OperatorLatency): Unit =
     Metric.ofOperators.foreach(metric =>
@@ -66,7 +66,7 @@ private[latency] sealed class DropwizardSource extends Source with FiguresListen
     Metric.ofMarkers.foreach(metric =>
       add(query, DropwizardName.ofMarker(query, key, metric))(metric.value(figures.snapshot()))
     )
-    add(query, LatencyBean.registerMarkers(JmxName.ofMarker(query, key), figures))
+    keep(query, LatencyBean.registerMarkers(JmxName.ofMarker(query, key), figures))
   }
 
   override def addedWatermark(query: String, key: WatermarkKey, read: () => Option[QuerySnapshot]): Unit =
@@ -84,7 +84,7 @@ private[latency] sealed class DropwizardSource extends Source with FiguresListen
     ()
   }
 
-  private def add(query: String, bean: ObjectName): Unit =
+  private def keep(query: String, bean: ObjectName): Unit =
     synchronized(beans(query) = bean :: beans.getOrElse(query, Nil))
 
   /** @param offset none where it is unknown; asked when a gauge or bean is read */

@@ -12,7 +12,7 @@ import org.apache.spark.sql.latency.compat.StreamExecution
 import org.apache.spark.sql.streaming.Trigger
 
 /**
- * The streaming query that this thread plans or runs. Spark keeps its id in the thread's local properties. So call
+ * The streaming query that this thread plans or runs, or in whose session it plans. Spark keeps its id in the thread's local properties. So call
  * [[session]], [[id]], [[running]], [[planned]] and [[hasBatches]] only from the planning thread; all else may be called from
  * any thread. Costs one or two look-ups, and outside a query's own thread a look at each active query, for each plan and mark and never
  * for a record.
@@ -25,7 +25,7 @@ private[latency] object CurrentQuery {
   /** None when its context has been stopped meanwhile: then nothing of ours is planned, and Spark's own error ends the query. */
   def session: Option[SparkSession] = SparkSession.getActiveSession.orElse(SparkSession.getDefaultSession)
 
-  /** None outside a streaming query. */
+  /** That of the thread; see [[running]]. None outside a streaming query. */
   def id(session: SparkSession): Option[String] = Option(session.sparkContext.getLocalProperty(Id))
 
   /** The id of the streaming query whose job has these properties. */

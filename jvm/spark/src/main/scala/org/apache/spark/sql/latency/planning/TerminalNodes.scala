@@ -100,7 +100,7 @@ private[latency] final case class TerminalNodes(session: SparkSession) extends H
   /**
    * Of these marks of a plan, with what is below each, those that stand on a stream; in an action of foreachBatch those that stand on more
    * than tables. A table is read again in each batch: its rows did not come in with it, and where they go into a join none of them comes
-   * out. All of them where the plan reads nothing but tables. Costs a walk over the plan, or two.
+   * out. All of them where the plan reads nothing but tables: of rows from memory nobody knows that they are none of the batch's. Costs a walk over the plan, or two.
    */
   private def ofStreams(
       marks: Seq[(RecordE2ELatency, SparkPlan)],
