@@ -308,7 +308,7 @@ def test_spark_replaces_the_plugins_of_a_server_that_it_starts_in_this_process(s
     say(lambda: sorted(tuple(row) for row in rows))
     """
 )
-def test_a_mark_in_foreach_batch_is_in_its_query_where_the_server_tells_which_that_is(said: list[str]) -> None:
+def test_a_mark_in_foreach_batch_is_in_its_query_where_the_server_tells_which(said: list[str]) -> None:
     """The function runs in a worker that is a client of the server like any other.
 
     Spark 4.3 gives it the query's own session.
