@@ -69,7 +69,10 @@ class ResultsWaitSuite extends AnyFunSuite {
   }
 
   test("while something comes out it is the headline of that") {
-    val flowing = query().copy(nodes = Answered.query(nodes: _*).nodes)
+    val before = quiet(thenMs = 80000)
+    val flowing = query().copy(nodes =
+      Answered.query(nodes: _*).nodes.map(_.copy(batchMs = before.batchMs, watermarks = before.watermarks))
+    )
     assert(said(flowing) === ofLastResults)
     assert(Answered.answer(flowing).slowestStep === Some("joined"))
     assert(Answered.notes(flowing, "silent-source").map(_.text) === Seq(heldBack))
