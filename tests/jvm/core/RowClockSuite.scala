@@ -63,6 +63,19 @@ class RowClockSuite extends AnyFunSuite {
     assert(clock.readings === count)
   }
 
+  test("two rows that come close together between pauses have a reading each") {
+    val clock = new CountingClock
+    val rows = new RowClock(clock)
+    val pauses = 50
+    for (_ <- 1 to pauses) {
+      val until = System.nanoTime() + 2 * RowClock.RunBudgetNanos
+      while (System.nanoTime() < until) Thread.onSpinWait()
+      rows.millis()
+      rows.millis()
+    }
+    assert(clock.readings === 2 * pauses)
+  }
+
   /** Has a clock in the middle of a run, so that only a guard makes it read again. */
   private def inRun(clock: CountingClock): RowClock = {
     val rows = new RowClock(clock)

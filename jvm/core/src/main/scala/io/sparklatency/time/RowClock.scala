@@ -8,7 +8,8 @@ import java.lang.invoke.VarHandle
  * A reading is used again for a run of rows while two guards agree that it is fresh:
  *  - the run is short. Its length follows the pace of the rows: it doubles up to [[RowClock.LongestRun]] while a run takes
  *    less than [[RowClock.RunBudgetNanos]], and shrinks in proportion when it takes longer. Rows that arrive further apart
- *    than the budget are therefore all read exactly, whatever the scheduler does to any other thread.
+ *    than the budget are therefore all read exactly, whatever the scheduler does to any other thread. So are two rows that come
+ *    close together between pauses: below [[RowClock.ShortestRun]] each row has a reading of its own.
  *  - the [[Ticker]] has not moved since. This catches a pause between two rows of a fast run.
  *
  * A stale reading needs both to fail: a pause in the middle of a fast run that begins and ends within one stall of the
@@ -30,7 +31,7 @@ class RowClock(clock: Clock, everyRow: Boolean = false) {
   private[this] var tick = 0L
   private[this] var left = 0 // rows of the run that are still to come
   private[this] var end = 0L // the number of its last row
-  private[this] var run = 1
+  private[this] var run = 1 // as many rows as the pace of the last ones allows
   private[this] var lastNanos = System.nanoTime()
   private[this] var askedAtNanos = lastNanos
   private[this] var standsUntilNanos = lastNanos // what the clock said then
@@ -54,12 +55,12 @@ class RowClock(clock: Clock, everyRow: Boolean = false) {
   final protected def read(): Unit = {
     val number = row
     val nanos = System.nanoTime()
-    run = nextRun(run, nanos - lastNanos)
+    run = nextRun(nanos - lastNanos)
     lastNanos = nanos
-    end = number + run - 1
+    end = number + shared - 1
     VarHandle.storeStoreFence() // see `row`
-    left = run - 1
-    if (run > 1) Ticker.keepGoing()
+    left = shared - 1
+    if (shared > 1) Ticker.keepGoing()
     val ticked = Ticker.now
     if (run < LongestRun || ticked != tick || nanos - standsUntilNanos >= 0) {
       askedAtNanos = nanos
@@ -94,14 +95,21 @@ class RowClock(clock: Clock, everyRow: Boolean = false) {
   }
 
   /** Whether the clock was asked for this row. */
-  final protected def isJustAsked: Boolean = left == run - 1 && askedAtNanos == lastNanos
+  final protected def isJustAsked: Boolean = left == shared - 1 && askedAtNanos == lastNanos
 
-  private def nextRun(last: Int, nanos: Long): Int =
-    if (nanos <= RunBudgetNanos) math.min(longestRun, last * 2)
-    else math.max(1L, last * RunBudgetNanos / nanos).toInt
+  /** How many rows share the reading. */
+  private def shared: Int = if (run < ShortestRun) 1 else run
+
+  /** @param nanos how long the rows took that shared the last reading */
+  private def nextRun(nanos: Long): Int = {
+    val ofRun = nanos * (run / shared)
+    if (ofRun <= RunBudgetNanos) math.min(longestRun, run * 2)
+    else math.max(1L, run * RunBudgetNanos / ofRun).toInt
+  }
 }
 
 object RowClock {
   val LongestRun = 256
+  val ShortestRun = 4
   val RunBudgetNanos = 100000L
 }
