@@ -166,7 +166,7 @@ pages: build tests/e2e/target/classpaths $(PLAIN_FILES) ## outputs and pictures 
 	SPARK_LINES=$(HOME_LINE) .venv/$(HOME_LINE)/bin/python -m cogapp -rc -I python/docs -I tests/e2e -I tests/python -p "import outputs" $(PAGES)
 	pngquant --force --ext .png 64 python/docs/*.png
 
-runs: ## README's table of what ran on each Spark line, from the reports that `make test` left
+runs: ## the table of what ran in tests.md: on each Spark line, from the reports that `make test` left
 	$(PYTHON) tests/python/runs.py
 
 scala-api: $(SBT_LAUNCHER) .venv/$(HOME_LINE)/spark ## the public Scala API that `make test` compares with from now on: tests/jvm/mima

@@ -220,7 +220,7 @@ def _reader() -> Reader:
 def _session() -> SparkSession:
     """The application, in this process, so that it can be asked by SQL and Python too."""
     reader = _reader()
-    with reader.start("topics", block("kafka-topics")) as topics:
+    with reader.start("topics", block("kafka-topics.sh")) as topics:
         topics.finish(within=60)
     os.environ["PYSPARK_PYTHON"] = sys.executable
     jars = ",".join(resolved("connector"))
@@ -234,7 +234,7 @@ def _session() -> SparkSession:
     sys.argv[1:] = [reader.broker.address]
     threading.Thread(target=runpy.run_path, args=(str(SCRIPT),), daemon=True).start()
     _await(lambda: len(session.streams.active) == 1)
-    _stack().enter_context(reader.start("producer", block("kafka-console-producer")))
+    _stack().enter_context(reader.start("producer", block("kafka-console-producer.sh")))
     _await(lambda: len(_batches("orders")) >= BATCHES)
     time.sleep(45)  # until what the first batches took is out of the window
     return session

@@ -46,7 +46,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     given = parser.parse_args()
     spark = Spark(given.line)
-    head = "| ms after end + lag, at most | the same, worst | a batch took, ms |"
+    head = "| latest window, ms after end + lag: median of the runs | worst run | a batch took, ms |"
     rows = [
         f"| Spark {given.line}, runs: {given.runs} | windows | by event time never {head}",
         "|---|---:|---:|---:|---:|---:|",

@@ -17,9 +17,9 @@ _PACKAGES = Path(__file__).parent / "target" / "packages"
 """Where Spark keeps what `--packages` brings: 63 MB."""
 
 _TOOLS = {
-    "kafka-topics": "org.apache.kafka.tools.TopicCommand",
-    "kafka-console-producer": "org.apache.kafka.tools.ConsoleProducer",
-    "kafka-get-offsets": "org.apache.kafka.tools.GetOffsetShell",
+    "kafka-topics.sh": "org.apache.kafka.tools.TopicCommand",
+    "kafka-console-producer.sh": "org.apache.kafka.tools.ConsoleProducer",
+    "kafka-get-offsets.sh": "org.apache.kafka.tools.GetOffsetShell",
 }
 
 
@@ -32,7 +32,7 @@ def block(program: str, page: Path = DOCS / "tutorial.md") -> str:
 
 @dataclass(frozen=True)
 class Reader:
-    """Who has Spark and Kafka on the path, and a folder of their own."""
+    """Who has Spark on the path, and a folder of their own, where Kafka was unpacked."""
 
     spark: Spark
     broker: Broker
@@ -49,13 +49,13 @@ class Reader:
     def sent(self) -> int:
         """How many orders the topic holds."""
         with self.start(
-            "offsets", "kafka-get-offsets --bootstrap-server localhost:9092 --topic orders"
+            "offsets", "bin/kafka-get-offsets.sh --bootstrap-server localhost:9092 --topic orders"
         ) as offsets:
             return sum(int(line.rsplit(":", 1)[1]) for line in offsets.finish(within=60))
 
     @cached_property
     def _environment(self) -> dict[str, str]:
-        tools = self.folder / "tools"
+        tools = self.folder / "bin"
         tools.mkdir()
         for tool, main in _TOOLS.items():
             script = tools / tool
@@ -64,7 +64,7 @@ class Reader:
             ending = "setpriv --pdeathsig KILL " if sys.platform == "linux" else ""
             script.write_text(f'#!/bin/sh\nexec {ending}{command} "$@"\n')
             script.chmod(0o755)
-        path = [tools, self.spark.python.parent, os.environ["PATH"]]
+        path = [self.spark.python.parent, os.environ["PATH"]]
         return {
             "PATH": ":".join(map(str, path)),
             "PYSPARK_PYTHON": str(self.spark.python),

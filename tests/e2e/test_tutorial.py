@@ -65,14 +65,14 @@ def ui(reader: Reader, headlines: Headlines) -> Iterator[str]:
         look(headlines.after)
         return len(headlines.after.keys() - headlines.until_named.keys()) >= MORE
 
-    with reader.start("topics", block("kafka-topics")) as topics:
+    with reader.start("topics", block("kafka-topics.sh")) as topics:
         topics.finish(within=60)
     with reader.start("driver", block("spark-submit")) as driver:
         started = driver.until(
             lambda: re.search(r"'SparkUI' on port (\d+)", driver.log.read_text()), "it has a UI", within=300
         )
         url = f"http://127.0.0.1:{started[1]}"
-        with reader.start("producer", block("kafka-console-producer")):
+        with reader.start("producer", block("kafka-console-producer.sh")):
             driver.until(lambda: records(url) >= ORDERS, f"it counts {ORDERS} orders", within=240, every=1)
             with suppress(TimeoutError):  # a test tells what it says instead
                 await_until(is_named, within=PATIENCE * 120, every=0.5)

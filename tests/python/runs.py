@@ -1,7 +1,7 @@
-"""The table in README of what was seen to work on each line of Spark: every cell is of tests that ran.
+"""The table of what was seen to work on each line of Spark: every cell is of tests that ran.
 
 `python tests/python/runs.py` reads the reports that `make test` left, keeps what they say in `runs.json`, and
-rewrites what stands in README between the comments `runs` and `end of runs`; with `--check` it fails where
+rewrites what stands in tests.md between the comments `runs` and `end of runs`; with `--check` it fails where
 that is not what `runs.json` says. Not every test has its turn each day: what none ran of stays as it was.
 """
 
@@ -125,11 +125,11 @@ def filled(page: str, runs: Mapping[str, Mapping[str, Mapping[str, int]]]) -> st
 
 
 def main() -> None:
-    page = ROOT / "README.md"
+    page = ROOT / "python/docs/tests.md"
     if sys.argv[1:] == ["--check"]:
         if filled(page.read_text(), json.loads(KEPT.read_text())) != page.read_text():
             sys.exit(
-                "README's table of runs is not what runs.json says; python tests/python/runs.py writes it"
+                "the table of runs in tests.md is not what runs.json says; python tests/python/runs.py writes it"
             )
     else:
         runs = after(json.loads(KEPT.read_text()), collected(ROOT))

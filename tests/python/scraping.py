@@ -39,10 +39,19 @@ def required(program: str, package: str = "prometheus") -> str:
 
 def job_of_page() -> dict[str, Any]:
     """How our page says that Prometheus is to scrape a driver."""
-    block = re.search(r"```yaml\n(scrape_configs:.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    assert block is not None
-    [job] = yaml.safe_load(block[1])["scrape_configs"]
+    [job] = _yaml_of(PAGE)["scrape_configs"]
     return {**job}
+
+
+def endpoint_of_page() -> dict[str, Any]:
+    """How our page says that Prometheus's operator is to scrape the pods of drivers."""
+    [endpoint] = _yaml_of(PAGE.with_name("deploy.md"))["spec"]["podMetricsEndpoints"]
+    return {**endpoint}
+
+
+def _yaml_of(page: Path) -> dict[str, Any]:
+    [block] = re.findall(r"```yaml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    return {**yaml.safe_load(block)}
 
 
 class Prometheus:

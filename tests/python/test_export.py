@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from scraping import job_of_page, required
+from scraping import endpoint_of_page, job_of_page, required
 from sparklatency.assets.metrics import (
     COMMIT_LATENCY,
     E2E_LATENCY,
@@ -253,6 +253,12 @@ def test_who_scrapes_as_the_page_says_looks_often_enough_for_the_alerts() -> Non
     [group] = yaml.safe_load(exported("prometheus-rules"))["groups"]
     windows = re.findall(r"\[(\d+\w)\]", " ".join(rule["expr"] for rule in group["rules"]))
     assert 4 * seconds(job_of_page()["scrape_interval"]) <= min(map(seconds, windows))
+
+
+def test_pods_are_scraped_as_a_driver_is() -> None:
+    job, endpoint = job_of_page(), endpoint_of_page()
+    scraped = ("metrics_path", "scrape_interval", "honor_labels")
+    assert [endpoint[name] for name in ("path", "interval", "honorLabels")] == [job[name] for name in scraped]
 
 
 def test_who_scrapes_as_the_page_says_is_told_of_a_hung_query_within_a_minute() -> None:

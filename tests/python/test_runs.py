@@ -1,4 +1,4 @@
-"""README's table of runs: made of reports, and of nothing else."""
+"""The table of runs in tests.md: made of reports, and of nothing else."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_what_did_not_have_its_turn_stays_as_it_was() -> None:
     }
 
 
-def test_the_table_in_readme_is_that_of_the_runs() -> None:
+def test_the_table_of_the_page_is_that_of_the_runs() -> None:
     check = [sys.executable, runs.__file__, "--check"]
     done = subprocess.run(check, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
