@@ -129,7 +129,7 @@ def main() -> None:
     if sys.argv[1:] == ["--check"]:
         if filled(page.read_text(), json.loads(KEPT.read_text())) != page.read_text():
             sys.exit(
-                "the table of runs in tests.md is not what runs.json says; python tests/python/runs.py writes it"
+                "the runs in tests.md are not those of runs.json; python tests/python/runs.py writes them"
             )
     else:
         runs = after(json.loads(KEPT.read_text()), collected(ROOT))
