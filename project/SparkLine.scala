@@ -81,6 +81,8 @@ object SparkLine {
     "NewerWatermarksSuite",
     "ContinuousModeSuite",
     "LongTasksSuite",
+    "RealTimeModeSuite",
+    "WorkInProgressSuite",
     "LatencyTabSuite",
     "LatencyTabListSuite",
     "LatencyTabAccessSuite",

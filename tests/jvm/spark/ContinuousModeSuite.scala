@@ -2,6 +2,8 @@ package io.sparklatency.spark
 
 import java.util.concurrent.CountDownLatch
 
+import scala.jdk.CollectionConverters._
+
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.DataFrame
@@ -10,8 +12,8 @@ import org.apache.spark.sql.latency.PassedEpochs
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.streaming.Trigger
 
-/** Marks by hand in continuous mode. */
-class ContinuousModeSuite extends StreamingTest with Patient {
+/** Continuous mode: marks by hand, automatic nodes and markers, and an epoch that hangs. */
+class ContinuousModeSuite extends LongTasksTest {
   import ContinuousModeSuite._
 
   /** Records that are seven milliseconds old, of which every other one passes the filter. */
@@ -43,6 +45,49 @@ class ContinuousModeSuite extends StreamingTest with Patient {
       for (node <- Seq(below, above))
         assert((node.min, node.avg, node.max) === ((Some(7), Some(7.0), Some(7))))
       assert(above.records < below.records)
+    }
+  }
+
+  test("in continuous mode a marker passes each node once, however many epochs went before") {
+    byTheWall {
+      withSettings(
+        "spark.sparklatency.auto" -> "source,terminal",
+        "spark.sparklatency.markers.interval" -> "1s"
+      ) {
+        val rate = rateSource(perSecond = 50, partitions = 2)
+        val query = rate.writeStream.queryName("epochs").format("noop")
+          .trigger(Trigger.Continuous("1 second")).start()
+        try {
+          val markers = eventually {
+            val markers = answerOf("epochs").get("markers")
+            assert(markers.get("count").asLong >= 10)
+            markers
+          }
+          val passed = markers.get("of").elements.asScala.map(_.get("latency").get("count").asLong)
+          assert(passed.sum === markers.get("count").asLong)
+        } finally query.stop()
+      }
+    }
+  }
+
+  test("in continuous mode automatic nodes measure, and keep their counts when the query stops") {
+    withSettings("spark.sparklatency.auto" -> "source,terminal") {
+      val rate = rateSource(perSecond = 50, partitions = 2)
+      val query = rate.filter(
+        "value >= 0"
+      ).writeStream.queryName("continuous").format("noop").trigger(Trigger.Continuous("1 second")).start()
+      val counted =
+        try {
+          eventually(assert(Seq("source-0-rate", "sink").forall(figures(_, "continuous").exists(_._1 > 50))))
+          // Both have told all their tasks' records but those of the last half second.
+          eventually {
+            val parts = answerOf("continuous").get("parts").get("of").elements.asScala
+            assert(parts.map(part => part.get("code").asText -> part.get("nodes").size).toSeq ===
+              Seq("source-queuing" -> 0, "work" -> 1))
+          }
+          node("sink", "continuous").records
+        } finally query.stop()
+      assert(node("sink", "continuous").records >= counted)
     }
   }
 
