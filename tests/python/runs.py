@@ -24,7 +24,8 @@ KEPT = Path(__file__).with_suffix(".json")
 ROWS = {
     "marked by hand": r"((Streaming|ForeachBatch)Suite|test_streaming|test_kafka_to_jmx) |"
     "test_a_query_marked_by_hand",
-    "automatic nodes": r"(Automatic\w+|AcrossShuffles\w+|test_automatic_nodes) |test_a_query_without_a_mark",
+    "automatic nodes": r"(Automatic\w+|Carried\w+|AcrossShuffles\w+|test_automatic_nodes) |"
+    "test_a_query_without_a_mark",
     "real-time mode": r"test_real_time |.*in real-time mode",
     "tab": r"(LatencyTab\w*Suite|test_latency_tab) |test_the_tab",
     "History Server": r".*history[ _]server",
