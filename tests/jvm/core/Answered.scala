@@ -1,5 +1,6 @@
 package io.sparklatency
 
+import io.sparklatency.answer.Headline
 import io.sparklatency.answer.Note
 import io.sparklatency.answer.QueryAnswer
 import io.sparklatency.answer.RunStatus
@@ -47,6 +48,12 @@ object Answered {
     new QueryAnswer(query, status)
 
   def notes(query: QuerySnapshot, code: String): Seq[Note] = answer(query).notes.filter(_.code == code)
+
+  /** All that a headline tells. */
+  def said(
+      headline: Headline
+  ): (String, Option[String], Option[Double], Option[Double], Option[Double], String) =
+    (headline.code.name, headline.node, headline.own, headline.whole, headline.share, headline.text)
 
   implicit final class Measured(private val node: NodeLatencies) extends AnyVal {
 
