@@ -52,18 +52,13 @@ import org.apache.spark.util.AccumulatorV2
  */
 final class LatencyAccumulator private (@transient private var settings: MarkSettings)
     extends AccumulatorV2[Reading, Map[Int, Reading]] with OutOfHeartbeats[Reading, Map[Int, Reading]]
-    with Logging {
+    with JudgedMark with Logging {
   import LatencyAccumulator._
 
   @transient @volatile private var recorders = Vector.empty[Opened]
   @transient @volatile private var readings = Map.empty[Int, Reading]
   @transient private var taken = Set.empty[Int]
   @transient private var earlier = Map.empty[String, TaskSlice] // by executor
-  @transient private var isAtSource = false
-  @transient private var isByAnother = false
-  @transient private var isAtEnd = false
-  @transient private var isAside = false
-  @transient private var judged = false
 
   def this(
       owner: MarkOwner,
@@ -80,60 +75,10 @@ final class LatencyAccumulator private (@transient private var settings: MarkSet
   /** Likewise. Which input of the node's operator the mark stands on. */
   def intake: Int = settings.intake
 
-  /**
-   * From here on the recorders also take the ages from which those at the commit are made. The planning thread calls it,
-   * before there are tasks. Costs a task less per record than can be measured, and a walk over the cells of its recorder for each
-   * millisecond in which rows pass: some 30 µs where ages are spread over ten seconds.
-   */
-  def takeAges(): Unit = if (!isAside) {
-    judged = true
-    isAtEnd = true
-    refer()
-  }
-
-  /**
-   * The same where records come in and others come out, for an operator behind keeps state. Then no commit latency is made of them.
-   *
-   * @param byAnother whether they go by another timestamp than the watermark does
-   */
-  def takeAgesAtSource(byAnother: Boolean): Unit = if (!isAside) {
-    isAtSource = true
-    isByAnother = byAnother
-    refer()
-  }
-
-  /**
-   * None of both, from now on: its records are read beside those that leave the query. Spark passes the plan of a subquery by itself, when
-   * it is made and when it runs.
-   */
-  def takeNoAges(): Unit = {
-    judged = true
-    isAside = true
-    isAtEnd = false
-    isAtSource = false
-    settings = settings.copy(reference = None)
-  }
-
-  /** None at the commit: the whole plan has others behind it. */
-  def passesOn(): Unit = judged = true
-
-  /**
-   * Whether one of these has been said of it. A stage of its plan says nothing then: of a plan's last nodes the stage shows some, and it
-   * may hide that others stand on a stream.
-   */
-  def isJudged: Boolean = judged
-
-  private def refer(): Unit =
+  override protected def refer(): Unit =
     settings = settings.copy(reference = settings.reference.orElse(Some(clock.millis())))
 
-  /** Whether the ages are those of records that come in. */
-  def comesIn: Boolean = isAtSource
-
-  /** Whether these go by another timestamp than the watermark, as Kafka's is where the event has its own. */
-  def comesInByAnother: Boolean = isByAnother
-
-  /** Whether no mark stands behind it in its plan. Then foreachBatch may go on with others than come in. */
-  def isLast: Boolean = isAtEnd
+  override protected def referNoMore(): Unit = settings = settings.copy(reference = None)
 
   /**
    * Where in the plan the mark stands, if tasks are to be shown one by one. The planning thread calls it, before there are tasks;

@@ -16,7 +16,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
  * would be computed after the clock was read.
  *
  * Costs 2 to 5 ns a record in generated code as a rule, and 40 to 60 ns more where each row has a reading of its own (real-time and
- * continuous mode). The last mark of a query also takes ages at the commit: see `LatencyAccumulator.takeAges`. Nothing is boxed while the
+ * continuous mode). The last mark of a query also takes ages at the commit: see `JudgedMark.takeAges`. Nothing is boxed while the
  * timestamp is a column. Runs in the thread that reads the partition's rows.
  */
 case class RecordE2ELatency(timestamp: Expression, columns: Seq[Expression], node: String)(
