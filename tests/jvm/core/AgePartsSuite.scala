@@ -105,14 +105,14 @@ class AgePartsSuite extends AnyFunSuite {
     ) assert(AgeParts.of(unknown, None) === None)
   }
 
-  test("nor where the clock was set while the batch ran") {
+  test("nothing is known where the clock was set while the batch ran") {
     def at(startMs: Long) = stateless.copy(admission = stateless.admission.map(_.copy(startMs = startMs)))
     assert(AgeParts.of(at(6900), None).nonEmpty, "two clocks may differ a little")
     assert(AgeParts.of(at(7000), None) === None)
     assert(AgeParts.of(stateless.copy(committedMs = 5000), None) === None)
   }
 
-  test("nor where it was set back between the batch before and this one") {
+  test("nothing is known where the clock was set back between the batch before and this one") {
     def ended(ms: Long) = stateless.copy(admission = stateless.admission.map(_.copy(endedMs = ms)))
     assert(AgeParts.of(ended(5999), None).nonEmpty)
     assert(AgeParts.of(ended(6000), None) === None)

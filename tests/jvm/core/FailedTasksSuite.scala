@@ -66,7 +66,7 @@ class FailedTasksSuite extends AnyFunSuite {
     assert(told === Some(FailedTasks(1, Some(FailedTask(clock.millis(), "early")))))
   }
 
-  test("they are noted as long as the run goes on, with a warning within the window") {
+  test("tasks that failed are noted as long as the run goes on, with a warning within the window") {
     val clear = query(node("source")(100, 300), node("sink", "source")(500, 700).committed(600, 800))
     val again = "Spark runs such a task again, and its records wait."
     def told(failed: FailedTasks, atMs: Option[Long]) =

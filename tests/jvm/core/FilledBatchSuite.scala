@@ -21,7 +21,9 @@ class FilledBatchSuite extends AnyFunSuite with ExplainedBatches {
     )))
   }
 
-  test("so it is where that is not one node's step, the commit, or the start") {
+  test(
+    "what fills the batch before may be no step of one node, what comes after the last node, or the start"
+  ) {
     assert(said(batch(parts(before = 41000), times(1000, rest = 40000)))._3.endsWith(
       "A batch takes 46 s, 40 s of it in the stage of source and scored. Make that faster, or give it more cores."
     ))

@@ -89,7 +89,7 @@ class WatermarkAdviceSuite extends AnyFunSuite {
     assert(numbers("delayMs") -> numbers("betterMs") === Whole(10000) -> Whole(4000))
   }
 
-  test("so are the records that a shorter delay would drop") {
+  test("the records that a shorter delay would drop are told") {
     val Some(note) = advice(10000, records(20000, 2 -> 9000L, 10 -> 2000L)): @unchecked
     assert(
       note.text.endsWith("With 3 s results come 7 s earlier, and at most 2 of these would have been dropped.")
@@ -122,11 +122,13 @@ class WatermarkAdviceSuite extends AnyFunSuite {
     assert(known(1000, Some(6000)) -> known(1000, Some(6001)) === 1 -> 0)
   }
 
-  test("of few records nothing is said") {
+  test("of few records no delay is advised") {
     assert(advice(10000, records(9999)) === None)
   }
 
-  test("nor where marks measure another time than that of the watermark, or there are several") {
+  test(
+    "no delay is advised where marks measure another time than that of the watermark, or there are several"
+  ) {
     val times = records(10000)
     def known(watermarks: Long => Seq[SourceWatermark]) = run(times)(watermarks).outOfOrder.count
     assert(known(newest => Seq(watermark(10000, newest))) === 10000)
@@ -135,14 +137,14 @@ class WatermarkAdviceSuite extends AnyFunSuite {
     assert(known(_ => Nil) === 0)
   }
 
-  test("nor where no result waits for the watermark") {
+  test("no delay is advised where no result waits for the watermark") {
     def known(awaits: Boolean) =
       run(records(10000), awaits)(newest => Seq(watermark(10000, newest))).outOfOrder.count
     assert(known(awaits = true) === 10000)
     assert(known(awaits = false) === 0)
   }
 
-  test("nor of records that are too old for the histogram to tell them apart") {
+  test("no delay is advised of records that are too old for the histogram to tell them apart") {
     def known(delayMs: Long, age: Long) = {
       val runs = new LiveRuns(clock, FiguresSettings(), FiguresListener.Nowhere)(_.stopped)
       for (id <- 0L to 1L) commit(runs, id, Seq(-age), Seq(watermark(delayMs, -age)))

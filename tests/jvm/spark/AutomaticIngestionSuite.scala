@@ -49,7 +49,9 @@ class AutomaticIngestionSuite extends StreamingTest with Patient {
     }
   }
 
-  test("also through a watermark, a window and max; and none where the query drops it: then it is not made") {
+  test(
+    "an ingestion timestamp comes along through a watermark, a window and max; where a query drops it, it is not made"
+  ) {
     withSettings(atEnds: _*) {
       val dropped = files.withIngestionTimestamp().select(
         col("value"),
@@ -92,7 +94,7 @@ class AutomaticIngestionSuite extends StreamingTest with Patient {
     }
   }
 
-  test("without one a query over files has no figures, and the log names both remedies") {
+  test("without an ingestion timestamp a query over files has no figures, and the log names both remedies") {
     withSettings(atEnds: _*) {
       val log = Logged.during(assert(nodesOf(ran(files)) === Nil))
       assert(log.filter(_.contains(source)).map(_.replaceAll("query '[^']*': ", "")) === Seq(

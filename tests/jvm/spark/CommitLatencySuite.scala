@@ -57,7 +57,9 @@ class CommitLatencySuite extends StreamingTest {
     assert(ids.map(commit(_).flatMap(_.max)) === Seq(Some(5), Some(5)))
   }
 
-  test("it is the same with adaptive execution, whose last stage is planned last") {
+  test(
+    "a branch that ends has its commit latency with adaptive execution, too, whose last stage is planned last"
+  ) {
     withSettings("spark.sql.adaptive.enabled" -> "true") {
       val (below, end) = (freshNode(), freshNode())
       val rows =
@@ -116,7 +118,7 @@ class CommitLatencySuite extends StreamingTest {
       }
     }
 
-  test("a query that ends in a shuffle has one, too") {
+  test("a query that ends in a shuffle has a commit latency, too") {
     val input = stream
     val counts = newestOfEachSecond(marked(input)).withE2ELatency("sink", "last").repartition(1)
     val query = counts.writeStream.queryName("shuffled_end").outputMode("update")
@@ -134,7 +136,9 @@ class CommitLatencySuite extends StreamingTest {
     }
   }
 
-  test("so has one without state that Spark is not to plan adaptively, though it does so with other queries") {
+  test(
+    "a query without state that Spark is not to plan adaptively has a commit latency, though it plans others so"
+  ) {
     withSettings(
       "spark.sql.adaptive.enabled" -> "true",
       "spark.sql.adaptive.streaming.stateless.enabled" -> "false"
@@ -150,7 +154,7 @@ class CommitLatencySuite extends StreamingTest {
     }
   }
 
-  test("it does not come and go with the join that Spark chooses while a query runs") {
+  test("the commit latency does not come and go with the join that Spark chooses while a query runs") {
     val joins = Seq("10MB" -> true, "-1" -> false).map { case (threshold, isBroadcast) =>
       withSettings(
         "spark.sql.adaptive.enabled" -> "true",

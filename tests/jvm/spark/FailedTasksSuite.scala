@@ -59,7 +59,7 @@ class FailedTasksSuite extends StreamingTest with ArchivedBatches {
     assert(written.map(_.contains("tasksFailed")) === Seq(true, false), "nobody pays for what did not happen")
   }
 
-  test("so it is of a query without marks") {
+  test("an attempt that fails is told of a query without marks, too") {
     listen()
     val input = stream
     input.addData(ago(1))

@@ -93,7 +93,7 @@ class FirstReadToLastWriteSuite extends StreamingTest {
   }
 
   for (codegen <- Seq("true", "false"))
-    test(s"nor are there automatic nodes before their first read, code generation $codegen") {
+    test(s"automatic nodes are not at work before their first read, code generation $codegen") {
       val automatic = Seq("auto" -> "source,terminal", "auto.batch" -> "true")
       withSettings(automatic.map { case (key, value) => s"spark.sparklatency.$key" -> value } :+
         "spark.sql.codegen.wholeStage" -> codegen: _*) {

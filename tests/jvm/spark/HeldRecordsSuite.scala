@@ -86,7 +86,9 @@ class HeldRecordsSuite extends StreamingTest {
   }
 
   for (small <- Seq("table", "batch"))
-    test(s"nor is one that an action of foreachBatch joins its batch with, the small one being the $small") {
+    test(
+      s"a marked table that an action of foreachBatch joins its batch with is no end, the small one being the $small"
+    ) {
       byTheWall {
         val folder = TemporaryFolder("joined-within").toString
         spark.range(1).select(timestamp_seconds(lit(0)).as("made")).write.mode("overwrite").parquet(folder)
@@ -122,7 +124,7 @@ class HeldRecordsSuite extends StreamingTest {
     ()
   }
 
-  test("nor is one that is the only mark in an action of foreachBatch") {
+  test("a marked table that is the only mark in an action of foreachBatch is no end") {
     byTheWall {
       val folder = TemporaryFolder("joined-alone").toString
       spark.range(1).select(timestamp_seconds(lit(0)).as("made")).write.mode("overwrite").parquet(folder)
@@ -138,7 +140,7 @@ class HeldRecordsSuite extends StreamingTest {
 
   for (adaptive <- Seq(true, false); auto <- Seq("source", "source,terminal"))
     test(
-      s"nor is one that is the only mark by hand beside automatic nodes ($auto), adaptive planning being $adaptive"
+      s"a marked table that is the only mark by hand beside automatic nodes ($auto) is no end, adaptive planning: $adaptive"
     ) {
       byTheWall {
         withSettings("spark.sparklatency.auto" -> auto, "spark.sql.adaptive.enabled" -> adaptive.toString) {

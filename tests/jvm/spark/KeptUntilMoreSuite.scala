@@ -65,7 +65,7 @@ class KeptUntilMoreSuite extends BacklogTest {
     keptUntilMore(hesitant, "hesitant")(_ => HesitantSource.add())(_ => ())
   }
 
-  test("so it does where a limit has left too few, and does not wait for the trigger") {
+  test("what a source keeps where a limit has left too few waits in the backlog, and not for the trigger") {
     HesitantSource.most = 2
     try keptUntilMore(hesitant, "hesitant_with_most") { query =>
         (1 to 3).foreach(_ => HesitantSource.add())
@@ -74,7 +74,7 @@ class KeptUntilMoreSuite extends BacklogTest {
     finally HesitantSource.most = Long.MaxValue
   }
 
-  test("so it does while batches read other sources") {
+  test("what a source keeps waits in the backlog also while batches read other sources") {
     val others = stream
     def another(query: StreamingQuery): Unit = {
       others.addData(new Timestamp(System.currentTimeMillis))

@@ -14,7 +14,7 @@ class LateEpochSuite extends AnyFunSuite {
       trigger: Trigger = Trigger.Continuous("1 second")
   ) = LateEpoch.of(trigger, doing, newest, runsMs)
 
-  test("one is that has ended more than half a minute ago, and that Spark has not come to commit") {
+  test("an epoch is late that has ended more than half a minute ago, and that Spark has not come to commit") {
     assert(of(43, 0) === None)
     assert(of(43, 1) === Some(LateEpoch(11, 31001)))
     assert((of(44, 0).get.epoch, of(44, 0).get.text) === ((
@@ -23,7 +23,9 @@ class LateEpochSuite extends AnyFunSuite {
     )))
   }
 
-  test("so it is of a long epoch, and where Spark hangs in a commit, in which it begins no other") {
+  test(
+    "a long epoch is late half a minute after its end, and where Spark hangs in a commit, in which it begins no other"
+  ) {
     def ofMinutes(newest: Long, runsMs: Long) = of(newest, runsMs, trigger = Trigger.Continuous("1 minute"))
     assert(ofMinutes(13, 30000) === None)
     assert(ofMinutes(13, 30001) === Some(LateEpoch(11, 90001)))

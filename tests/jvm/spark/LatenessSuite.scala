@@ -67,7 +67,7 @@ class LatenessSuite extends StreamingTest {
     }
   }
 
-  test("nor is what a function takes in late that has no timeouts of event time") {
+  test("what a function takes in late that has no timeouts of event time is not said to be dropped") {
     implicit val state: Encoder[Int] = Encoders.scalaInt
     def passed(timeout: GroupStateTimeout)(df: DataFrame): DataFrame =
       df.select(col("value")).as[Timestamp].groupByKey(at => at).flatMapGroupsWithState(

@@ -24,7 +24,7 @@ class MarkerSettingsSuite extends MarkersTest {
   }
 
   test(
-    "D1: a session's setting is above the application's, in both directions; without one nothing is there"
+    "without the setting, and with 0, there are no markers, and a node needs a timestamp"
   ) {
     withSettings(atEnds: _*) {
       ran(files) { query =>

@@ -86,7 +86,9 @@ class OneAnswerSuite extends StreamingTest with Ui {
     saidByHistoryServer("one_answer", query, answer)
   }
 
-  test("so they do of a query that tells all parts of its records' age, and what its cause is") {
+  test(
+    "every surface says the same of a query that tells all parts of its records' age, and what its cause is"
+  ) {
     // Spark's own clock says when batches began. By ours, an hour ahead, it took that hour until their first read.
     clock.set(System.currentTimeMillis + Hour)
     val query = runWaiting("one_age")
@@ -101,7 +103,7 @@ class OneAnswerSuite extends StreamingTest with Ui {
     saidByHistoryServer("one_age", query, answer)
   }
 
-  test("so they do of a query whose batch goes on, of which they also say what it does") {
+  test("every surface says the same of a query whose batch goes on, and what it does") {
     val (input, begun, ended) = (stream, new CountDownLatch(1), new CountDownLatch(1))
     val query = marked(input).writeStream.queryName("one_batch_on").foreachBatch {
       (batch: DataFrame, number: Long) =>
@@ -161,7 +163,7 @@ class OneAnswerSuite extends StreamingTest with Ui {
     )
   }
 
-  test("in silence they say the same, too") {
+  test("every surface says the same in silence, too") {
     val query = runShop("one_silence")
     clock.advance(3600000)
     val answer = store.answer(store.query(query.runId.toString).get)

@@ -51,7 +51,7 @@ class RecordsLagSuite extends StreamingTest {
     assert(lagsOfGauges.head.exists(_.asInstanceOf[Double].isNaN))
   }
 
-  test("so it is of a query without marks") {
+  test("what a limit leaves at Kafka is told of a query without marks, too") {
     val seen = told(topic, "lagging_unmarked")
     assert(lags(seen) === Seq(None, Some(3), Some(1), Some(0), None))
     assert(sentences(seen).size === 2)

@@ -43,7 +43,9 @@ class SeveralScansSuite extends StreamingTest with Patient {
     }
   }
 
-  test("so it is by timestamps that nobody wrote, and where the query reads the source twice it counts once") {
+  test(
+    "a source of several scans is one node by timestamps that nobody wrote, too; read twice it counts once"
+  ) {
     withSettings(atEnds :+ ("spark.sparklatency.auto.ingestion" -> "true"): _*) {
       val source = versions(written(1, 2, 3), written(10, 20))
       val records = figures(source.union(source), "scanned_twice").map { case (id, of) => id -> of._1 }

@@ -31,7 +31,7 @@ class StatementResultsSuite extends SparkTest {
     assert(node(id).figures === ((1, Some(7), Some(7))))
   }
 
-  test("neither does a mark by the hint") {
+  test("a mark by the hint on what a statement tells does not run the statement again") {
     val id = freshNode()
     val (_, runs) = ran(told => run(told.hint("E2E_LATENCY", id, "ts")))
     assert(runs === 1)

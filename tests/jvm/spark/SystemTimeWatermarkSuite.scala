@@ -113,12 +113,12 @@ class SystemTimeWatermarkSuite extends SystemTimeTest {
     }
   }
 
-  test("a batch query has none") {
+  test("a batch query has no system-time watermark") {
     val df = spark.range(1).selectExpr("timestamp_seconds(id) as value")
     assert(df.withSystemTimeWatermark("value", "10 seconds") eq df)
   }
 
-  test("as a hint") {
+  test("the hint sets a system-time watermark, too") {
     val input = stream
     input.toDF().createOrReplaceTempView("hinted")
     val df: DataFrame = spark.sql("SELECT /*+ SYSTEM_TIME_WATERMARK('value', '10 seconds') */ * FROM hinted")
@@ -129,7 +129,7 @@ class SystemTimeWatermarkSuite extends SystemTimeTest {
     }
   }
 
-  test("in a session that has it from another one, by a global view") {
+  test("a system-time watermark closes windows in a session that has it from another one, by a global view") {
     val input = stream
     lagging(input).createOrReplaceGlobalTempView("lagging")
     running(windows(spark.newSession().table("global_temp.lagging"))) { it =>

@@ -15,7 +15,7 @@ import org.apache.spark.sql.streaming.Trigger
 class TableLimitsSuite extends BacklogTest {
 
   for ((how, options) <- Seq("alone" -> Nil, "with_others" -> Seq("several" -> "true")))
-    test(s"so it is told where a source has a limit by bytes of its own, as Delta has, $how") {
+    test(s"what is left is told where a source has a limit by bytes of its own, as Delta has, $how") {
       byTheWall {
         val folder = TemporaryFolder("own")
         val event = lit(new Timestamp(System.currentTimeMillis - 60000)).as("written")

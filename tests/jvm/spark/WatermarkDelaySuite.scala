@@ -44,7 +44,7 @@ class WatermarkDelaySuite extends StreamingTest {
     assert(said("append")(_.dropDuplicates("value").withE2ELatency("sink", "value")) === Nil -> Nil)
   }
 
-  test("nor is a shorter delay advised that would let duplicates through") {
+  test("no shorter delay is advised that would let duplicates through") {
     assert(said("append")(df => windows(df.dropDuplicatesWithinWatermark("value"))) === Nil -> Nil)
   }
 }
