@@ -1,7 +1,8 @@
 """Pipelines whose cause of latency is known, one after another; prints for each batch what the query says.
 
 Every pipeline goes through phases: what is slow is in a file, which its functions read. A phase ends
-when the query has named its cause twice running, or after so many batches.
+when the query has named its cause twice running, or after so many batches. The last one is in real-time mode,
+where no batch ends.
 """
 
 import json
@@ -13,6 +14,7 @@ from itertools import dropwhile
 from pathlib import Path
 from typing import Any
 
+import endless
 import slow_pipelines
 import truths
 from pyspark import cloudpickle
@@ -193,6 +195,9 @@ def main(folder: str, brokers: str, topic: str, *names: str) -> None:
     for name in names or PIPELINES:
         for said in watch.run(name, PIPELINES[name]):
             print(json.dumps(said), flush=True)
+    if not names:
+        for look in endless.looks(spark, Path(folder), brokers, topic):
+            print(json.dumps(look), flush=True)
     print("done", flush=True)
 
 

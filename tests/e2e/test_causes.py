@@ -5,6 +5,7 @@ from itertools import dropwhile, groupby
 from pathlib import Path
 from typing import Any
 
+import endless
 import pytest
 from broker import Broker, resolved
 from causes import BATCHES, PIPELINES
@@ -28,7 +29,7 @@ CONF = {
 
 
 @pytest.fixture(scope="module", params=by_turns(LINES))
-def said(
+def printed(
     request: pytest.FixtureRequest,
     broker: Broker,
     figures: list[str],
@@ -36,21 +37,33 @@ def said(
 ) -> list[Said]:
     spark = Spark(request.param)
     folder = tmp_path_factory.mktemp("causes")
-    broker.create_topics(folder, {folder.name: "CreateTime"})
+    records, results = f"{folder.name}-records", f"{folder.name}-results"
+    broker.create_topics(folder, dict.fromkeys([folder.name, records, results], "CreateTime"))
     jars = ",".join([str(spark.jar), *resolved("connector")])
     submit = ["--master", "local[2]", "--jars", jars, "--driver-memory", "1g", *settings(CONF)]
     script = Path(__file__).parent / "causes.py"
     with spark.start(
         "driver", folder, "spark-submit", *submit, script, str(folder), broker.address, folder.name
     ) as driver:
-        driver.until(lambda: "done" in driver.lines(), "all pipelines have run", within=600)
+        driver.until(lambda: endless.BEGINS in driver.lines(), "those with batches have run", within=600)
+        with broker.program(folder, "Producer", records, str(endless.RECORDS), str(endless.RATE)):
+            driver.until(lambda: "done" in driver.lines(), "all pipelines have run", within=60)
         lines = [json.loads(line) for line in driver.lines() if line.startswith("{")]
-    for (name, phase), batches in groupby(lines, lambda one: (one["pipeline"], one["phase"])):
+    by_batch = [one for one in lines if one["pipeline"] != endless.NAME]
+    for (name, phase), batches in groupby(by_batch, lambda one: (one["pipeline"], one["phase"])):
         named = [one["named"] == one["expected"] for one in dropwhile(_is_unknown_yet, batches)]
         figures.append(
             f"{spark.line} {name}, phase {phase}: named from batch {_settled(named)} of {len(named)} on"
         )
+    by_look = [one["named"] == endless.EXPECTED for one in lines if one["pipeline"] == endless.NAME]
+    figures.append(f"{spark.line} {endless.NAME}: named from look {_settled(by_look)} of {len(by_look)} on")
     return lines
+
+
+@pytest.fixture(scope="module")
+def said(printed: list[Said]) -> list[Said]:
+    """Of each batch."""
+    return [one for one in printed if one["pipeline"] != endless.NAME]
 
 
 def _is_unknown_yet(said: Said) -> bool:
@@ -105,6 +118,19 @@ def test_the_part_that_leads_is_as_long_as_it_was(said: list[Said], name: str, p
     assert told
     wrong = [one for one in told if not one["bounds"][0] <= one["leads"] <= one["bounds"][1]]
     assert not wrong, wrong
+
+
+def test_in_real_time_mode_the_step_that_cannot_keep_up_is_named_and_stays_so(printed: list[Said]) -> None:
+    """Not the source, though records are old there, nor what stands before it."""
+    looks = [one for one in printed if one["pipeline"] == endless.NAME]
+    words = [(one["named"], one["text"]) for one in looks]
+    since = [*dropwhile(lambda one: one["named"] != endless.EXPECTED, looks)]
+    assert len(since) == 1 + endless.LOOKS, words
+    for one in since:
+        assert (one["named"], one["slowest"]) == (endless.EXPECTED, "scored"), words
+        assert " at scored, and records wait for it. " in one["text"], words
+        assert "source" not in one["text"], words
+        assert one["parts"] == pytest.approx(one["age"], rel=0.01, abs=1), one
 
 
 def test_operators_tell_that_one_partition_has_most_of_the_work(said: list[Said]) -> None:
