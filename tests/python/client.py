@@ -31,6 +31,11 @@ CLIENT = """
             print(type(error).__name__, error)
         print("--")
 
+    def context():  # of the server, whose JVM is in this process
+        from pyspark import SparkContext
+        session = SparkContext._jvm.org.apache.spark.sql.classic.SparkSession.builder().getOrCreate()
+        return session.sparkContext()
+
     builder = SparkSession.builder.remote("local[1]").config("spark.ui.port", "0")
     builder.config("spark.ui.enabled", "true")  # under SPARK_TESTING it is not
 """

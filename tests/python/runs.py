@@ -30,7 +30,7 @@ ROWS = {
     "tab": r"(LatencyTab\w*Suite|test_latency_tab) |test_the_tab",
     "History Server": r".*history[ _]server",
     "REST": r"test_rest |.*\bREST\b|test_a_query_marked_by_hand",
-    "Spark Connect": r"test_connect |test_a_client_of_spark_connect",
+    "Spark Connect": r"test_connect\w* |test_a_client_of_spark_connect",
     "windows that close in silence": r"(SystemTime|Idle|test_silent|test_idle|test_killed_in_silence)\w* ",
     "latency markers": r"Marker\w+ |test_latency_markers",
     "the plan stays the same": r"(PlanMatrixSuite|AutomaticPlansSuite) |test_the_plan_is_that_of",

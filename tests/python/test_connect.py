@@ -1,4 +1,4 @@
-"""Spark Connect: a client has no JVM, so the server must bring sparklatency."""
+"""Spark Connect: a client has no JVM, so the server must bring sparklatency, as it does here."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import json
 import pyspark
 import pytest
 
-from client import CLIENT, answered, asks, parts
-from support import python
+from client import answered, asks, parts
 
 
 @pytest.fixture(scope="module")
@@ -21,50 +20,6 @@ def said(told: dict[str, str], request: pytest.FixtureRequest) -> list[str]:
     printed = told[request.node.name]
     assert "Traceback" not in printed, printed
     return parts(printed)
-
-
-def test_a_server_without_sparklatency_is_told_from_one_that_drops_a_hint() -> None:
-    script = """
-    spark = builder.getOrCreate()
-    df = spark.range(3).select(F.current_timestamp().alias("ts"))
-    say(lambda: with_e2e_latency(df, "node", "ts"))
-    say(lambda: with_ingestion_timestamp(df))
-    say(lambda: with_system_time_watermark(df, "ts", "1 second"))
-    say(latency)
-    """
-    marking, stamping, watermark, reading = parts(python(CLIENT + script, SPARK_TESTING="1"))
-    assert stamping == watermark == marking
-    assert marking.startswith("SparkLatencyError The Spark Connect server does not have sparklatency")
-    assert "--conf spark.plugins=io.sparklatency.LatencyPlugin" in marking
-    assert reading.startswith("SparkLatencyError A Spark Connect client does not reach the driver's JVM.")
-
-
-def test_a_client_without_py4j_is_told_where_to_read() -> None:
-    """As pip's pyspark-client is. Nothing is asked of the server, so there need be none."""
-    script = """
-    import sys
-    sys.modules["py4j"] = None
-    from pyspark.sql import SparkSession
-    from sparklatency import SparkLatencyError, latency
-
-    def say(call):
-        try:
-            print(call())
-        except SparkLatencyError as error:
-            print(error)
-        print("--")
-
-    say(latency)
-    spark = SparkSession.builder.remote("sc://localhost:1").getOrCreate()
-    say(latency)
-    say(lambda: latency("orders"))
-    import os
-    os._exit(0)  # to release a session asks the server
-    """
-    none, everything, one = parts(python(script, SPARK_SKIP_CONNECT_COMPAT_TESTS="1"))
-    assert none.startswith("No Spark session is running in this process.")
-    assert everything == one
-    assert one.startswith("A Spark Connect client does not reach the driver's JVM. Read the figures from")
 
 
 @asks(
@@ -92,9 +47,7 @@ def test_a_client_without_py4j_is_told_where_to_read() -> None:
     say(lambda: with_e2e_latency(df, "dropped", "ts"))
     spark.conf.set("spark.sql.optimizer.disableHints", False)
 
-    from pyspark import SparkContext
-    server = SparkContext._jvm.org.apache.spark.sql.classic.SparkSession.builder().getOrCreate()
-    url = server.sparkContext().uiWebUrl().get()
+    url = context().uiWebUrl().get()
     await_until(lambda: len(latency(url=url).nodes) >= 2, WITHIN)
     say(lambda: {node.node: node.records for node in latency(url=url).nodes})
     streamed = with_e2e_latency(rate, "streamed").writeStream.queryName("rates").format("noop").start()
@@ -104,22 +57,8 @@ def test_a_client_without_py4j_is_told_where_to_read() -> None:
     """
 )
 def test_a_server_with_sparklatency_measures_and_answers_mistakes_at_the_call(said: list[str]) -> None:
-    (
-        by_name,
-        by_column,
-        watermarked,
-        unknown,
-        lost,
-        several,
-        quoting,
-        none,
-        level,
-        twice,
-        dropped,
-        dropped_too,
-        figures,
-        history,
-    ) = said
+    by_name, by_column, watermarked, unknown, lost, several, quoting, *others = said
+    none, level, twice, dropped, dropped_too, figures, history = others
     assert by_name == by_column == "[0, 1, 2]"
     assert watermarked == "struct<timestamp:timestamp,value:bigint>"
     assert unknown.startswith(
@@ -280,9 +219,7 @@ def test_a_client_has_windows_that_close_by_themselves(said: list[str]) -> None:
 
 @asks(
     """
-    from pyspark import SparkContext
-    server = SparkContext._jvm.org.apache.spark.sql.classic.SparkSession.builder().getOrCreate()
-    say(lambda: server.sparkContext().getConf().get("spark.plugins"))
+    say(lambda: context().getConf().get("spark.plugins"))
     """
 )
 def test_spark_replaces_the_plugins_of_a_server_that_it_starts_in_this_process(said: list[str]) -> None:
@@ -378,9 +315,7 @@ def test_a_client_is_told_at_the_call_what_is_wrong_with_a_system_time_watermark
     of_query = f"SELECT {figures}, run_id, headline FROM e2e_latency() WHERE query = 'fives'"
     say(lambda: json.dumps(rows(of_query, lambda found: found and found[0]["committed"])))
 
-    from pyspark import SparkContext
-    server = SparkContext._jvm.org.apache.spark.sql.classic.SparkSession.builder().getOrCreate()
-    shown = latency("fives", url=server.sparkContext().uiWebUrl().get())
+    shown = latency("fives", url=context().uiWebUrl().get())
     sink = shown.nodes["sink"]
     same = {"node": sink.node, "records": sink.records, "oldest": sink.max, "committed": sink.commit.max}
     say(lambda: json.dumps([same | {"run_id": str(query.runId), "headline": shown.headline.text}]))
