@@ -56,7 +56,7 @@ def test_a_kafka_topic_and_the_operators_behind_it_are_nodes(
     assert runs["plain"]["nodes"] == {}
 
 
-def test_the_plan_is_that_of_the_query_without_them(runs: dict[str, dict[str, Any]]) -> None:
+def test_the_plan_is_that_of_the_query_without_automatic_nodes(runs: dict[str, dict[str, Any]]) -> None:
     """But for the window, which comes out of the aggregation for the nodes and is dropped behind them."""
     assert "record_e2e_latency" in runs["automatic"]["plan"]
     plain, automatic = (_operators(runs[name]["plan"]) for name in ("plain", "automatic"))
@@ -67,7 +67,9 @@ def test_the_plan_is_that_of_the_query_without_them(runs: dict[str, dict[str, An
     assert [operator for operator in automatic if operator not in carried] == plain
 
 
-def test_what_is_written_is_the_same(topic: str, runs: dict[str, dict[str, Any]]) -> None:
+def test_what_a_query_writes_is_the_same_with_automatic_nodes(
+    topic: str, runs: dict[str, dict[str, Any]]
+) -> None:
     """Each key, value and header, though an end without a timestamp is given one, and loses it again."""
     plain, *others = (runs["written"][f"{topic}-results-{way}"] for way in WAYS)
     assert 0 < len(plain) == runs["automatic"]["nodes"]["sink"]

@@ -177,7 +177,7 @@ def answers(application: str, server: str) -> bool:
         return False
 
 
-def test_they_do_so_in_a_history_server(crowded: Crowded, browser: Chrome, tmp_path: Path) -> None:
+def test_pages_fit_in_a_history_server_too(crowded: Crowded, browser: Chrome, tmp_path: Path) -> None:
     """It ends the application, and with it the query that hung."""
     crowded.end()
     known = partial(answers, crowded.id)

@@ -181,7 +181,7 @@ def test_nothing_is_asked_of_another_host_and_no_script_fails(shop: Shop, browse
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize(("width", "size"), [("wide", WIDE), ("narrow", NARROW)])
-def test_it_is_drawn_in_either_theme_and_any_width(
+def test_the_tab_is_drawn_in_either_theme_and_any_width(
     shop: Shop, browser: Chrome, tmp_path: Path, theme: str, width: str, size: tuple[int, int]
 ) -> None:
     folder = Path(os.environ.get("PICTURES", tmp_path))

@@ -52,7 +52,7 @@ def test_a_stream_that_deals_out_rows_by_their_key_goes_on(told: dict[str, dict[
     assert told["by_key"] == ALL
 
 
-def test_a_stream_that_deals_them_out_in_turn_fails_and_has_all_after_it(
+def test_a_stream_that_deals_out_rows_in_turn_fails_and_has_all_when_it_runs_again(
     told: dict[str, dict[str, object]],
 ) -> None:
     assert "indeterminate output" in str(told["in_turn"]["failure"])

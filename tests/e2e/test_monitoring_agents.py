@@ -241,7 +241,7 @@ def shown_by_opentelemetry(watched: Watched) -> Series:
     return watched.driver.until(shown, f"OpenTelemetry shows {count} metrics", within=90)
 
 
-def test_both_show_the_operator_latency_of_a_node(watched: Watched) -> None:
+def test_both_agents_show_the_operator_latency_of_a_node(watched: Watched) -> None:
     exported, series = scraped(watched.jmx_exporter), shown_by_opentelemetry(watched)
     assert exported is not None
     for name in ("sparklatency_operator_latency_seconds", "sparklatency_operator_latency_avg_seconds"):

@@ -138,13 +138,13 @@ def test_a_query_without_a_mark_has_automatic_nodes(submitted: Submitted) -> Non
     assert found == {"source-0-file": RECORDS, "deduplicate-1": RECORDS, "sink": RECORDS}
 
 
-def test_it_runs_on_the_jdk_that_is_meant(submitted: Submitted) -> None:
+def test_an_application_runs_on_the_jdk_that_is_meant(submitted: Submitted) -> None:
     environment = json.loads(text(f"{submitted.ui}/api/v1/applications/{submitted.id}/environment"))
     version = environment["runtime"]["javaVersion"]
     assert submitted.jdk is MACHINE or version.startswith(f"{submitted.jdk}."), version
 
 
-def test_the_tab_and_prometheus_show_it(submitted: Submitted) -> None:
+def test_the_tab_and_prometheus_show_a_query(submitted: Submitted) -> None:
     assert told("by_hand", submitted.ui).batches
     assert "by_hand" in text(f"{submitted.ui}/latency/")
     metrics = text(f"{submitted.ui}/api/v1/latency/prometheus")

@@ -179,7 +179,7 @@ def test_the_wheel_has_the_jar_of_maven_unpacked(line: str, tmp_path: Path) -> N
         assert inside.read(entry) == maven.read(entry), entry
 
 
-def test_built_again_in_another_folder_it_is_the_same(tmp_path: Path) -> None:
+def test_a_release_built_again_in_another_folder_is_the_same(tmp_path: Path) -> None:
     """Of one line: jars, sources, API docs and POM; and the Python packages, with the jars of all lines."""
     line, again = [*LINES, *OLDER_LINES][0], tmp_path / "again"
     for file in files():

@@ -175,7 +175,7 @@ def test_the_true_offset_is_within_the_bound_every_time(driver: Driver, figures:
     figures.append(f"clocks of executors at their start: {_looked(driver)}")
 
 
-def test_each_is_said_to_be_off_where_one_looks_and_once_in_the_log(driver: Driver) -> None:
+def test_each_skewed_clock_is_said_to_be_off_where_one_looks_and_once_in_the_log(driver: Driver) -> None:
     log = driver.process.log
     driver.process.until(
         lambda: {executor for executor, *_ in _said(log.read_text())} == SKEWS.keys(), "it warns", within=60

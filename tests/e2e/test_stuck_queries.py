@@ -219,7 +219,7 @@ def is_well(one: Stuck) -> bool:
 
 @pytest.mark.parametrize("surface", [*LOOKS, *INSIDE])
 @pytest.mark.parametrize("kind", KINDS)
-def test_it_is_seen_within_a_minute(seen: Seen, kind: str, surface: str) -> None:
+def test_a_hang_is_seen_within_a_minute(seen: Seen, kind: str, surface: str) -> None:
     """By our clock, which is that of the applications and of Prometheus, too."""
     at, text = seen.said[kind, surface]
     assert 0 < at - seen.happened[kind] <= WITHIN, text
@@ -232,7 +232,7 @@ def test_it_is_seen_within_a_minute(seen: Seen, kind: str, surface: str) -> None
 
 
 @pytest.mark.parametrize("kind", KINDS[1:])
-def test_it_shows_within_ten_seconds_that_records_wait(seen: Seen, kind: str) -> None:
+def test_records_that_wait_behind_a_hang_show_within_ten_seconds(seen: Seen, kind: str) -> None:
     """Long before a batch is said to hang. While a source does not answer, nobody knows whether any do."""
     assert kind in seen.shown
     assert 0 < seen.shown[kind] - seen.happened[kind] <= FIRST_SIGHT

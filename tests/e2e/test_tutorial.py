@@ -134,7 +134,7 @@ def test_the_headline_names_the_slow_step(headlines: Headlines) -> None:
 
 
 @pytest.mark.usefixtures("ui")
-def test_the_headline_goes_on_naming_it(headlines: Headlines) -> None:
+def test_the_headline_goes_on_naming_the_slow_step(headlines: Headlines) -> None:
     """Now and then a batch is short, and what leads is another part."""
     after = [one for batch, one in headlines.after.items() if batch not in headlines.until_named]
     assert len(after) >= MORE
@@ -142,11 +142,11 @@ def test_the_headline_goes_on_naming_it(headlines: Headlines) -> None:
 
 
 @pytest.mark.parametrize("command", ["info", "operators", "watermarks"])
-def test_the_terminal_shows_it(reader: Reader, ui: str, command: str) -> None:
+def test_the_terminal_shows_the_query_of_the_tutorial(reader: Reader, ui: str, command: str) -> None:
     assert finished(reader, ui, f"sparklatency {command} --json")
 
 
-def test_limits_are_judged(reader: Reader, ui: str) -> None:
+def test_limits_of_the_tutorial_are_judged(reader: Reader, ui: str) -> None:
     limits = json.loads(
         "".join(finished(reader, ui, f"{block('sparklatency slo').strip()} --json || test $? = 3"))
     )

@@ -88,5 +88,5 @@ def test_who_may_see_the_ui_sees_all_of_ours(answers: dict[str, dict[str, int]])
     assert set(answers["alice"].values()) == {200}, answers["alice"]
 
 
-def test_who_may_not_sees_none(answers: dict[str, dict[str, int]]) -> None:
+def test_who_may_not_see_the_ui_sees_none_of_ours(answers: dict[str, dict[str, int]]) -> None:
     assert set(answers["bob"].values()) == {403}, answers["bob"]

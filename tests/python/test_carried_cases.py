@@ -43,7 +43,7 @@ ROWS = [pytest.param(here, id=f"{system} {cases}") for system in TABLES for case
 
 
 @pytest.mark.parametrize("system", TABLES)
-def test_all_of_them_are_there(system: str) -> None:
+def test_all_cases_are_in_the_table(system: str) -> None:
     cases = [int(case) for cases, _ in rows(system) for case in re.findall(r"\d+", cases)]
     assert sorted(cases) == list(range(1, TABLES[system][2] + 1))
 

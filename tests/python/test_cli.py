@@ -99,7 +99,7 @@ def test_importing_the_package_imports_no_pyspark() -> None:
     assert python("import sys, sparklatency.cli; print('pyspark' in sys.modules)") == "False\n"
 
 
-def test_it_starts_where_types_of_click_take_no_type() -> None:
+def test_the_command_starts_where_types_of_click_take_no_type() -> None:
     """As before click 8.4."""
     script = """
     import click

@@ -41,7 +41,7 @@ def demo(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def test_it_ends_with_the_headline() -> None:
+def test_the_summary_of_the_demo_ends_with_the_headline() -> None:
     text = "Slowest step: b, 2.6 s of 4.2 s (62 %)"
     shown = figures(query("q", node("a"), node("b"), headline=slowest("b", 2_600.0, 4_200.0, text)))
     assert names_a_step(shown)
@@ -96,7 +96,7 @@ def test_the_picture_shows_the_last_table_and_the_slow_step() -> None:
     )
 
 
-def test_it_ends_by_itself_and_names_the_slow_node(demo: subprocess.Popen[str], tmp_path: Path) -> None:
+def test_the_demo_ends_by_itself_and_names_the_slow_node(demo: subprocess.Popen[str], tmp_path: Path) -> None:
     out, err = demo.communicate(timeout=4 * PATIENCE_SECONDS)
     assert demo.returncode == 0, out + err
     assert re.search(r"^Spark UI: http://127\.0\.0\.1:\d+$", out, re.MULTILINE)
@@ -112,7 +112,7 @@ def test_it_ends_by_itself_and_names_the_slow_node(demo: subprocess.Popen[str], 
     assert "Slowest step: sink, " in words(tmp_path.joinpath("demo.svg").read_text(encoding="utf-8"))
 
 
-def test_an_interrupt_ends_it_in_good_order(demo: subprocess.Popen[str]) -> None:
+def test_an_interrupt_ends_the_demo_in_good_order(demo: subprocess.Popen[str]) -> None:
     assert demo.stdout is not None
     for line in demo.stdout:
         if "source: records" in line:

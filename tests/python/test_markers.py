@@ -66,7 +66,7 @@ def committed(query: StreamingQuery, batches: int) -> bool | None:
     return len(latency(query).history().batches) == batches or None
 
 
-def test_python_says_so(query: StreamingQuery) -> None:
+def test_python_has_the_latency_markers_of_a_query(query: StreamingQuery) -> None:
     markers = latency(query).markers
     assert markers is not None
     assert (markers.interval, markers.granularity, markers.count, markers.folded) == (1000, "operator", 2, 0)
@@ -93,7 +93,7 @@ def test_python_says_so(query: StreamingQuery) -> None:
     )
 
 
-def test_each_batch_has_its_own(query: StreamingQuery) -> None:
+def test_each_batch_has_its_own_latency_markers(query: StreamingQuery) -> None:
     batches = [batch.markers for batch in latency(query).history().batches]
     told = [
         {(one.source_id, one.operator_id): (one.latency.count, one.latency.max) for one in markers.of}
@@ -106,7 +106,9 @@ def test_each_batch_has_its_own(query: StreamingQuery) -> None:
     ]
 
 
-def test_rest_says_the_same_as_python(spark: SparkSession, query: StreamingQuery, url: str) -> None:
+def test_rest_says_the_same_of_latency_markers_as_python(
+    spark: SparkSession, query: StreamingQuery, url: str
+) -> None:
     root = f"{url}/api/v1/applications/{spark.sparkContext.applicationId}/latency"
     [found] = json.loads(get(f"{root}/queries/{query.runId}"))["queries"]
     of_all = [one for one in json.loads(get(root))["queries"] if one["run"] == str(query.runId)]
@@ -125,7 +127,7 @@ def without(value: dict[str, Any], *keys: str) -> dict[str, Any]:
     return {key: one for key, one in value.items() if key not in keys}
 
 
-def test_prometheus_text_says_so(query: StreamingQuery, url: str) -> None:
+def test_prometheus_text_has_the_latency_markers_of_a_query(query: StreamingQuery, url: str) -> None:
     text = get(f"{url}/api/v1/latency/prometheus")
 
     def value(place: Place, figure: str) -> float | None:
@@ -141,7 +143,7 @@ def test_prometheus_text_says_so(query: StreamingQuery, url: str) -> None:
         assert value(place, "sum") == pytest.approx(mean * count / 1000)
 
 
-def test_the_tab_says_so(query: StreamingQuery, url: str) -> None:
+def test_the_tab_has_the_latency_markers_of_a_query(query: StreamingQuery, url: str) -> None:
     page = get(f"{url}/latency/query/?id={query.runId}")
     assert "Latency markers take 200 ms from read to the commit, on average." in page
     [table] = re.findall(r'<table id="latency-markers".*?</table>', page, re.DOTALL)

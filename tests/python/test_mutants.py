@@ -34,14 +34,14 @@ ALL = pytest.mark.parametrize("mutant", mutants(), ids=lambda mutant: mutant.nam
 
 
 @ALL
-def test_it_still_applies_and_in_one_place(mutant: Mutant) -> None:
+def test_a_mutant_still_applies_and_in_one_place(mutant: Mutant) -> None:
     assert mutant.applies(CHECKOUT, "--check")
     places = [(CHECKOUT / file).read_text(encoding="utf-8").count(text) for file, text in mutant.hunks]
     assert places == [1] * len(places)
 
 
 @ALL
-def test_it_says_what_is_broken_and_names_suites_that_there_are(mutant: Mutant) -> None:
+def test_a_mutant_says_what_is_broken_and_names_suites_that_there_are(mutant: Mutant) -> None:
     assert re.fullmatch(r"[^\n]+\.", mutant.words)
     assert mutant.suites
     for suite in mutant.suites:
@@ -58,7 +58,7 @@ def test_it_says_what_is_broken_and_names_suites_that_there_are(mutant: Mutant) 
             assert word is None or re.search(rf"^def test_\w*{word}", text, re.MULTILINE)
 
 
-def test_there_are_some_for_each_part() -> None:
+def test_there_are_mutants_of_each_part() -> None:
     parts = [mutant.name.split("/")[0] for mutant in mutants()]
     assert len(parts) >= 60
     assert set(parts) == {"bridge", "core", "python"}

@@ -110,7 +110,7 @@ def test_something_that_is_no_query_is_refused(url: str) -> None:
         latency(5, url=url)  # type: ignore[arg-type]
 
 
-def test_it_takes_no_pyspark(ui: UI) -> None:
+def test_reading_from_a_url_takes_no_pyspark(ui: UI) -> None:
     ui.queries = [query("orders", node("sink"))]
     script = f"""
     import sys

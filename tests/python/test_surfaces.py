@@ -46,7 +46,7 @@ NEWEST = 1_700_000_000_000 - 10
 """Before the newest of the records."""
 
 
-def test_python_says_so(frozen: StreamingQuery) -> None:
+def test_python_has_the_figures_of_a_batch(frozen: StreamingQuery) -> None:
     assert {
         node.node: (
             node.records,
@@ -68,7 +68,7 @@ def of_json(nodes: list[dict[str, Any]]) -> Figures:
     }
 
 
-def test_rest_says_so_of_the_query_and_of_its_batch(
+def test_rest_has_the_figures_of_a_query_and_of_its_batch(
     spark: SparkSession, frozen: StreamingQuery, url: str
 ) -> None:
     root = f"{url}/api/v1/applications/{spark.sparkContext.applicationId}/latency/queries/{frozen.runId}"
@@ -78,13 +78,13 @@ def test_rest_says_so_of_the_query_and_of_its_batch(
     assert of_json(batch["nodes"]) == EXPECTED
 
 
-def test_the_terminal_says_so(frozen: StreamingQuery, url: str) -> None:
+def test_the_terminal_has_the_figures_of_a_batch(frozen: StreamingQuery, url: str) -> None:
     done = CliRunner().invoke(main, ["operators", "--url", url, "--query", frozen.name, "--json"])
     assert done.exit_code == 0, done.output
     assert of_json(json.loads(done.output)) == EXPECTED
 
 
-def test_sql_says_so(spark: SparkSession, frozen: StreamingQuery) -> None:
+def test_sql_has_the_figures_of_a_batch(spark: SparkSession, frozen: StreamingQuery) -> None:
     columns = [f"record_e2e_latency_{name}" for name in STATISTICS]
     table = spark.sql("SELECT * FROM e2e_latency()").where(F.col("run_id") == str(frozen.runId))
     rows = table.select("node", "records", *columns, "record_commit_latency_max").collect()
@@ -105,7 +105,7 @@ def ask_beans(spark: SparkSession, method: str, *arguments: object) -> Any:
     return found.invoke(jvm.java.lang.management.ManagementFactory.getPlatformMBeanServer(), packed)
 
 
-def test_jmx_says_so(spark: SparkSession, frozen: StreamingQuery) -> None:
+def test_jmx_has_the_figures_of_a_batch(spark: SparkSession, frozen: StreamingQuery) -> None:
     jvm: Any = spark._jvm
 
     def value(node: str, metric: str) -> float | None:
@@ -126,7 +126,7 @@ def test_jmx_says_so(spark: SparkSession, frozen: StreamingQuery) -> None:
     assert {node: tuple(value(node, metric) for metric in metrics) for node in EXPECTED} == EXPECTED
 
 
-def test_prometheus_text_says_so(frozen: StreamingQuery, url: str) -> None:
+def test_prometheus_text_has_the_figures_of_a_batch(frozen: StreamingQuery, url: str) -> None:
     text = get(f"{url}/api/v1/latency/prometheus")
 
     def value(metric: str, node: str) -> float | None:
@@ -143,7 +143,7 @@ def test_prometheus_text_says_so(frozen: StreamingQuery, url: str) -> None:
         assert value("record_commit_latency_max_seconds", node) == (committed and committed / 1000)
 
 
-def test_a_real_prometheus_takes_it(
+def test_a_real_prometheus_takes_the_text(
     spark: SparkSession, frozen: StreamingQuery, url: str, tmp_path: Path
 ) -> None:
     which = f'{{query="{frozen.name}",app="{spark.sparkContext.appName}"}}'
@@ -159,7 +159,7 @@ def test_a_real_prometheus_takes_it(
         assert within == {"source": 2, "sink": 1}
 
 
-def test_promtool_finds_nothing_wrong_with_it(frozen: StreamingQuery, url: str) -> None:
+def test_promtool_finds_nothing_wrong_with_the_text(frozen: StreamingQuery, url: str) -> None:
     text = get(f"{url}/api/v1/latency/prometheus")
     assert frozen.name in text
     done = subprocess.run(

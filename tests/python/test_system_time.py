@@ -77,7 +77,7 @@ class SpoilsTheInterval(StreamingQueryListener):
 
 
 @pytest.mark.usefixtures("running")
-def test_where_we_cannot_get_at_the_trigger_only_batches_move_it(
+def test_where_we_cannot_get_at_the_trigger_only_batches_move_a_system_time_watermark(
     spark: SparkSession, clock: Any, tmp_path: Path
 ) -> None:
     clock.set(START)
@@ -107,7 +107,7 @@ def test_where_we_cannot_get_at_the_trigger_only_batches_move_it(
         spark.conf.unset(hinders.KEY)
 
 
-def test_the_log_says_what_keeps_it_from_closing_windows() -> None:
+def test_the_log_says_what_keeps_a_system_time_watermark_from_closing_windows() -> None:
     log = python(
         """
         import os
