@@ -61,6 +61,13 @@ class LatencyTabSuite extends LatencyTabTest {
     }
   }
 
+  test("no character of a page needs more than a byte in memory, also where something is unknown") {
+    withShop("bytes") { (_, page) =>
+      assert(page.contains("&#8211;"))
+      assert(page.filter(_ > '\u00ff') === "")
+    }
+  }
+
   test("a query's page leads to Spark's own page of the rates and durations of that run") {
     withShop("statistics") { (run, page) =>
       val links =

@@ -27,7 +27,7 @@ class SortableTableSuite extends AnyFunSuite {
     assert(cells(new Columns[Double].share("Share", "")(Some(_)))(0.009) ===
       Seq(s"<td ${key("0.5")}>&lt; 1 %</td>"))
     assert(cells(new Columns[Double].mean("Avg", "")(_ => None))(1) ===
-      Seq(s"<td ${key("-99999999999999")}>–</td>"))
+      Seq(s"<td ${key("-99999999999999")}>&#8211;</td>"))
   }
 
   test("a number with a link, or with something beside it") {
@@ -35,7 +35,7 @@ class SortableTableSuite extends AnyFunSuite {
     assert(cells(linked)(1, 2000) === Seq("<td>1</td>", """<td><a href="?a=1&amp;b=2000">2,000</a></td>"""))
     val beside = new Columns[Option[Long]].exactWith("p99", "")(identity)(_ => <b>9</b>)
     assert(cells(beside)(Some(12), None) ===
-      Seq(s"<td ${key("12")}>12<b>9</b></td>", s"<td ${key("-99999999999999")}>–<b>9</b></td>"))
+      Seq(s"<td ${key("12")}>12<b>9</b></td>", s"<td ${key("-99999999999999")}>&#8211;<b>9</b></td>"))
   }
 
   test("text sorts by what is seen, unless it has a key of its own") {
@@ -57,7 +57,7 @@ class SortableTableSuite extends AnyFunSuite {
     assert(cells(node)("src", long) === Seq(
       """<td class="latency-text"><a href="?node=src#h">src</a></td>""",
       s"""<td class="latency-text" ${key("x&quot;" + "y" * 60)}>""" +
-        s"""<a href="?node=x&quot;y#h" title="x&quot;${"y" * 60}">x&quot;${"y" * 22}…${"y" * 23}</a></td>"""
+        s"""<a href="?node=x&quot;y#h" title="x&quot;${"y" * 60}">x&quot;${"y" * 22}&#8230;${"y" * 23}</a></td>"""
     ))
   }
 }

@@ -47,7 +47,7 @@ private[drawing] final class ChartFrame(
   /** @param anchor which part of the text stands at that place: `start`, `middle` or `end` */
   def label(x: Double, y: Double, anchor: String, text: String): String =
     Svg.element("text", "class" -> "latency-tick", "x" -> x, "y" -> y, "text-anchor" -> anchor)(
-      Svg.escape(text)
+      XmlText.escape(text)
     )
 }
 

@@ -79,7 +79,7 @@ final class GraphDrawing(path: LatencyPath, href: String => String, work: Option
     val short = together.fold(Readable.shortened(node.id, IdLength))(ids => s"${ids.size} nodes")
     val shown = Seq(
       Svg.element("title")(
-        Svg.escape(
+        XmlText.escape(
           s"$name: $ages; $own, ${share.fold(Readable.Unknown)(Readable.percent)} of the whole${atWork(node.id, together).fold("")("; " + _)}"
         )
       ),
@@ -129,7 +129,7 @@ final class GraphDrawing(path: LatencyPath, href: String => String, work: Option
     Svg.rect(style, x + 10, y + 79, width, 4)
 
   private def text(x: Double, y: Double, style: String, text: String): String =
-    Svg.element("text", "class" -> style, "x" -> x, "y" -> y)(Svg.escape(text))
+    Svg.element("text", "class" -> style, "x" -> x, "y" -> y)(XmlText.escape(text))
 
   private def left(place: Place): Double = Margin + place.column * (Width + Gap)
 

@@ -130,7 +130,7 @@ object LatencyChart {
         if (!isMeasured) "no record with a timestamp"
         else Seq("p50" -> p50, "avg" -> avg, "p99" -> p99, "max" -> max)
           .map { case (name, ms) => s"$name ${Readable.duration(ms)}" }.mkString(" · ")
-      val told = Svg.escape(s"${Ticks.second(point.atMs, zone)} · $figures")
+      val told = XmlText.escape(s"${Ticks.second(point.atMs, zone)} · $figures")
       new Drawn(point.atMs, isMeasured, p50, p99, avg, max, told)
     }
   }

@@ -123,7 +123,7 @@ object PhasesChart {
       val phases = bar.phases.map { case (name, ms) => s"$name ${Readable.duration(ms.toDouble)}" }
       val told = (Seq(s"batch ${Readable.count(bar.batch)}", Ticks.second(bar.startMs, zone)) ++ phases ++
         Seq(Readable.counted(bar.rows, "row", "rows"), perSecond(bar.rate))).mkString(" · ")
-      new Drawn(bar, Svg.escape(told))
+      new Drawn(bar, XmlText.escape(told))
     }
   }
 

@@ -20,7 +20,7 @@ final class Sparkline(name: String, values: Seq[Option[Long]]) {
     else {
       val ends = Seq(values.flatten.min, values.flatten.max).map(ms => Readable.duration(ms.toDouble))
       val told = s"$name of the last ${Readable.count(values.size.toLong)} batches, ${ends.mkString(" to ")}"
-      val title = Svg.element("title")(Svg.escape(told))
+      val title = Svg.element("title")(XmlText.escape(told))
       Svg.root("latency-sparkline", Width, Height, "img", told)(title +: stretches.map(line): _*)
     }
 

@@ -1,6 +1,6 @@
 package io.sparklatency.drawing
 
-/** Writes SVG as text, and escapes attributes. Text content is escaped with `escape`. */
+/** Writes SVG as text, and escapes attributes. Text content is escaped with [[XmlText]]. */
 private[sparklatency] object Svg {
 
   /** An element. Numbers in attributes have at most one decimal: a tenth of a pixel. */
@@ -12,7 +12,7 @@ private[sparklatency] object Svg {
       value match {
         case number: Double => write(number, text)
         case number: Int => text ++= number.toString
-        case other => text ++= escape(other.toString)
+        case other => XmlText.escape(other.toString, text)
       }
       text += '"'
     }
@@ -87,26 +87,6 @@ private[sparklatency] object Svg {
 
   /** All hints of a chart. They come last, over all else. */
   def hints(all: StringBuilder): String = element("g", "class" -> "latency-hints")(all.result())
-
-  /** Text as XML takes it. A control character, which XML refuses, is replaced. Nearly all texts are given back as they are. */
-  def escape(text: String): String = if (isPlain(text)) text
-  else text.flatMap {
-    case '&' => "&amp;"
-    case '<' => "&lt;"
-    case '>' => "&gt;"
-    case '"' => "&quot;"
-    case c if c.isControl => "\ufffd"
-    case c => c.toString
-  }
-
-  private def isPlain(text: String): Boolean = {
-    var i = 0
-    while (i < text.length && isPlain(text.charAt(i))) i += 1
-    i == text.length
-  }
-
-  private def isPlain(c: Char): Boolean =
-    c != '&' && c != '<' && c != '>' && c != '"' && !Character.isISOControl(c)
 
   /** Coordinates for `points` or a path. */
   def number(value: Double): String = {

@@ -5,6 +5,7 @@ import scala.xml.Text
 import scala.xml.Utility
 
 import io.sparklatency.answer.Readable
+import io.sparklatency.drawing.XmlText.escape
 
 /**
  * A column of a [[SortableTable]]: its heading, and how it shows a row. Immutable, for any thread. A cell costs one call of
@@ -27,9 +28,9 @@ private[ui] final class Column[A](
 
   def heading(text: StringBuilder): Unit = {
     text ++= "<th class=\"" ++= s"$kind $style".trim ++= "\" title=\""
-    Column.escape(help, text)
+    escape(help, text)
     text ++= "\">"
-    Column.escape(name, text)
+    escape(name, text)
     text ++= "</th>"
     ()
   }
@@ -89,22 +90,4 @@ private[ui] object Column {
       case other => Utility.serialize(other, sb = text)
     }
   }
-
-  /** As Scala's XML does it, which takes a character at a time where one of them is to be escaped. */
-  def escape(raw: String, text: StringBuilder): Unit = {
-    var (from, i) = (0, 0)
-    while (i < raw.length) {
-      if (!isPlain(raw.charAt(i))) {
-        text ++= raw.substring(from, i)
-        Utility.escape(raw.substring(i, i + 1), text)
-        from = i + 1
-      }
-      i += 1
-    }
-    text ++= raw.substring(from)
-    ()
-  }
-
-  private def isPlain(char: Char): Boolean =
-    char >= ' ' && char != '<' && char != '>' && char != '&' && char != '"'
 }

@@ -4,10 +4,10 @@ import scala.xml.NodeSeq
 import scala.xml.Text
 
 import io.sparklatency.answer.Readable
+import io.sparklatency.drawing.XmlText.escape
 import org.apache.spark.sql.latency.ui.Column.Alphabetic
 import org.apache.spark.sql.latency.ui.Column.BelowAll
 import org.apache.spark.sql.latency.ui.Column.Numeric
-import org.apache.spark.sql.latency.ui.Column.escape
 import org.apache.spark.ui.UIUtils
 
 /**

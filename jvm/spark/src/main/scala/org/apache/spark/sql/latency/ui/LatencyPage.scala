@@ -6,8 +6,10 @@ import java.util.concurrent.atomic.AtomicBoolean
 
 import scala.xml.Node
 import scala.xml.NodeSeq
+import scala.xml.Unparsed
 
 import io.sparklatency.answer.Readable
+import io.sparklatency.drawing.XmlText
 import io.sparklatency.figures.DropwizardName
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.spark.base.OurFailure
@@ -90,7 +92,7 @@ private[ui] object LatencyPage {
   val legend: NodeSeq =
     <p class="text-body-secondary small">
       All figures in milliseconds unless they say otherwise. {
-      Readable.Unknown
+      Unparsed(XmlText.escape(Readable.Unknown))
     } unknown: no record with a timestamp.
     </p>
 
