@@ -6,12 +6,12 @@ object Readable {
   /** What is unknown, everywhere; never 0. */
   val Unknown = "–"
 
-  private val units = Seq("ms" -> 1.0, "s" -> 1000.0, "min" -> 60000.0, "h" -> 3600000.0, "d" -> 86400000.0)
+  private val units = Seq("d" -> 86400000.0, "h" -> 3600000.0, "min" -> 60000.0, "s" -> 1000.0, "ms" -> 1.0)
 
   /** A duration in the largest unit of which there is at least one, with two digits at the least: `340 ms`, `4.2 s`, `25 min`. */
   def duration(ms: Double): String = {
     val (unit, size) =
-      units.reverse.find { case (_, size) => rounded(ms.abs / size) >= 1 }.getOrElse(units.head)
+      units.find { case (_, size) => rounded(ms.abs / size) >= 1 }.getOrElse(units.last)
     s"${decimal(rounded(ms / size))} $unit"
   }
 

@@ -22,9 +22,10 @@ private[drawing] final class ChartFrame(
   /** How far up and down a chart goes. */
   val (top, base) = (Top, height - bottom)
 
+  private val (lowest, highest) = (levels.places.head, levels.places.last)
+
   /** Where a duration stands. */
-  def y(ms: Double): Double =
-    base - (base - top) * (ms - levels.places.head) / (levels.places.last - levels.places.head)
+  def y(ms: Double): Double = base - (base - top) * (ms - lowest) / (highest - lowest)
 
   /** @param says what a reader hears who does not see it */
   def svg(says: String)(parts: Seq[String]): String =

@@ -15,12 +15,11 @@ import io.sparklatency.recording.LatencySummary
 final class LatencyChart(drawn: Seq[LatencyChart.Drawn], zone: ZoneId) {
   import LatencyChart._
 
-  private val measured = drawn.filter(_.isMeasured)
   // Where the clock was set back, the first batch need not have the earliest time.
-  private val (firstMs, lastMs) = (drawn.map(_.atMs).min, drawn.map(_.atMs).max)
+  private val (firstMs, lastMs) = (drawn.minBy(_.atMs).atMs, drawn.maxBy(_.atMs).atMs)
   private val levels = Ticks.ofDurations(
-    measured.map(_.lowest).minOption.getOrElse(0.0).min(0),
-    measured.map(_.max).maxOption.getOrElse(1.0).max(0)
+    drawn.foldLeft(0.0)((least, point) => least.min(point.lowest)),
+    drawn.foldLeft(0.0)((most, point) => most.max(point.max))
   )
   private val times = Ticks.ofTimes(firstMs, lastMs, zone)
 
@@ -63,10 +62,9 @@ final class LatencyChart(drawn: Seq[LatencyChart.Drawn], zone: ZoneId) {
   private def hints: String = {
     val text = new StringBuilder
     val (top, bottom) = (Svg.number(frame.top), Svg.number(frame.base))
-    val places = drawn.map(point => x(point.atMs))
-    val edges = places.zip(places.drop(1)).map { case (one, next) => (one + next) / 2 } :+ to
-    drawn.zip(edges).foldLeft(Svg.number(from)) { case (start, (point, edge)) =>
-      val end = Svg.number(edge)
+    val others = drawn.iterator.drop(1)
+    drawn.foldLeft(Svg.number(from)) { (start, point) =>
+      val end = Svg.number(if (others.hasNext) (x(point.atMs) + x(others.next().atMs)) / 2 else to)
       Svg.hint(point.told, start, top, end, bottom)(text)
       end
     }

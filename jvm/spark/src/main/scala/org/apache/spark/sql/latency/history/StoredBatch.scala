@@ -37,5 +37,8 @@ private[spark] object StoredBatch {
   /** Any number has as many. */
   private val Digits = 19
 
-  def key(query: String, number: Long): String = f"$query/$number%019d"
+  def key(query: String, number: Long): String = {
+    val digits = number.toString
+    s"$query/${"0" * (Digits - digits.length)}$digits"
+  }
 }

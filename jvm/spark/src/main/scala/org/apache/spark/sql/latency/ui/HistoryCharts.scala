@@ -21,7 +21,7 @@ private[ui] object HistoryCharts {
   /** What the last batches spent their time on; nothing of batch queries, of which no event tells. */
   def phases(bars: Seq[PhasesChart.Drawn]): NodeSeq = if (bars.isEmpty) NodeSeq.Empty
   else {
-    val shown = PhasesChart.Phases.filter(bars.flatMap(_.bar.phases.map(_._1)).toSet)
+    val shown = PhasesChart.Phases.filter(name => bars.exists(_.bar.phases.exists(_._1 == name)))
     <h4>Phases of the last batches</h4> ++
       <p class="text-body-secondary small">
         {
