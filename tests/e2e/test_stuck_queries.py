@@ -253,6 +253,8 @@ def test_a_query_that_loses_one_of_two_executors_goes_on_and_is_called_well(seen
     assert not query.progress.stalled
     assert query.headline.code not in {"stalled", "failed"}, query.headline
     assert [note for note in query.notes if note.level == "wrong"] == []
+    assert [note.level for note in query.notes if note.code == "executor-lost"] == ["warn"]
+    assert re.search(r"warn +executor-lost +executors: Executor \d+ was lost\b", check.stdout), check.stdout
 
 
 def test_figures_of_a_query_that_loses_an_executor_are_neither_lost_nor_doubled(seen: Seen) -> None:

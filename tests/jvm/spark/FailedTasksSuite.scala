@@ -11,6 +11,9 @@ import io.sparklatency.figures.FailedTasks
 import io.sparklatency.spark.Patience
 import io.sparklatency.spark.StreamingTest
 import io.sparklatency.spark.syntax._
+import org.apache.spark.scheduler.ExecutorDecommission
+import org.apache.spark.scheduler.ExecutorKilled
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.util.JsonProtocol
@@ -20,8 +23,9 @@ class FailedTasksSuite extends StreamingTest with ArchivedBatches {
   import FailedTasksSuite._
 
   private def failed(query: String): String = queryOf(query).get("progress").get("tasksFailed").asText
-  private def notes(query: String): Seq[String] = queryOf(query).get("notes").elements.asScala
-    .filter(_.get("code").asText == "tasks-failed").map(_.get("text").asText).toSeq
+  private def notes(query: String, code: String = "tasks-failed"): Seq[String] =
+    queryOf(query).get("notes").elements.asScala
+      .filter(_.get("code").asText == code).map(_.get("text").asText).toList
 
   /** The first batch does what fails once again, as functions do that write to other systems. */
   private def start(df: DataFrame, name: String): StreamingQuery =
@@ -70,6 +74,34 @@ class FailedTasksSuite extends StreamingTest with ArchivedBatches {
       assert(gauges("query.unmarked_fails.tasks-failed") === 1.0)
       assert(notes("unmarked_fails").map(_.contains(Why)) === Seq(true))
     } finally query.stop()
+  }
+
+  test("an executor that is lost between two batches is told, and one that Spark lets go is not") {
+    val input = stream
+    input.addData(ago(1))
+    val query = start(input.toDF().withE2ELatency("read", "value"), "has_lost_one")
+    def told: Seq[String] = notes("has_lost_one", "executor-lost")
+    def removed(executor: String, reason: String): Unit = {
+      spark.sparkContext.listenerBus.post(SparkListenerExecutorRemoved(0, executor, reason))
+      ListenerBus.awaitEmpty(spark.sparkContext)
+    }
+    try {
+      processAll(query)
+      removed("6", ExecutorKilled.message)
+      removed("6", ExecutorDecommission(None, "spark scale down").message)
+      assert(told === Nil)
+      removed("7", "Command exited with code 137")
+      clock.advance(5000)
+      assert(told === Seq(
+        "Executor 7 was lost 5 s ago: Command exited with code 137. " +
+          "Until another comes fewer tasks run at a time, and state that it kept is loaded anew."
+      ))
+      removed("8", ExecutorDecommission(Some("spot"), "worker decommissioned").message)
+      assert(told.map(_.takeWhile(_ != '.')) === Seq(
+        "2 executors were lost within the last ten minutes, the last one, 8, 0 ms ago: Executor decommission: worker decommissioned"
+      ))
+    } finally query.stop()
+    assert(told === Nil)
   }
 }
 

@@ -25,9 +25,10 @@ private[answer] object Notes {
       found: Seq[Note]
   ): Seq[Note] = {
     val ofNodes = NodeNotes.of(query.nodes, query.markers.nonEmpty)
-    ofRecords(query, found).toSeq ++ failedTasks(query) ++ quiet(query) ++ youngerDownstream(path) ++
-      datedAnew(path) ++ ofNodes ++ droppedLate(query) ++ Watermarks.note(query) ++ folded(query) ++
-      ofParts(query, split) ++ unnamed.filter(_ => query.id.contains(query.name))
+    ofRecords(query, found).toSeq ++ failedTasks(query) ++ lostExecutors(query) ++ quiet(query) ++
+      youngerDownstream(path) ++ datedAnew(path) ++ ofNodes ++ droppedLate(query) ++
+      Watermarks.note(query) ++ folded(query) ++ ofParts(query, split) ++
+      unnamed.filter(_ => query.id.contains(query.name))
   }
 
   private def ofRecords(query: QuerySnapshot, found: Seq[Note]): Option[Note] =
@@ -64,6 +65,35 @@ private[answer] object Notes {
         numbers = ("tasks" -> Whole(failed.count)) +: ms.map(ms => "ms" -> Whole(ms)).toSeq
       )
     }
+
+  /** Also where no task failed of it. A warning as long as the window shows what the last one did to records. */
+  private def lostExecutors(query: QuerySnapshot): Option[Note] = for {
+    at <- query.atMs
+    gone = query.lostExecutors.filter(at - _.atMs <= LostMs)
+    last <- gone.lastOption
+  } yield {
+    val ms = (at - last.atMs).max(0)
+    val (id, ago) = (Readable.name(last.executor), Readable.duration(ms.toDouble))
+    val (what, others, they) =
+      if (gone.size == 1) (s"Executor $id was lost $ago ago", "another comes", "it")
+      else {
+        val all = Readable.count(gone.size.toLong)
+        (
+          s"$all executors were lost within the last ten minutes, the last one, $id, $ago ago",
+          "others come",
+          "they"
+        )
+      }
+    Note(
+      "executor-lost",
+      if (ms <= query.covers.ms) Note.Warn else Note.Info,
+      s"$what: ${last.why.stripSuffix(".")}. Until $others fewer tasks run at a time, and state that $they kept is loaded anew.",
+      numbers = Seq("executors" -> Whole(gone.size.toLong), "ms" -> Whole(ms))
+    )
+  }
+
+  /** By then others have come, or the query is as it now is. */
+  private val LostMs = 600000L
 
   private def quiet(query: QuerySnapshot): Option[Note] = Some(query.quiet).filter(_.nonEmpty).map { nodes =>
     val ids = nodes.map(_.id)

@@ -49,7 +49,11 @@ final class LiveRuns(
   /** What events tell of a run without nodes, with how its tasks get on. */
   def withTasks(run: QuerySnapshot): QuerySnapshot = synchronized {
     run.runId.flatMap(begun.tasks).fold(run)(tasks =>
-      run.copy(progressMs = tasks.atMs, failedTasks = Some(tasks.failed))
+      run.copy(
+        progressMs = tasks.atMs,
+        failedTasks = Some(tasks.failed),
+        lostExecutors = tasks.lostExecutors
+      )
     )
   }
 
@@ -196,6 +200,13 @@ final class LiveRuns(
   private def failed(stage: Int, task: FailedTask): Unit = {
     all.foreach(_.failed(stage, task))
     begun.allTasks.foreach(_.failed(stage, task))
+  }
+
+  /** Every run that goes on has fewer places for its tasks. */
+  def executorLost(executor: String, why: String): Unit = synchronized {
+    val lost = LostExecutor(executor, clock.millis(), why)
+    all.foreach(_.executorLost(lost))
+    begun.allTasks.foreach(_.executorLost(lost))
   }
 
   /** An execution has ended: what its tasks published and was not added does not stand. */

@@ -27,6 +27,7 @@ import io.sparklatency.recording.LatencySummary
  * @param droppedLate how many rows its operators have dropped as late, as Spark counts them
  * @param progressMs when a task was last known to get on: a record more had come to it, or it had ended well
  * @param failedTasks which attempts of its tasks have failed; none where nobody has told
+ * @param lostExecutors those that were lost since the run began, the last one last; none where only events are known
  */
 final case class QuerySnapshot(
     name: String,
@@ -52,7 +53,8 @@ final case class QuerySnapshot(
     hasNodes: Boolean = false,
     droppedLate: Long = 0,
     progressMs: Option[Long] = None,
-    failedTasks: Option[FailedTasks] = None
+    failedTasks: Option[FailedTasks] = None,
+    lostExecutors: Seq[LostExecutor] = Nil
 ) {
 
   /** How long ago the last batch was committed; 0 where the clock has been set back behind that. */

@@ -244,6 +244,7 @@ final class RunFigures private[figures] (
   def jobStarted(stages: Iterable[Int]): Unit = tasks.jobStarted(stages)
   def succeeded(stage: Int, nowMs: Long): Unit = tasks.succeeded(stage, nowMs)
   def failed(stage: Int, task: FailedTask): Unit = tasks.failed(stage, task)
+  def executorLost(executor: LostExecutor): Unit = tasks.executorLost(executor)
 
   def taskEnded(task: Long): Unit = {
     progress.taskEnded(task)
@@ -302,7 +303,8 @@ final class RunFigures private[figures] (
     hasNodes = true,
     droppedLate = droppedLate,
     progressMs = (tasks.atMs ++ windows.movedMs).maxOption,
-    failedTasks = runId.map(_ => tasks.failed.copy(count = math.max(tasks.failed.count, toldFailed)))
+    failedTasks = runId.map(_ => tasks.failed.copy(count = math.max(tasks.failed.count, toldFailed))),
+    lostExecutors = tasks.lostExecutors
   )
 
   /** Until the first plan is known, no node is known to have others downstream. */

@@ -1,16 +1,18 @@
 package io.sparklatency.figures
 
 /**
- * When a task of a run last got on, as far as is known, and how many have failed. Keeps the newest thousand of its stages. Not
- * thread-safe.
+ * When a task of a run last got on, as far as is known, how many have failed, and which executors were lost. Keeps the newest thousand of
+ * its stages, and of the executors. Not thread-safe.
  */
 private[figures] final class TaskProgress {
   private val stages = new Newest[Int](TaskProgress.StagesKept)
   private var lastMs = Option.empty[Long]
   private var lost = FailedTasks.Empty
+  private var gone = Vector.empty[LostExecutor]
 
   def atMs: Option[Long] = lastMs
   def failed: FailedTasks = lost
+  def lostExecutors: Seq[LostExecutor] = gone
 
   /** A job of the run begins: its tasks are those of these stages. */
   def jobStarted(stages: Iterable[Int]): Unit = stages.foreach(this.stages.add)
@@ -21,10 +23,15 @@ private[figures] final class TaskProgress {
   /** An attempt of a task of this stage, of whichever run, has failed. */
   def failed(stage: Int, task: FailedTask): Unit = if (stages.contains(stage)) lost = lost.add(task)
 
+  /** Whether or not a task of the run was there: its next ones have fewer places. */
+  def executorLost(executor: LostExecutor): Unit =
+    gone = (gone :+ executor).takeRight(TaskProgress.ExecutorsKept)
+
   /** A record more has come to one. */
   def gotOn(nowMs: Long): Unit = lastMs = Some(nowMs)
 }
 
 private object TaskProgress {
   private val StagesKept = 1000
+  private val ExecutorsKept = 1000
 }

@@ -14,6 +14,7 @@ import io.sparklatency.time.WallClock
 import org.apache.spark.Success
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerEvent
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved
 import org.apache.spark.scheduler.SparkListenerJobStart
 import org.apache.spark.scheduler.SparkListenerTaskEnd
 import org.apache.spark.sql.execution.SQLExecution
@@ -111,6 +112,9 @@ private[latency] final class LatencyTracker(
     runs.taskEnded(task.taskId, end.stageId, hasFailed = end.reason != Success, TaskFailure.of(end.reason))
     clocks.ended(task.taskId, task.executorId, task.launchTime, task.finishTime)
   }
+
+  override def onExecutorRemoved(removed: SparkListenerExecutorRemoved): Unit =
+    orLost(ExecutorLoss.of(removed.reason).foreach(runs.executorLost(removed.executorId, _)))
 
   private def executionEnded(end: SparkListenerSQLExecutionEnd): Unit = {
     // What failed before it was planned has no plan: who asks for it plans once more, here for all to wait. Spark tells of its start when
