@@ -176,6 +176,14 @@ class HeadlineSuite extends AnyFunSuite {
       "Slowest step: sink, 8.9 s of 9 s (99 %). Make that faster, or give it more cores.")
   }
 
+  test("where no batch ends and no record came within the window, it is not said that none ever has") {
+    val running = Answered.withoutEnd(node("source")(100), node("sink", "source")(900))
+    val nodes = Answered.silent(node("source")(100), node("sink", "source")(900)).nodes
+    val silent = Answered.answer(running.copy(nodes = nodes.map(_.copy(batch = Map.empty))))
+    assert(silent.headline.text === "No record with a timestamp came within the last 1 min.")
+    assert(silent.notes.find(_.code == "silent").map(_.text) === Some(silent.headline.text))
+  }
+
   test("where a batch took longer than the window all nodes are compared by the whole batch") {
     val whole = Answered.query(node("source")(7000, 6000, 1000), node("sink", "source")(7500, 6500, 1500))
     assert(Answered.answer(whole).headline.text === "Slowest step: before source, 4.7 s of 5.2 s (90 %)")

@@ -9,6 +9,7 @@ import scala.jdk.CollectionConverters._
 import io.sparklatency.figures.Batch
 import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.Granularity
+import io.sparklatency.figures.LastWindows
 import io.sparklatency.figures.MarkerSettings
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeTimes
@@ -129,6 +130,35 @@ class EventVersionSuite extends AnyFunSuite {
       assert(query.times === Some(times))
       assert(query.nodes.map(node => node.id -> node.operator) === Seq("source" -> Seq(0.0), "sink" -> Nil))
     }
+  }
+
+  test("who was at work when a batch ended that goes on for minutes stands in the event, too") {
+    val stage = StageTimes(
+      Nil,
+      0,
+      980,
+      1,
+      Seq(
+        NodeTimes("source", Some(0.0), 980, 1, "1"),
+        NodeTimes("sink", Some(980.0), 980, 1, "1")
+      ),
+      Seq("source", "sink"),
+      0
+    )
+    val told = BatchTimes(11, 1234567, Some(0.0), Seq(stage), BatchTimes.Window)
+    for (last <- Seq(Some(told), None)) {
+      val windows = LastWindows(last, Map("source" -> Seq(0.0), "sink" -> Seq(970.0, 980.0)))
+      val written = SparkListenerLatencyBatch(read(newest).record.copy(windows = Some(windows)))
+      val event = read(JsonProtocol.sparkEventToJsonString(written))
+      assert(event.record.windows === Some(windows))
+      val store = new InMemoryStore
+      new BatchArchive(store, kept = 10).onOtherEvent(event)
+      val Seq(query) = new LatencyStore(store, None).queries: @unchecked
+      assert((query.hasNoEnd, query.times) === ((true, last)))
+      assert(query.nodes.map(node => node.id -> node.operator) ===
+        Seq("source" -> Seq(0.0), "sink" -> Seq(970.0, 980.0)))
+    }
+    assert(read(newest).record.windows === None)
   }
 
   test(

@@ -12,15 +12,24 @@ import com.fasterxml.jackson.databind.JsonNode
 import com.fasterxml.jackson.databind.ObjectMapper
 import io.sparklatency.answer.QueryAnswer
 import io.sparklatency.answer.Readable
+import io.sparklatency.spark.Drop
 import io.sparklatency.spark.LatencyJson
+import io.sparklatency.spark.Lines
+import io.sparklatency.spark.Lines.LowLatencyMemoryStream
 import io.sparklatency.spark.Patience
+import io.sparklatency.spark.Patient
 import io.sparklatency.spark.PythonApi
+import io.sparklatency.spark.Shifted
 import io.sparklatency.spark.StreamingTest
 import io.sparklatency.spark.Ui
+import io.sparklatency.spark.syntax._
+import io.sparklatency.time.WallClock
 import org.apache.spark.SecurityManager
 import org.apache.spark.SparkConf
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.functions.udf
 import org.apache.spark.sql.latency.application.LatencyHistory
 import org.apache.spark.sql.latency.history.BatchArchive
 import org.apache.spark.sql.latency.history.LatencyStore
@@ -32,7 +41,7 @@ import org.apache.spark.util.JsonProtocol
 import org.apache.spark.util.kvstore.InMemoryStore
 
 /** One moment, and what every surface says of it: in the application, and in a History Server that has read its events. */
-class OneAnswerSuite extends StreamingTest with Ui {
+class OneAnswerSuite extends StreamingTest with Ui with Patient {
   import OneAnswerSuite._
 
   private val mapper = new ObjectMapper
@@ -125,6 +134,37 @@ class OneAnswerSuite extends StreamingTest with Ui {
     } finally {
       ended.countDown()
       query.stop()
+    }
+  }
+
+  test("so they do of a query in real-time mode, in which records wait for a step, when it has ended") {
+    withSettings("spark.sql.streaming.realTimeMode.minBatchDuration" -> "1s") {
+      byTheWall {
+        val input = LowLatencyMemoryStream[Timestamp](spark, 1)
+        val read = input.toDF().withE2ELatency("read", "value")
+        val scored = read.filter(resting(col("value"))).withE2ELatency("scored", "value")
+        val query = scored.writeStream.queryName("one_real_time").outputMode("update").foreach(Drop)
+          .trigger(Lines.realTime("6 seconds")).start()
+        try {
+          input.addData(Seq.fill(2000)(new Timestamp(System.currentTimeMillis())): _*) // 200 s of work
+          eventually(assert(store.history(store.query(query.runId.toString).get).size >= 2))
+        } finally query.stop()
+        ListenerBus.awaitEmpty(spark.sparkContext)
+        WallClock.install(new Shifted(Hour))
+        val answer = answerOf(query)
+        val waits =
+          " of the time at scored, and records wait for it. Make that faster, or give it more cores."
+        assert(answer.headline.code.name -> answer.headline.node === "source-queuing" -> Some("scored"))
+        assert(answer.headline.text.endsWith(waits))
+        saidEverywhere("one_real_time", answer)
+        withHistoryServer(query) { server =>
+          val read = answered(s"$server/api/v1/applications/$App/latency/queries/one_real_time")
+          val headline = mapper.readTree(read).at("/queries/0/headline")
+          val said = Seq("code", "node").map(headline.get(_).asText)
+          assert(said === Seq("source-queuing", "scored"))
+          assert(headline.get("text").asText.endsWith(waits))
+        }
+      }
     }
   }
 
@@ -309,6 +349,11 @@ object OneAnswerSuite {
   private val App = "one-answer"
 
   private val Hour = 3600000L
+
+  private val resting = udf { (_: Timestamp) =>
+    Thread.sleep(100)
+    true
+  }.asNondeterministic()
 
   private final case class Said(
       headline: String,

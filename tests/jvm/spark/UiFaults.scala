@@ -42,6 +42,7 @@ object UiFaults {
       null,
       0,
       null,
+      null,
       null
     ))
     try body

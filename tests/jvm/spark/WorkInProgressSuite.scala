@@ -12,6 +12,7 @@ import scala.jdk.CollectionConverters._
 import com.fasterxml.jackson.databind.JsonNode
 import io.sparklatency.spark.Lines.LowLatencyMemoryStream
 import io.sparklatency.spark.syntax._
+import io.sparklatency.time.WallClock
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.functions.timestamp_millis
 import org.apache.spark.sql.functions.udf
@@ -89,6 +90,11 @@ class WorkInProgressSuite extends LongTasksTest {
         eventually(interval(Span(500, Millis)))(isBusy("busy", "scored"))
         assert(query.lastProgress === null)
       } finally query.stop()
+      // Its last figures stay, though its batch is lost.
+      isBusy("busy", "scored")
+      val last = answerOf("busy")
+      WallClock.install(new Shifted(3600000))
+      assert(answerOf("busy") === last)
     }
   }
 

@@ -6,7 +6,8 @@ import io.sparklatency.path.LatencyPath
 
 /**
  * What makes records old where no batch ends for minutes, or ever. Nobody tells there since when a record could have been read, so the age
- * that records are read with is no step's. But while a step is at work all the time, records wait for that.
+ * that records are read with is no step's. But while a step is at work all the time, records wait for that. When the run has
+ * ended, its last figures tell what they waited for.
  *
  * @param path of the window
  */

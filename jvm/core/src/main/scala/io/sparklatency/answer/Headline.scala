@@ -153,9 +153,14 @@ object Headline {
     if (query.isUnmarked)
       Words("No node of this query has figures, so nobody knows which step takes the time.")
     else if (path.nodes.isEmpty) Words("No batch of the query with a marked node has ended yet.")
-    else if (path.nodes.forall(_(Measure.E2ELatency).count == 0))
-      Words("No record with a timestamp has been measured yet.")
-    else {
+    else if (path.nodes.forall(_(Measure.E2ELatency).count == 0)) {
+      val hadSome = query.totals.exists(_(Measure.E2ELatency).count > 0)
+      val span = Readable.duration(query.covers.ms.toDouble)
+      Words(
+        if (hadSome) s"No record with a timestamp came within the last $span."
+        else "No record with a timestamp has been measured yet."
+      )
+    } else {
       val why = Watermarks.heldBack(query).fold("")(held => s" $held")
       Words(s"No record with a timestamp has reached the end of the query yet.$why")
     }

@@ -36,10 +36,13 @@ private[answer] object Notes {
     else if (!hasRecords(query)) Some(Note("no-record", Note.Info, "No record has come yet."))
     else Option.when(query.isSilent && !query.goesByMarkers) {
       val span = Readable.duration(query.covers.ms.toDouble)
+      // In continuous mode no batch ever ends.
+      val shows = if (query.nodes.forall(_.lastLatency.isEmpty)) ""
+      else s": each node shows its last batch${ago(query, query.nodes)}"
       Note(
         "silent",
         Note.Info,
-        s"No record with a timestamp came within the last $span: each node shows its last batch${ago(query, query.nodes)}.",
+        s"No record with a timestamp came within the last $span$shows.",
         numbers = Seq("windowMs" -> Whole(query.covers.ms))
       )
     }

@@ -133,7 +133,8 @@ object Parts {
   /** @param path of the figures that are divided */
   private[answer] def of(query: QuerySnapshot, path: LatencyPath): Parts =
     if (query.hasNoEnd) {
-      val when = s"within the last ${Readable.duration(query.covers.ms.toDouble)}"
+      val span = s"within the last ${Readable.duration(query.covers.ms.toDouble)}"
+      val when = if (query.activity.isEmpty) "in its last figures" else span
       ofSteps(path).getOrElse(ofSplit(path.split)).copy(when = when)
     } else query.explained.flatMap(of(_, path)).getOrElse(ofSplit(path.split))
 

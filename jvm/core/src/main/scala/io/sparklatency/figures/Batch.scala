@@ -24,6 +24,7 @@ import io.sparklatency.recording.LatencySummary
  * @param cameIn      what filled that one, where it is an earlier one, as where a window gives out its records later
  * @param usesWatermark whether an operator of it goes by the watermark, as far as is known: else no result waits for that
  * @param tasksFailed how many attempts of tasks have failed since the batch before was committed; 0 where nobody has told
+ * @param windows     who was at work when it ended, where batches go on for minutes; else none
  */
 final case class Batch(
     query: String,
@@ -48,7 +49,8 @@ final case class Batch(
     before: Option[Filling] = None,
     usesWatermark: Boolean = true,
     cameIn: Option[Filling] = None,
-    tasksFailed: Long = 0
+    tasksFailed: Long = 0,
+    windows: Option[LastWindows] = None
 ) {
 
   /** When its first task began to read. */

@@ -80,6 +80,9 @@ final class LiveFigures(clock: Clock, samples: WindowSamples, oneCounts: Boolean
     plannings.contains(reading.planning) && !published.endless
   }
 
+  /** Whether some of what it shows is of such a reading, and was not added. */
+  def isOf(reading: ReadingId => Boolean): Boolean = synchronized(running.keysIterator.exists(reading))
+
   /** Only what goes changes something: the figures of all queries are told of each end. */
   private def drop(gone: ((ReadingId, Running)) => Boolean): Unit = synchronized {
     val kept = running.filterNot(gone)

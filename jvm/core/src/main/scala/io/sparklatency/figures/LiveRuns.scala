@@ -135,7 +135,7 @@ final class LiveRuns(
     endedRuns.add(runId)
     replaced -= runId
     ofRun(runId) { query =>
-      query.stopped = true
+      query.stop(clock.millis())
       shown.removed(query.name)
       begun.show(query.name)
     }
@@ -189,7 +189,7 @@ final class LiveRuns(
     if (!hasFailed) succeeded(stage, clock.millis())
     why.foreach(why => failed(stage, FailedTask(clock.millis(), why)))
     if (endlessTasks.remove(task)) all.foreach(_.keep(task))
-    else if (hasFailed) all.foreach(_.forget(task))
+    else if (hasFailed) all.foreach(_.forget(task, clock.millis()))
   }
 
   private def succeeded(stage: Int, nowMs: Long): Unit = {
@@ -213,7 +213,7 @@ final class LiveRuns(
   def executionEnded(plannings: Set[Long]): Unit = synchronized {
     plannings.foreach(endedPlannings.add)
     batchQueries.ended(plannings)
-    all.foreach(_.ended(plannings))
+    all.foreach(_.ended(plannings, clock.millis()))
   }
 
   /** In the order in which the queries were first seen; of those that are not wanted nothing is read. */

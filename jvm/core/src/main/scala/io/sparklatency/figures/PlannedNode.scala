@@ -7,6 +7,7 @@ package io.sparklatency.figures
  * @param planning the id of the accumulator that brings what it records
  * @param markers  those of its query
  * @param aside    ids of the nodes of subqueries that its rows wait for
+ * @param hasBatches whether its query runs in batches: not so in real-time and continuous mode
  */
 final case class PlannedNode(
     owner: MarkOwner,
@@ -14,7 +15,8 @@ final case class PlannedNode(
     planning: Long,
     timestamp: Option[NodeTimestamp] = None,
     markers: MarkerSettings = MarkerSettings.Off,
-    aside: Set[String] = Set.empty
+    aside: Set[String] = Set.empty,
+    hasBatches: Boolean = true
 ) {
   def id: String = owner.key.node
 }

@@ -28,6 +28,7 @@ import io.sparklatency.recording.LatencySummary
  * @param progressMs when a task was last known to get on: a record more had come to it, or it had ended well
  * @param failedTasks which attempts of its tasks have failed; none where nobody has told
  * @param lostExecutors those that were lost since the run began, the last one last; none where only events are known
+ * @param endless   whether no batch ends for minutes, or ever, by what its plans or its events tell: also of a run that has ended
  */
 final case class QuerySnapshot(
     name: String,
@@ -54,7 +55,8 @@ final case class QuerySnapshot(
     droppedLate: Long = 0,
     progressMs: Option[Long] = None,
     failedTasks: Option[FailedTasks] = None,
-    lostExecutors: Seq[LostExecutor] = Nil
+    lostExecutors: Seq[LostExecutor] = Nil,
+    endless: Boolean = false
 ) {
 
   /** How long ago the last batch was committed; 0 where the clock has been set back behind that. */
@@ -67,7 +69,7 @@ final case class QuerySnapshot(
     unmarkedMs.nonEmpty || !hasNodes && batches == 0 && activity.exists(_.hasCommitted)
 
   /** Whether no batch ends for minutes, or ever: what running tasks have shown is all there is. */
-  def hasNoEnd: Boolean = activity.exists(_.hasNoEnd)
+  def hasNoEnd: Boolean = endless || activity.exists(_.hasNoEnd)
 
   /** For how long the batch in progress has run; none for the moment until the first commit of a run without figures is told. */
   def runningMs: Option[Long] = activity.flatMap(_.sinceMs).filterNot(_ => isUnmarked && takesMs.isEmpty)

@@ -41,7 +41,12 @@ final class RunFigures private[figures] (
   private var explained: Option[Batch] = None
   private var outOfOrder = LatencySummary.empty
   private val pace = new Pace
-  var stopped = false
+  private var endless = false // as its plans tell, or its events
+
+  /** When tasks of the batch in progress were lost, and what was shown with what they had told. */
+  private var unadded = Option.empty[(Long, QuerySnapshot)]
+  private var lastShown = Option.empty[QuerySnapshot]
+  private var hasStopped = false
   var planning = 0L // the newest of which a task has told, where nobody tells of plans
   var toldMs = Option.empty[Long] // when a task last did, there
 
@@ -52,6 +57,7 @@ final class RunFigures private[figures] (
   def id: Option[String] = owner.queryId
   def runId: Option[String] = owner.runId
   def figures: collection.Map[String, Map[Measure, LiveFigures]] = nodes.byId
+  def stopped: Boolean = hasStopped
   def taskCount: Int = nodes.taskCount
   def markerCount: Int = markers.size
 
@@ -61,6 +67,8 @@ final class RunFigures private[figures] (
 
   /** A plan is about to run: the way of its records is known before the first of them comes. */
   def planned(nodes: Seq[PlannedNode]): Unit = {
+    endless ||= nodes.exists(!_.hasBatches)
+    unadded = None
     progress.planned(nodes)
     progress.keep(BatchInProgress.Kept)
     markers.planned(nodes)
@@ -155,7 +163,8 @@ final class RunFigures private[figures] (
           execution = batch.execution,
           markers = marked,
           usesWatermark = batch.usesWatermark,
-          tasksFailed = tasks.failed.count - toldFailed
+          tasksFailed = tasks.failed.count - toldFailed,
+          windows = lastWindows
         )
       )
       val earlier = lastBatch.toSeq.flatMap(_.watermarks)
@@ -166,6 +175,19 @@ final class RunFigures private[figures] (
       record
     }
 
+  private def lastWindows: Option[LastWindows] =
+    Option.when(endless)(LastWindows(times, operators.map { case (node, of) => node -> of.all }.toMap))
+
+  private def replay(windows: LastWindows): Unit = {
+    endless = true
+    times = windows.last
+    for ((node, told) <- windows.operators if nodes.contains(node)) {
+      val latency = make.operator(node)
+      told.foreach(latency.add)
+      operators(node) = latency
+    }
+  }
+
   /** A batch that was committed, as its event tells. */
   def replay(batch: Batch): Unit = {
     nodes.inOrder(batch.nodes.map(_.id)) {
@@ -173,10 +195,12 @@ final class RunFigures private[figures] (
     }
     batch.nodes.foreach(way.replay)
     batch.markers.foreach(markers.replay(_, batch.committedMs))
+    batch.windows.foreach(replay(_))
     committed(batch)
   }
 
   private def committed(batch: Batch): Unit = {
+    unadded = None
     batches += 1
     droppedLate += batch.droppedLate
     toldFailed += batch.tasksFailed
@@ -255,14 +279,37 @@ final class RunFigures private[figures] (
   /** Asks what the operators of the batch in progress did so far: see [[BatchInProgress.asked]]. */
   def soFar(source: WorkSource): () => Option[BatchTimes] = progress.asked(source, passedTheSame(latest))
 
-  def ended(plannings: Set[Long]): Unit = {
+  def ended(plannings: Set[Long], nowMs: Long): Unit = {
     progress.ended(plannings)
+    losing(nowMs)(reading => plannings(reading.planning))
     nodes.withTasks.foreach(_.ended(plannings))
   }
-  def forget(task: Long): Unit = nodes.withTasks.foreach(_.forget(task))
+
+  def forget(task: Long, nowMs: Long): Unit = {
+    losing(nowMs)(_.task == task)
+    nodes.withTasks.foreach(_.forget(task))
+  }
+
+  /**
+   * A batch in real-time mode is lost when its query ends, one task after another. As long as no other follows, what it had shown is the last
+   * that is known.
+   */
+  private def losing(nowMs: Long)(gone: ReadingId => Boolean): Unit = {
+    val isKnown = unadded.exists { case (at, _) => nowMs - at < LostWithinMs }
+    if (endless && !isKnown && nodes.all.exists(_.isOf(gone))) unadded = Some(nowMs -> now(nowMs))
+  }
+
   def keep(task: Long): Unit = nodes.withTasks.foreach(_.keep(task))
 
-  def snapshot(nowMs: Long): QuerySnapshot =
+  /** Its tasks tell nothing more. Where no batch ends, none has what was shown last: that stays. */
+  def stop(nowMs: Long): Unit = {
+    lastShown = Option.when(endless)(unadded.fold(snapshot(nowMs)) { case (_, shown) => shown })
+    hasStopped = true
+  }
+
+  def snapshot(nowMs: Long): QuerySnapshot = lastShown.getOrElse(now(nowMs))
+
+  private def now(nowMs: Long): QuerySnapshot =
     brief(nowMs).copy(
       nodes = nodes.byId.toSeq.map { case (node, measures) =>
         val figures = measures.map { case (measure, figures) => measure -> figures.snapshot() }
@@ -304,7 +351,8 @@ final class RunFigures private[figures] (
     droppedLate = droppedLate,
     progressMs = (tasks.atMs ++ windows.movedMs).maxOption,
     failedTasks = runId.map(_ => tasks.failed.copy(count = math.max(tasks.failed.count, toldFailed))),
-    lostExecutors = tasks.lostExecutors
+    lostExecutors = tasks.lostExecutors,
+    endless = endless
   )
 
   /** Until the first plan is known, no node is known to have others downstream. */
@@ -312,6 +360,9 @@ final class RunFigures private[figures] (
 }
 
 object RunFigures {
+
+  /** Spark ends all tasks of a batch within this. A task that failed long before was run again. */
+  private val LostWithinMs = 10000L
 
   /** What a node measured in the last batch that reached it. */
   private final case class LastReached(

@@ -26,6 +26,7 @@ import org.apache.spark.scheduler.SparkListenerEvent
  * @param version what the rest means: see [[EventVersion]]
  * @param noWatermark true where nothing in the batch goes by the watermark, else null
  * @param tasksFailed null where none has
+ * @param windows null where the query runs in batches
  */
 final case class SparkListenerLatencyBatch(
     version: Int,
@@ -51,7 +52,8 @@ final case class SparkListenerLatencyBatch(
     @JsonInclude(JsonInclude.Include.NON_NULL) before: StoredFilling = null,
     @JsonInclude(JsonInclude.Include.NON_NULL) noWatermark: java.lang.Boolean = null,
     @JsonInclude(JsonInclude.Include.NON_NULL) cameIn: StoredFilling = null,
-    @JsonInclude(JsonInclude.Include.NON_NULL) tasksFailed: java.lang.Long = null
+    @JsonInclude(JsonInclude.Include.NON_NULL) tasksFailed: java.lang.Long = null,
+    @JsonInclude(JsonInclude.Include.NON_NULL) windows: StoredWindows = null
 ) extends SparkListenerEvent {
 
   /** The batch. A version that this sparklatency does not know is a `NewerFormatException`. Decodes each node's summaries. */
@@ -80,7 +82,8 @@ final case class SparkListenerLatencyBatch(
       Option(before).flatMap(_.filling),
       usesWatermark = noWatermark == null,
       Option(cameIn).flatMap(_.filling),
-      Option(tasksFailed).fold(0L)(_.toLong)
+      Option(tasksFailed).fold(0L)(_.toLong),
+      Option(windows).map(_.windows)
     )
   }
 
@@ -99,7 +102,8 @@ final case class SparkListenerLatencyBatch(
       outOfOrder = null,
       markers = null,
       before = null,
-      cameIn = null
+      cameIn = null,
+      windows = null
     )
   }
 }
@@ -130,7 +134,8 @@ object SparkListenerLatencyBatch {
     record.before.map(StoredFilling(_)).orNull,
     if (record.usesWatermark) null else Boolean.box(true),
     record.cameIn.map(StoredFilling(_)).orNull,
-    Option.when(record.tasksFailed > 0)(Long.box(record.tasksFailed)).orNull
+    Option.when(record.tasksFailed > 0)(Long.box(record.tasksFailed)).orNull,
+    record.windows.map(StoredWindows(_)).orNull
   )
 }
 

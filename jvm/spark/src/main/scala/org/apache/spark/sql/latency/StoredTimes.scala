@@ -1,7 +1,10 @@
 package org.apache.spark.sql.latency
 
+import scala.jdk.CollectionConverters._
+
 import com.fasterxml.jackson.annotation.JsonInclude
 import io.sparklatency.figures.BatchTimes
+import io.sparklatency.figures.LastWindows
 import io.sparklatency.figures.NodePartitions
 import io.sparklatency.figures.NodeTimes
 import io.sparklatency.figures.PartitionTimes
@@ -25,6 +28,33 @@ object StoredTimes {
     times.firstReadMicros,
     times.boundMs.map(Double.box).orNull,
     times.stages.map(StoredStage(_)).toArray
+  )
+}
+
+/**
+ * The [[LastWindows]] of a batch, in its event. Apart from its times: whoever knows only those would take a second for a batch.
+ *
+ * @param number    that of the last window
+ * @param last      null where none was told
+ * @param operators of each node, in milliseconds of each of the last windows
+ */
+final case class StoredWindows(
+    number: Long,
+    @JsonInclude(JsonInclude.Include.NON_NULL) last: StoredTimes,
+    operators: java.util.Map[String, Array[Double]]
+) {
+  def windows: LastWindows = LastWindows(
+    Option(last).map(_.times(number).copy(of = BatchTimes.Window)),
+    operators.asScala.map { case (node, ms) => node -> ms.toList }.toMap
+  )
+}
+
+/** Writes windows as an event has them. */
+object StoredWindows {
+  def apply(windows: LastWindows): StoredWindows = StoredWindows(
+    windows.last.fold(0L)(_.batch),
+    windows.last.map(StoredTimes(_)).orNull,
+    windows.operators.map { case (node, ms) => node -> ms.toArray }.asJava
   )
 }
 

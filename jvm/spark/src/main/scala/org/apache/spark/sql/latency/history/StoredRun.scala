@@ -2,6 +2,7 @@ package org.apache.spark.sql.latency.history
 
 import scala.jdk.CollectionConverters._
 
+import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.FailedTasks
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.MeasureSnapshot
@@ -36,6 +37,7 @@ import org.apache.spark.status.KVUtils.KVIndexParam
  * @param outOfOrder how far records came behind the newest event time; null where nothing is known
  * @param droppedLate how many rows its operators have dropped as late; 0 in a store of an earlier version
  * @param tasksFailed how many attempts of its tasks have failed; null in a store of an earlier version
+ * @param endless true where no batch ends for minutes, and `times` are of the last window; else null, and in a store of an earlier version
  * @param explained the event of the last batch that told its parts; null where it was the last of all, or none did
  */
 private[spark] final class StoredRun(
@@ -63,6 +65,7 @@ private[spark] final class StoredRun(
     val outOfOrder: Array[Byte],
     val droppedLate: Long,
     val tasksFailed: java.lang.Long,
+    val endless: java.lang.Boolean,
     val explained: SparkListenerLatencyBatch
 ) {
 
@@ -94,16 +97,19 @@ private[spark] final class StoredRun(
       folded,
       lastBatch = None,
       covers = WindowSettings(samples, sampleMs),
-      times = Option(times).map(_.times(worked)),
+      times = Option(times).map(_.times(worked).copy(of = timesOf)),
       usuallyMs = Option(usuallyMs).map(_.toDouble),
       takesMs = Option(takesMs).map(_.toDouble),
       markers = Option(markers).map(_.snapshot),
       outOfOrder = Option(outOfOrder).fold(LatencySummary.empty)(LatencySummary.fromBytes(_)),
       workedMs = Option(workedMs).map(_.toLong),
       droppedLate = droppedLate,
-      failedTasks = Option(tasksFailed).map(FailedTasks(_))
+      failedTasks = Option(tasksFailed).map(FailedTasks(_)),
+      endless = endless != null
     )
   }
+
+  private def timesOf: BatchTimes.Of = if (endless == null) BatchTimes.Batch else BatchTimes.Window
 
   private def measuresOf(nodes: Array[StoredNode]): Map[String, Map[Measure, LatencySummary]] =
     nodes.map(fields => fields.id -> fields.node.measures).toMap
@@ -147,6 +153,7 @@ private[spark] object StoredRun {
       Some(run.outOfOrder).filterNot(_.isEmpty).map(_.toBytes).orNull,
       run.droppedLate,
       run.failedTasks.map(failed => Long.box(failed.count)).orNull,
+      if (run.endless) Boolean.box(true) else null,
       explained.orNull
     )
   }

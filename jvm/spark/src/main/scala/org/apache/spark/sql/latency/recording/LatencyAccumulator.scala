@@ -146,7 +146,7 @@ final class LatencyAccumulator private (@transient private var settings: MarkSet
   /** Only where rows leave the node. */
   private[recording] def isWatched: Boolean = owner.measure == Measure.E2ELatency
 
-  private def hasBatches: Boolean = settings.hasBatches
+  private[latency] def hasBatches: Boolean = settings.hasBatches
 
   /** Where no batch ends, windows of a second stand for batches. */
   private def reportMs: Long = if (hasBatches) settings.publishMs else ReportMs

@@ -39,7 +39,15 @@ private[latency] final case class PlannedPath(session: SparkSession, finder: Mar
     execution.foreach(application.planned(plan, _))
     application.planned(
       marks.map(mark =>
-        PlannedNode(mark.figures.owner, mark.upstream, mark.figures.id, mark.timestamp, markers, mark.aside)
+        PlannedNode(
+          mark.figures.owner,
+          mark.upstream,
+          mark.figures.id,
+          mark.timestamp,
+          markers,
+          mark.aside,
+          mark.figures.hasBatches
+        )
       )
     )
     if (hasTasks) marks.foreach { mark =>
