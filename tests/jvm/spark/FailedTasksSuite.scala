@@ -1,7 +1,9 @@
 package org.apache.spark.sql.latency
 
+import java.sql.Timestamp
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.CyclicBarrier
+import java.util.concurrent.Executors
 import java.util.concurrent.TimeUnit
 
 import scala.jdk.CollectionConverters._
@@ -15,6 +17,8 @@ import org.apache.spark.scheduler.ExecutorDecommission
 import org.apache.spark.scheduler.ExecutorKilled
 import org.apache.spark.scheduler.SparkListenerExecutorRemoved
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.functions.udf
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.util.JsonProtocol
 
@@ -76,6 +80,37 @@ class FailedTasksSuite extends StreamingTest with ArchivedBatches {
     } finally query.stop()
   }
 
+  test("an attempt that fails in a thread of a pool counts for the query whose batch it read") {
+    val pool = Executors.newFixedThreadPool(1)
+    def inPool(action: => Unit): Unit = {
+      val run: Runnable = () => action
+      pool.submit(run).get(Patience.Seconds, TimeUnit.SECONDS): Unit
+    }
+    val queries = for (name <- Seq("makes_the_thread", "uses_it")) yield {
+      val input = stream
+      val query = input.toDF().withE2ELatency("read", "value").writeStream.queryName(name).foreachBatch {
+        (batch: DataFrame, _: Long) =>
+          inPool(if (name == "uses_it") Try(batch.filter(failsLater(col("value"))).collect()): Unit)
+      }.start()
+      input -> query
+    }
+    try {
+      val Seq((first, firstQuery), (second, secondQuery)) = queries: @unchecked
+      first.addData(ago(1))
+      processAll(firstQuery)
+      second.addData(ago(1))
+      assert(begun.await(Patience.Seconds, TimeUnit.SECONDS))
+      ListenerBus.awaitEmpty(spark.sparkContext)
+      mayFail.countDown()
+      processAll(secondQuery)
+      assert((failed("makes_the_thread"), failed("uses_it")) === (("0", "1")))
+    } finally {
+      mayFail.countDown()
+      queries.foreach { case (_, query) => query.stop() }
+      pool.shutdown()
+    }
+  }
+
   test("an executor that is lost between two batches is told, and one that Spark lets go is not") {
     val input = stream
     input.addData(ago(1))
@@ -109,6 +144,15 @@ object FailedTasksSuite {
   private val Why = "java.lang.IllegalStateException: the disk is full"
   private val bothRun = new CyclicBarrier(2)
   private val never = new CountDownLatch(1)
+  private val begun = new CountDownLatch(1)
+  private val mayFail = new CountDownLatch(1)
+
+  private val failsLater = udf { (at: Timestamp) =>
+    begun.countDown()
+    mayFail.await()
+    if (at != null) throw new IllegalStateException("the disk is full")
+    true
+  }
 
   /** The other waits until Spark kills it. */
   private def oneFails(task: Int): Int = {

@@ -38,8 +38,11 @@ private[latency] object CurrentQuery {
    */
   def running(session: SparkSession): Option[StreamExecution] = {
     val ofThread = id(session).flatMap(id => active(session, UUID.fromString(id)))
-    ofThread.filter(runsIn(session)).orElse(all(session).find(runsIn(session))).orElse(ofThread)
+    ofThread.filter(runsIn(session)).orElse(runningIn(session)).orElse(ofThread)
   }
+
+  /** That alone in whose session a plan was made. */
+  def runningIn(session: SparkSession): Option[StreamExecution] = all(session).find(runsIn(session))
 
   private def all(session: SparkSession): Iterator[StreamExecution] =
     session.sharedState.activeStreamingQueries.values.iterator.asScala

@@ -97,13 +97,19 @@ private[latency] final class LatencyTracker(
   private def jobStarted(start: SparkListenerJobStart): Unit = {
     val stages = start.stageInfos.map(_.stageId)
     Option(start.properties).foreach { settings =>
-      CurrentQuery.idOf(settings).fold(
-        Option(settings.getProperty(SQLExecution.EXECUTION_ID_KEY)).foreach(execution =>
-          runs.batchQueryStarted(execution.toLong, stages)
-        )
-      )(runs.jobStarted(_, stages))
+      val execution = Option(settings.getProperty(SQLExecution.EXECUTION_ID_KEY)).map(_.toLong)
+      val query = execution.flatMap(queryOf).orElse(CurrentQuery.idOf(settings))
+      query.fold(execution.foreach(runs.batchQueryStarted(_, stages)))(runs.jobStarted(_, stages))
     }
   }
+
+  /**
+   * The query in whose session an execution was planned, as its marks have it: a thread of a pool has the id of another. None where the
+   * execution is over by now: then its tasks hold up nobody.
+   */
+  private def queryOf(execution: Long): Option[String] =
+    Option(SQLExecution.getQueryExecution(execution))
+      .flatMap(planned => CurrentQuery.runningIn(planned.sparkSession)).map(_.id.toString)
 
   override def onTaskEnd(end: SparkListenerTaskEnd): Unit = orLost(taskEnded(end))
 
