@@ -58,3 +58,9 @@ def refused(**environment: str) -> str:
         """,
         **environment,
     )
+
+
+def unfit(key: str, jar: str) -> str:
+    """What is said of a jar of ours that a setting names, and that does not fit."""
+    of = "a jar of sparklatency for another Spark or of another version"
+    return f"{key} names {jar}, {of}. Take it out, and use {JAR}."

@@ -179,7 +179,14 @@ def test_a_batch_is_stalled_that_takes_long_and_whose_tasks_stand_still(
     ("at", "alerts"),
     [
         ("1m", {"SparkBatchStalled": ["the batch in progress of query orders (shop) has run for 36s"]}),
-        ("3m", {"SparkQueryFailed": ["an error ended query orders (shop): `sparklatency check` says which"]}),
+        (
+            "3m",
+            {
+                "SparkQueryFailed": [
+                    "an error ended query orders (shop): `sparklatency check` tells the error"
+                ]
+            },
+        ),
         ("5m", {}),
     ],
 )

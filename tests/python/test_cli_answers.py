@@ -69,13 +69,13 @@ def answering(said: bytes) -> Iterator[int]:
 def test_http_where_https_is_spoken_and_the_other_way_round_are_told_from_nothing(ui: UI) -> None:
     swapped = ui.url.replace("http:", "https:")
     refused = sparklatency(ui, "top", "--url", swapped)
-    assert f"What answers at {swapped} speaks no HTTPS: [SSL: " in refused.stderr
+    assert f"What answers at {swapped} does not speak HTTPS: [SSL: " in refused.stderr
     assert refused.stderr.endswith(". Is it http://?\n")
     with answering(b"\x15\x03\x03\x00\x02\x02P") as port:  # what Jetty says to HTTP where it speaks TLS
         plain = f"http://127.0.0.1:{port}"
         refused = sparklatency(ui, "top", "--url", plain)
     said = r"\x15\x03\x03\x00\x02\x02P"
-    assert refused.stderr == f"Error: What answers at {plain} speaks no HTTP: {said}. Is it https://?\n"
+    assert refused.stderr == f"Error: What answers at {plain} does not speak HTTP: {said}. Is it https://?\n"
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
@@ -117,22 +117,23 @@ def test_a_ui_that_lists_what_it_cannot_show_says_so(ui: UI) -> None:
     ui.instead = {f"applications/{APP}/latency": (404, said)}
     refused = sparklatency(ui, "top")
     assert refused.stderr == (
-        f"Error: {ui.url} lists the application and cannot show it: {said}. "
-        "A History Server whose log it cannot read says why in its own.\n"
+        f"Error: {ui.url} lists the application but cannot show it: {said}. "
+        "If it is a History Server that cannot read the event log, its own log says why.\n"
     )
     ui.instead = {f"applications/{APP}/environment": (404, said)}
     checked = sparklatency(ui, "check")
     assert checked.exit_code == 3
-    assert f"{ui.url} lists the application and cannot show it: {said}. " in checked.stdout
+    assert f"{ui.url} lists the application but cannot show it: {said}. " in checked.stdout
 
 
 def test_a_ui_without_sparklatency_says_what_may_be_missing(ui: UI) -> None:
     ui.queries = None
     assert sparklatency(ui, "top").stderr == (
         f"Error: {ui.url} is a Spark UI without sparklatency. Start the application with "
-        '--jars "$(sparklatency jar)" --conf spark.plugins=io.sparklatency.LatencyPlugin. Without the plugin '
-        "a Spark before 4.2 has it only once it is used, and not if a setting is not valid, which its log "
-        "names. A History Server takes the jar in SPARK_DAEMON_CLASSPATH.\n"
+        '--jars "$(sparklatency jar)" --conf spark.plugins=io.sparklatency.LatencyPlugin. Without the '
+        "plugin, Spark 4.1 and older have it only after it was first used, and only if all its settings are "
+        "valid: else the driver's log names the one that is not. "
+        "A History Server takes the jar in SPARK_DAEMON_CLASSPATH.\n"
     )
 
 

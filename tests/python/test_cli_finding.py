@@ -91,7 +91,9 @@ def refused(ui: UI, url: str, why: str, secret: str) -> None:
     ],
 )
 def test_a_url_with_a_password_is_refused_and_the_password_is_not_shown(ui: UI, url: str) -> None:
-    refused(ui, url, "No user or password is sent. Write the URL without, like http://driver:4040.", "sec")
+    refused(
+        ui, url, "No user or password is sent. Write the URL without them, like http://driver:4040.", "sec"
+    )
     assert RestReader(f"{ui.url}/@proxy")  # which is no user
 
 
@@ -105,7 +107,7 @@ def test_a_url_with_a_password_is_refused_and_the_password_is_not_shown(ui: UI, 
     ],
 )
 def test_the_address_of_a_page_is_refused_and_what_it_asks_for_is_not_shown(ui: UI, url: str) -> None:
-    refused(ui, url, "Write the URL without what begins with ? or #, like http://driver:4040.", "secret")
+    refused(ui, url, "Leave out what begins with ? or #. Write the URL like http://driver:4040.", "secret")
 
 
 def test_check_of_the_last_port_looks_at_no_port_after_it(ui: UI) -> None:

@@ -113,7 +113,7 @@ def test_slo_tells_of_records_that_its_figures_are_not_to_be_trusted_for(ui: UI)
             "sink",
             {"running": 7_001, "activity": {"hasData": True}},
             {"p50", "p99", "max"},
-            "the records of the batch in progress wait for 7,001 ms",
+            "the records of the batch in progress have waited for 7,001 ms",
         ),
         ("sink", {"running": 7_000, "activity": {"hasData": True}}, set(), None),
         # They have passed the source.

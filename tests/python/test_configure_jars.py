@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from configuring import JAR, PLUGIN, configured, refused, told_to_the_jvm
+from configuring import JAR, PLUGIN, configured, refused, told_to_the_jvm, unfit
 from sparklatency import SparkLatencyError, __version__, configure
 from sparklatency.binding.jars import fits, is_ours, jar_of
 from support import empty_jar, python
@@ -45,7 +46,7 @@ def test_where_packages_bring_ours_none_is_added(tmp_path: Path) -> None:
     assert configured(SPARK_CONF_DIR=str(tmp_path)) == (None, PLUGIN)
     other = "io.sparklatency:sparklatency-spark_4.0_2.13:0.0.1"
     said = refused(PYSPARK_SUBMIT_ARGS=f"--packages {other} pyspark-shell")
-    assert said == f"spark.jars.packages has {other}. It does not fit: take it out. {JAR} does.\n"
+    assert said == f"{unfit('spark.jars.packages', other)}\n"
 
 
 def test_beside_packages_the_jvm_is_told_so_that_what_spark_fetches_stays(tmp_path: Path) -> None:
@@ -116,6 +117,7 @@ def test_a_jar_of_ours_that_does_not_fit_is_refused() -> None:
     stranger = "/old/sparklatency-spark_4.0_2.13-0.0.1.jar"
     builder = SparkSession.Builder().config("spark.jars", stranger)
     with pytest.raises(
-        SparkLatencyError, match=f"spark.jars has {stranger}. It does not fit: take it out. .* does."
+        SparkLatencyError,
+        match=re.escape(unfit("spark.jars", stranger)),
     ):
         configure(builder)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from configuring import JAR, PLUGIN, configured, refused
+from configuring import JAR, PLUGIN, configured, refused, unfit
 from support import python
 
 
@@ -72,7 +72,7 @@ def test_submit_arguments_with_jars_that_spark_prefers_to_the_builders_are_refus
     )
     stranger = "/old/sparklatency-spark_4.0_2.13-0.0.1.jar"
     said = refused(PYSPARK_SUBMIT_ARGS=f"--jars {stranger} pyspark-shell")
-    assert said == f"spark.jars has {stranger}. It does not fit: take it out. {JAR} does.\n"
+    assert said == f"{unfit('spark.jars', stranger)}\n"
 
 
 def test_a_plugin_of_the_submit_arguments_stays_and_the_builders_is_started_too() -> None:

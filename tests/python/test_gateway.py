@@ -291,7 +291,9 @@ def test_a_query_that_has_ended_unseen_has_no_figures_and_never_will(tmp_path: P
     )
     assert running == by_rest == "0\nworked"
     assert ended == by_rest_ended
-    assert ended.startswith("no figures of a query 'RUN': none is known, no batch of it with a marked node")
+    assert ended.startswith(
+        "no figures of a query 'RUN': there is no query of this name or id, none of its batches"
+    )
 
 
 def test_reading_without_pyspark_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

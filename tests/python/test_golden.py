@@ -152,8 +152,9 @@ GOLDEN = Path(__file__).parent / "golden"
                         note(
                             "younger-downstream",
                             "info",
-                            "The whole is more than the mean age at the end, 1.0 s: records that leave "
-                            "windows are younger on average than those that come to it.",
+                            "Over the window the nodes' own times add up to 2.5 s, and records are 1.0 s "
+                            "old at the end: those that leave windows are younger on average than those "
+                            "that come to it.",
                         )
                     ],
                 )

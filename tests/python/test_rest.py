@@ -57,7 +57,7 @@ def test_the_ui_and_the_session_show_the_same(odd: StreamingQuery, url: str) -> 
 def test_a_query_without_figures_is_told_from_one_that_has_no_batch_yet(
     spark: SparkSession, odd: StreamingQuery, url: str
 ) -> None:
-    for name, why in (("even", ": none is known, no batch .*"), ("a/b", "")):
+    for name, why in (("even", ": there is no query of this name .*"), ("a/b", "")):
         said = f"no figures of a query '{name}'{why}; there are figures of '"
         with pytest.raises(NoFiguresError, match=said):
             latency(name, url=url)

@@ -39,8 +39,8 @@ WORK = (
 )
 NOTES = [
     "An error ended this run.",
-    "The whole is more than the mean age at the end, 3.1 s: records that leave [b]sink</b> are younger on "
-    "average than those that come to it.",
+    "Over the window the nodes' own times add up to 4 s, and records are 3.1 s old at the end: those that "
+    "leave [b]sink</b> are younger on average than those that come to it.",
     "No record with a timestamp came within the last 1 min: each node shows its last batch.",
     "source & more: 12 of 40 records have no timestamp and are not measured.",
     "The query is shown by its id: it has no name, or another running query has the same. "

@@ -75,15 +75,15 @@ class BusyTaskSuite extends AnyFunSuite {
 
   test("where nobody knows how long a step is at work, it is not said that none is all the time") {
     assert(endless("scored" -> Seq(799.0), "sink" -> Nil).headline.text ===
-      s"${old}They arrive old, or wait: for how long the operators before sink are at work is not known. " +
-      "A mark behind each filter tells more.")
+      s"${old}They arrive old, or wait for a busy task. It is not known how long the operators before sink are at work. " +
+      "Put a mark behind each filter to see more.")
     assert(endless("scored" -> Seq(800.0), "sink" -> Nil).headline.node === Some("scored"))
     // Of what the last second does not tell, what was before is no answer.
     val gone = endless("scored" -> Seq(980.0))
     val without = window(gone.query.nodes.map(_.copy(operator = Nil)))
     assert(Answered.answer(gone.query.copy(times = Some(without))).slowestStep === None)
     assert(Answered.answer(gone.query.copy(times = None)).headline.text ===
-      s"${old}They arrive old, or wait: no task has told yet for how long operators are at work.")
+      s"${old}They arrive old, or wait for a busy task. No task has told yet how long its operators are at work.")
   }
 
   test("a task that is at work on another way than that of the oldest records is not what they wait for") {

@@ -48,17 +48,17 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
 
   test("work between stages with a node is no node's, and it is said how to see whose") {
     val unnamed =
-      "in the start of tasks, stages without one, or foreachBatch itself. Mark a step there to see whose it is."
+      "while tasks start, in stages without one, or in foreachBatch itself. Mark a step there to see whose it is."
     val gap = batch(parts(before = 20000, work = 43000, commit = 10), apart)
     assert(said(gap) === ((
       "slowest-step",
       None,
-      s"Work takes longest between stages with a node, 41 s of 1.1 min (65 %): $unnamed"
+      s"Most time passes between stages with a node, 41 s of 1.1 min (65 %): $unnamed"
     )))
     assert(of(gap).headline.short === Some("work (65 %)"))
     assert(of(gap).parts.of.map(_.name).contains("work between stages with a node"))
     assert(said(batch(parts(before = 42000, work = 43000), apart))._3 ===
-      s"Work takes longest, 43 s of 1.4 min (51 %). The longest of it lies between stages with a node, 41 s (48 %): $unnamed")
+      s"Work takes longest, 43 s of 1.4 min (51 %). Most of it passes between stages with a node, 41 s (48 %): $unnamed")
   }
 
   test("what no step is to blame for names none") {

@@ -33,7 +33,7 @@ class ClockNoteSuite extends AnyFunSuite {
   test("of several clocks the furthest is named, the others are counted") {
     val Seq(note) = notes(clock("1", 900, 100), clock("2", -2000000, 20), clock("3", 700, 600)): @unchecked
     assert(note.text === "The clock of executor 2 is 2 s behind the driver's (± < 0.1 ms): " +
-      "latencies are corrected by that. So are 2 other clocks, by less.")
+      "latencies are corrected by that. 2 other clocks are off by less.")
   }
 
   test("nothing is said of a clock that may be right, and no warning of one that is 50 ms off or less") {

@@ -166,7 +166,7 @@ class EndlessRunsSuite extends AnyFunSuite with MarksOfRun {
     val batch = run.batch(0, seconds = 0)
     assert(batch.windows.map(_.last) === Some(None))
     assert(said(replayed(batch)) === "Records are old when they are read, 40 s of 41 s (98 %). " +
-      "They arrive old, or wait: no task has told yet for how long operators are at work.")
+      "They arrive old, or wait for a busy task. No task has told yet how long its operators are at work.")
   }
 
   test("a run in batches tells of no windows") {

@@ -33,7 +33,7 @@ class FilledBatchSuite extends AnyFunSuite with ExplainedBatches {
     val late = times(100).copy(firstReadMicros = 55000L * 1000)
     val (_, node, text) = said(batch(parts(before = 41000), late))
     assert(node === None && text.endsWith(
-      "A batch takes 46 s, 45 s of it before it reads: offsets, planning, scheduling. Longer batches spend less on it."
+      "A batch takes 46 s, 45 s of it before its first read: offsets, planning, scheduling. Fewer files and partitions make it shorter."
     ))
   }
 
@@ -52,7 +52,7 @@ class FilledBatchSuite extends AnyFunSuite with ExplainedBatches {
     assert(
       said(logged(100))._3.contains("A batch takes 2.5 s, 1.1 s of it after scored. Make the sink faster")
     )
-    assert(said(logged(300))._3.contains("A batch takes 2.5 s, 900 ms of it before it reads"))
+    assert(said(logged(300))._3.contains("A batch takes 2.5 s, 900 ms of it before its first read"))
   }
 
   test("the start of a batch is divided as Spark tells how long its steps took") {
@@ -99,15 +99,15 @@ class FilledBatchSuite extends AnyFunSuite with ExplainedBatches {
       "first, or a wait for cores. Cache such a table, or mark a step there to see whose it is.")
     assert(filled(took ++ Map("walCommit" -> 9000L, "commitOffsets" -> 6000L)) ===
       "27 s, 15 s of it to write the log of its checkpoint. Keep the checkpoint on a faster file system.")
-    assert(filled(Map.empty).startsWith("27 s, 20 s of it before it reads: offsets, planning, scheduling."))
+    assert(filled(Map.empty).startsWith("27 s, 20 s of it before its first read: offsets, planning, scheduling."))
   }
 
   test("a batch that spends its time between stages with a node is not filled by its sink") {
     assert(said(batch(parts(before = 41000), apart)) === ((
       "waited-for-the-batch-before",
       None,
-      "Records wait for the batch before, 41 s of 41 s (100 %). A batch takes 46 s, 41 s of it between stages with a node: in the start " +
-        "of tasks, stages without one, or foreachBatch itself. Mark a step there to see whose it is."
+      "Records wait for the batch before, 41 s of 41 s (100 %). A batch takes 46 s, 41 s of it between stages with a node: while tasks " +
+        "start, in stages without one, or in foreachBatch itself. Mark a step there to see whose it is."
     )))
   }
 
@@ -129,7 +129,7 @@ class FilledBatchSuite extends AnyFunSuite with ExplainedBatches {
     )))
     val (_, node, text) = after(Filling(20487, Filling.Start, Nil, 19000))
     assert(node === None && text.endsWith(
-      "The batch before took 20 s, 19 s of it before it reads: offsets, planning, scheduling. Longer batches spend less on it."
+      "The batch before took 20 s, 19 s of it before its first read: offsets, planning, scheduling. Fewer files and partitions make it shorter."
     ))
     assert(after(Filling(20487, Filling.Stage, Seq("source", "scored"), 19000))._3.endsWith(
       "The batch before took 20 s, 19 s of it in the stage of source and scored. Make that faster, or give it more cores."

@@ -14,7 +14,7 @@ class NoFiguresSuite extends AnyFunSuite {
 
   test("of a query that is not found it is said why, and which there are") {
     val why =
-      "no figures of a query 'q': none is known, no batch of it with a marked node has ended, or newer runs took its place"
+      "no figures of a query 'q': there is no query of this name or id, none of its batches with a marked node has ended yet, or newer runs have taken its place"
     assert(NoFigures.of("q", Nil) === why)
     assert(NoFigures.of("q", Seq("a", "b")) === s"$why; there are figures of 'a', 'b'")
   }

@@ -16,7 +16,7 @@ class RecordNotesSuite extends AnyFunSuite with NotedQueries {
       late,
       "rows-dropped-late",
       Note.Info,
-      "Operators of the query have dropped 1,200 rows as late. Automatic stateful nodes, at level TRACE, tell at which, and by how much."
+      "Operators of the query have dropped 1,200 rows as late. To see which ones, and how late the rows were, set spark.sparklatency.auto=stateful and spark.sparklatency.recording.level=TRACE, and start the query again."
     )
     assert(notes(of(Measure.Lateness, records(5)).copy(droppedLate = 1), "rows-dropped-late") === Nil)
     assert(late.rowsDroppedLate === Some(1200) && late.copy(batches = 0).rowsDroppedLate === None)

@@ -83,7 +83,7 @@ class WatermarkAdviceSuite extends AnyFunSuite {
   test("a delay that is longer than records need is told, with what a shorter one would do") {
     val Some(note) = advice(10000, records(10000, 2 -> 3000L)): @unchecked
     assert(note.text === "The watermark waits 10 s for late records, and 99.99 % of 10,000 came at most 3 s behind the newest event. " +
-      "With 4 s results come 6 s earlier, and none of these would have been dropped.")
+      "With 4 s, results would come 6 s earlier, and none of these would have been dropped.")
     assert(note.level === Note.Info)
     val numbers = note.numbers.toMap
     assert(numbers("delayMs") -> numbers("betterMs") === Whole(10000) -> Whole(4000))
@@ -92,14 +92,14 @@ class WatermarkAdviceSuite extends AnyFunSuite {
   test("the records that a shorter delay would drop are told") {
     val Some(note) = advice(10000, records(20000, 2 -> 9000L, 10 -> 2000L)): @unchecked
     assert(
-      note.text.endsWith("With 3 s results come 7 s earlier, and at most 2 of these would have been dropped.")
+      note.text.endsWith("With 3 s, results would come 7 s earlier, and at most 2 of these would have been dropped.")
     )
   }
 
   test("a delay that many records exceed is told, with what a longer one would do") {
     assert(advice(1000, records(10000, 11 -> 3000L)).map(_.text) === Some(
-      "The watermark waits 1 s for late records, and 11 of 10,000 came later. With 4 s none of these would have been dropped, and results " +
-        "come 3 s later."
+      "The watermark waits 1 s for late records, and 11 of 10,000 came later. With 4 s, none of these would have been dropped, and " +
+        "results would come 3 s later."
     ))
     assert(advice(1000, records(10000, 10 -> 3000L)) === None, "one in a thousand may")
   }

@@ -204,7 +204,7 @@ class BadInputSuite extends SparkTest {
     val text = refused(PythonApi.latencyJson(spark, "__bach__"))
     assert(
       text.startsWith(
-        "no figures of a query '__bach__': none is known, no batch of it with a marked node has ended, or newer runs took its place; there are figures of '"
+        "no figures of a query '__bach__': there is no query of this name or id, none of its batches with a marked node has ended yet, or newer runs have taken its place; there are figures of '"
       ) && text.contains("'__batch__'")
     )
   }

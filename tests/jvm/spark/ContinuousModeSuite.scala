@@ -148,5 +148,5 @@ object ContinuousModeSuite {
   }
 
   private val Hangs =
-    """Batch (\d+) has run for [\d.]+ (?:s|min): Spark has come to commit none since epoch (\d+), 0 of 2 tasks done\..*""".r
+    """Batch (\d+) has run for [\d.]+ (?:s|min): Spark has not got beyond the commit of epoch (\d+), 0 of 2 tasks done\..*""".r
 }

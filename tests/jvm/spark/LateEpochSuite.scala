@@ -19,7 +19,7 @@ class LateEpochSuite extends AnyFunSuite {
     assert(of(43, 1) === Some(LateEpoch(11, 31001)))
     assert((of(44, 0).get.epoch, of(44, 0).get.text) === ((
       12,
-      "Spark has come to commit none since epoch 11"
+      "Spark has not got beyond the commit of epoch 11"
     )))
   }
 

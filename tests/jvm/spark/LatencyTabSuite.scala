@@ -296,7 +296,7 @@ class LatencyTabSuite extends LatencyTabTest {
       assert(get("/latency/query/?id=by_name")._2.contains("Latency of by_name"))
       val (status, page) = get("/latency/query/?id=nobody")
       assert(status === 200)
-      assert(page.contains("There are no figures of a query with this name or id: none is known, no batch"))
+      assert(page.contains("There are no figures of a query with this name or id: there is no query of this"))
       assert(page.contains("by_name</a>"))
       assert(get("/latency/query/")._1 === 200)
     }

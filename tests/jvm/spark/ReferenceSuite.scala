@@ -75,7 +75,7 @@ class ReferenceSuite extends AnyFunSuite {
       "",
       "On the driver. `rows-dropped-late` and `tasks-failed` are counters, all others are gauges: in milliseconds, `records-lag` in records. In REST: the object `progress` of a query. In Prometheus, in " +
         "seconds, records and tasks, with the labels `app` and `query`. Beside them `sparklatency_age_part_seconds`: the mean age at the commit of the last batch, by `part` and `node`; " +
-        "in real-time and continuous mode the mean age over the window. And `sparklatency_query_failed`: 1 if an error ended the newest run of the query, 0 while that goes on.",
+        "in real-time and continuous mode the mean age over the window. And `sparklatency_query_failed`: 1 if an error ended the newest run of the query, 0 while that run goes on.",
       "",
       "| name | field | series | |",
       "|---|---|---|---|"

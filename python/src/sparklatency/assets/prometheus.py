@@ -65,7 +65,7 @@ def alerts(p99_seconds: float, watermark_lag_seconds: float) -> Mapping[str, Any
                     _alert(
                         "SparkQueryFailed",
                         f"{QUERY_FAILED} > 0",
-                        f"an error ended query {_WHERE}: `sparklatency check` says which",
+                        f"an error ended query {_WHERE}: `sparklatency check` tells the error",
                     ),
                     _alert(
                         "SparkBatchStalled",

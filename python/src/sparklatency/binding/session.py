@@ -171,7 +171,10 @@ def _has(key: str, jars: Mapping[str, str], ours: str) -> bool:
     found = [entry for entry, jar in jars.items() if is_ours(jar)]
     for entry in found:
         if not fits(jars[entry], ours):
-            raise SparkLatencyError(f"{key} has {entry}. It does not fit: take it out. {ours} does.")
+            raise SparkLatencyError(
+                f"{key} names {entry}, a jar of sparklatency for another Spark or of another version. "
+                f"Take it out, and use {ours}."
+            )
     return bool(found)
 
 

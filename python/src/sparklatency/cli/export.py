@@ -39,7 +39,7 @@ def prometheus_rules(p99: int, watermark_lag: int) -> None:
     """Alerts on what the driver's Prometheus endpoint gives."""
     if p99 >= prometheus.HIGHEST_SECONDS * 1000:
         raise click.BadParameter(
-            "The histograms tell no age of a week and more, so no alert would fire. Give less.",
+            "Ages of a week and more are not told apart, so the alert would never fire. Give less than 7d.",
             param_hint="--p99",
         )
     _print_yaml(prometheus.alerts(p99 / 1000, watermark_lag / 1000), "rule_files of Prometheus")

@@ -43,9 +43,9 @@ def slo(url: str, app: str | None, query: str, node: str, as_json: bool, **limit
     Figures are those of the window, by default the last 60 to 90 seconds. A figure is unknown where there is
     no record to tell by, or no such query or node yet. If one limit is missed and another unknown, the exit
     code is 3. A query that an error ended misses all its limits. At the last nodes, a batch that has run for
-    longer than a limit misses it, for so have all its records waited; and a record that has waited for its
-    commit for longer than a limit of max misses that. A batch that hangs misses them at every node. Before it
-    is known to hang, one that has found no record for longer than a limit makes that unknown at every node.
+    longer than a limit misses it: all its records have waited as long. A limit of max is also missed if one
+    record has waited longer for its commit. A batch that hangs misses them at every node. Before it is known
+    to hang, one that has found no record for longer than a limit makes that unknown at every node.
     Records of the node that come from the future or have no timestamp are told of on stderr.
     """
     asked = {figure: limit for figure, limit in limits.items() if limit is not None}
@@ -131,7 +131,11 @@ def _waiting(query: Mapping[str, Any], node: str) -> Iterator[tuple[int, str, It
         # Whether there is a record is not known where the batch waits for its source's offsets.
         yield running, f"the batch in progress hangs: it has run for {milliseconds(running)} ms", _FIGURES
     elif is_last and running is not None and (progress["activity"] or {"hasData": False})["hasData"]:
-        yield running, f"the records of the batch in progress wait for {milliseconds(running)} ms", _FIGURES
+        yield (
+            running,
+            f"the records of the batch in progress have waited for {milliseconds(running)} ms",
+            _FIGURES,
+        )
     if is_last and oldest is not None:
         why = f"the oldest record that waits for its commit is at least {milliseconds(oldest)} ms old"
         yield oldest, why, ("max",)

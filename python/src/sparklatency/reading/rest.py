@@ -54,9 +54,11 @@ class RestReader:
         fits = _is_http(url)
         # A URL that cannot be read may have a password anywhere, which no message shows.
         if "@" in (urlsplit(url).netloc if fits else url):
-            raise ValueError("No user or password is sent. Write the URL without, like http://driver:4040.")
+            raise ValueError(
+                "No user or password is sent. Write the URL without them, like http://driver:4040."
+            )
         if "?" in url or "#" in url:  # which may be a token, and is not shown either
-            raise ValueError("Write the URL without what begins with ? or #, like http://driver:4040.")
+            raise ValueError("Leave out what begins with ? or #. Write the URL like http://driver:4040.")
         if not fits:
             raise ValueError(f"{value(url)} is not the URL of a Spark UI. Write it like http://driver:4040.")
         self._ui = url.rstrip("/")
@@ -203,7 +205,7 @@ class RestReader:
             if not is_mute and isinstance(reason, SSLError | BadStatusLine):
                 meant, other = ("HTTPS", "http") if self._ui.startswith("https") else ("HTTP", "https")
                 raise SparkLatencyError(
-                    f"What answers at {self._ui} speaks no {meant}: {cut(str(reason))}. Is it {other}://?"
+                    f"What answers at {self._ui} does not speak {meant}: {cut(str(reason))}. Is it {other}://?"
                 ) from failed
             raise SparkLatencyError(
                 f"Nothing answers at {self._ui}: {reason}. Does the application run? "
@@ -223,15 +225,16 @@ class RestReader:
             return NoFiguresError(said)
         return SparkLatencyError(
             f"{self._ui} is a Spark UI without sparklatency. Start the application with "
-            f'--jars "$(sparklatency jar)" --conf spark.plugins={PLUGIN}. Without the plugin a Spark before '
-            "4.2 has it only once it is used, and not if a setting is not valid, which its log names. "
+            f'--jars "$(sparklatency jar)" --conf spark.plugins={PLUGIN}. Without the plugin, Spark 4.1 and '
+            "older have it only after it was first used, and only if all its settings are valid: else the "
+            "driver's log names the one that is not. "
             "A History Server takes the jar in SPARK_DAEMON_CLASSPATH."
         )
 
     def _not_shown(self, said: str) -> SparkLatencyError:
         return SparkLatencyError(
-            f"{self._ui} lists the application and cannot show it: {cut(said)}. "
-            "A History Server whose log it cannot read says why in its own."
+            f"{self._ui} lists the application but cannot show it: {cut(said)}. "
+            "If it is a History Server that cannot read the event log, its own log says why."
         )
 
     def _refusal(self, refused: HTTPError, said: str) -> SparkLatencyError:

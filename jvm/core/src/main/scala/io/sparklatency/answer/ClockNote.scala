@@ -28,7 +28,7 @@ object ClockNote {
       val more =
         if (others == 0) ""
         else
-          s" So ${if (others == 1) "is" else "are"} ${Readable.counted(others, "other clock", "other clocks")}, by less."
+          s" ${Readable.counted(others, "other clock is", "other clocks are")} off by less."
       Note(
         "clock-offset",
         if (isFar(furthest)) Note.Warn else Note.Info,

@@ -48,15 +48,16 @@ private[answer] final class EndlessCause(query: QuerySnapshot, path: LatencyPath
     val (from, to) = (Readable.name(path.critical.head), Readable.name(path.critical.last))
     // Who is at work now says nothing of records that came minutes ago.
     if (query.isSilent) "They arrived old, or waited to be read."
-    else if (!BusyTask.isTold(query)) s"$OldOrWait no task has told yet for how long operators are at work."
+    else if (!BusyTask.isTold(query)) s"$OldOrWait No task has told yet how long its operators are at work."
     else if (unknown.nonEmpty)
-      s"$OldOrWait for how long the operators before ${Readable.nodes(unknown)} are at work is not known. $Mark"
+      s"$OldOrWait It is not known how long the operators before ${Readable.nodes(unknown)} are at work. $Mark"
     else
-      s"No step from $from to $to is at work all the time: they arrive old, or wait for what stands before $from or behind $to."
+      s"No step from $from to $to is at work all the time. So these records arrive old, or wait for what stands before $from or " +
+        s"behind $to."
   }
 }
 
 private object EndlessCause {
-  private val OldOrWait = "They arrive old, or wait:"
-  private val Mark = "A mark behind each filter tells more."
+  private val OldOrWait = "They arrive old, or wait for a busy task."
+  private val Mark = "Put a mark behind each filter to see more."
 }

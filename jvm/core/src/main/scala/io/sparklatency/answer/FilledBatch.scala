@@ -20,7 +20,8 @@ private[answer] final case class FilledBatch(
 
 private[answer] object FilledBatch {
   val Faster = "Make that faster, or give it more cores."
-  val Unnamed = "in the start of tasks, stages without one, or foreachBatch itself."
+  val Unnamed = "while tasks start, in stages without one, or in foreachBatch itself."
+  val Shorter = "Fewer files and partitions make it shorter."
   val MarkThere = "Mark a step there to see whose it is."
   val Jobs =
     "between planning and the first read: a table that is broadcast, stages without a node, what foreachBatch does first, or a wait for " +
@@ -63,8 +64,8 @@ private[answer] object FilledBatch {
           "Make the sink faster, and whatever stands before it without a node."
         )
       case Filling.Start =>
-        val before = s"$took before it reads: offsets, planning, scheduling."
-        FilledBatch(Nil, before, "", "Longer batches spend less on it.")
+        val before = s"$took before its first read: offsets, planning, scheduling."
+        FilledBatch(Nil, before, "", Shorter)
       case Filling.Jobs => FilledBatch(Nil, s"$took $Jobs", "", CacheOrMark)
       case Filling.Log =>
         val before = s"$took to write the log of its checkpoint."

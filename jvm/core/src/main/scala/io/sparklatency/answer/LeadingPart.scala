@@ -123,7 +123,7 @@ private final class LeadingPart(
     val told = s", ${Readable.duration(most.min(part.ms))} of it"
     val what =
       if (part.ms > of.whole * (1 + Rounding) + 1 || most == of.rest)
-        ": offsets, planning, scheduling. Fewer files and partitions make it shorter."
+        s": offsets, planning, scheduling. ${FilledBatch.Shorter}"
       else if (most == of.jobs) s"$told ${FilledBatch.Jobs} ${FilledBatch.CacheOrMark}"
       else s"$told to write the log of the checkpoint. A faster file system makes it shorter."
     noStep(s"It takes long until a batch begins to read, $figures$what")
@@ -166,7 +166,7 @@ private final class LeadingPart(
         s"${Readable.duration(part.ms)} (${Readable.percent(part.share)})"
       )
     if (part.place.contains(Parts.BetweenStages)) {
-      val what = if (isAlone) "Work takes longest" else "The longest of it lies"
+      val what = if (isAlone) "Most time passes" else "Most of it passes"
       noStep(
         s"$first$what ${Parts.BetweenStages.words}, $own: ${FilledBatch.Unnamed} ${FilledBatch.MarkThere}"
       )

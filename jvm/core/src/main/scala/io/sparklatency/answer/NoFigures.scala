@@ -7,7 +7,7 @@ object NoFigures {
   val yet = "No figures yet: no batch of a query with a marked node has ended."
 
   /** Why a query may not be found. */
-  val why = "none is known, no batch of it with a marked node has ended, or newer runs took its place"
+  val why = "there is no query of this name or id, none of its batches with a marked node has ended yet, or newer runs have taken its place"
 
   /** @param known the names of the queries that there are figures of */
   def of(query: String, known: Seq[String]): String = {

@@ -125,8 +125,8 @@ private[answer] object Notes {
       Note(
         "rows-dropped-late",
         Note.Info,
-        s"Operators of the query have dropped ${Readable.counted(rows, "row", "rows")} as late. Automatic stateful nodes, at level TRACE, " +
-          "tell at which, and by how much.",
+        s"Operators of the query have dropped ${Readable.counted(rows, "row", "rows")} as late. To see which ones, and how late the rows " +
+          "were, set spark.sparklatency.auto=stateful and spark.sparklatency.recording.level=TRACE, and start the query again.",
         numbers = Seq("rows" -> Whole(rows))
       )
     }
@@ -150,8 +150,8 @@ private[answer] object Notes {
     Note(
       "younger-downstream",
       Note.Info,
-      s"The whole is more than the mean age at the end, ${Readable.duration(end)}: records that leave " +
-        s"${Readable.all(leave)} are younger on average than those that come to $come.",
+      s"Over the window the nodes' own times add up to ${Readable.duration(whole)}, and records are ${Readable.duration(end)} old at the " +
+        s"end: those that leave ${Readable.all(leave)} are younger on average than those that come to $come.",
       Option.when(nodes.size == 1)(nodes.head),
       Seq("wholeMs" -> Mean(whole), "endMs" -> Mean(end))
     )
@@ -165,8 +165,8 @@ private[answer] object Notes {
     Note(
       "another-timestamp",
       Note.Info,
-      s"$id goes by ${by(Seq(node))}, and $others before it by ${by(before)}: what has passed between two timestamps of a record " +
-        "is the time of no step.",
+      s"$id goes by ${by(Seq(node))}, and $others before it by ${by(before)}. These are two timestamps, so $id has no own time: the " +
+        "difference between the two belongs to no step.",
       Some(node.id)
     )
   }

@@ -36,10 +36,10 @@ private[answer] final case class WatermarkAdvice(
     val text =
       if (isShorter)
         s"$waits, and ${WatermarkAdvice.Percent} % of $all came at most ${Readable.duration(behindMs.toDouble)} behind the newest " +
-          s"event. With $better results come $earlier earlier, and $fewer of these would have been dropped."
+          s"event. With $better, results would come $earlier earlier, and $fewer of these would have been dropped."
       else
-        s"$waits, and ${Readable.count(late)} of $all came later. With $better $fewer of these would " +
-          s"have been dropped, and results come $earlier later."
+        s"$waits, and ${Readable.count(late)} of $all came later. With $better, $fewer of these would " +
+          s"have been dropped, and results would come $earlier later."
     val numbers =
       Seq("delayMs" -> delayMs, "betterMs" -> betterMs, "records" -> records, "behindMs" -> behindMs)
     Note(

@@ -97,8 +97,8 @@ object Work {
   private val windows = Note(
     "operator-windows",
     Note.Info,
-    "No batch ends here for long. So operator latencies are of windows of a second: how long operators were at work in it. When a " +
-      "node ended, what a stage waits for, and the operators before the first node behind a shuffle are not known."
+    "In this mode a batch goes on for minutes or without end, so operator latencies are of windows of a second. It is not known when a " +
+      "node ended, what a stage waits for, and what the operators before the first node behind a shuffle did."
   )
 
   /** How the figures are to be read. */
@@ -108,7 +108,7 @@ object Work {
       case None => Seq(Note(
           "operator-clocks",
           Note.Info,
-          "Operator latencies between executors take their clocks for equal: these are not compared. The plugin compares them."
+          "Nothing tells how far the executors' clocks differ, so operator latencies take them for equal. The plugin compares the clocks."
         ))
       case Some(bound) if bound > work.path.latency =>
         Seq(Note(

@@ -133,7 +133,7 @@ object PrometheusText {
 
   private val FailedSeries = "sparklatency_query_failed"
   private val FailedHelp =
-    "1 if an error ended the newest run of the query, 0 while that goes on; none if it ended otherwise"
+    "1 if an error ended the newest run of the query, 0 while that run goes on; none if it ended otherwise"
 
   /** Unknown. */
   private val Created = 0L

@@ -14,7 +14,7 @@ import org.apache.spark.sql.streaming.Trigger
  */
 private[tracking] final case class LateEpoch(last: Long, sinceMs: Long) {
   def epoch: Long = last + 1
-  def text: String = s"Spark has come to commit none since epoch $last"
+  def text: String = s"Spark has not got beyond the commit of epoch $last"
 }
 
 /** Finds it in what Spark tells of a query. Without state, for any thread. */
