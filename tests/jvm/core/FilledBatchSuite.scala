@@ -99,7 +99,9 @@ class FilledBatchSuite extends AnyFunSuite with ExplainedBatches {
       "first, or a wait for cores. Cache such a table, or mark a step there to see whose it is.")
     assert(filled(took ++ Map("walCommit" -> 9000L, "commitOffsets" -> 6000L)) ===
       "27 s, 15 s of it to write the log of its checkpoint. Keep the checkpoint on a faster file system.")
-    assert(filled(Map.empty).startsWith("27 s, 20 s of it before its first read: offsets, planning, scheduling."))
+    assert(
+      filled(Map.empty).startsWith("27 s, 20 s of it before its first read: offsets, planning, scheduling.")
+    )
   }
 
   test("a batch that spends its time between stages with a node is not filled by its sink") {

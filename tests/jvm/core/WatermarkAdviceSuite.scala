@@ -92,7 +92,9 @@ class WatermarkAdviceSuite extends AnyFunSuite {
   test("the records that a shorter delay would drop are told") {
     val Some(note) = advice(10000, records(20000, 2 -> 9000L, 10 -> 2000L)): @unchecked
     assert(
-      note.text.endsWith("With 3 s, results would come 7 s earlier, and at most 2 of these would have been dropped.")
+      note.text.endsWith(
+        "With 3 s, results would come 7 s earlier, and at most 2 of these would have been dropped."
+      )
     )
   }
 

@@ -7,7 +7,8 @@ object NoFigures {
   val yet = "No figures yet: no batch of a query with a marked node has ended."
 
   /** Why a query may not be found. */
-  val why = "there is no query of this name or id, none of its batches with a marked node has ended yet, or newer runs have taken its place"
+  val why =
+    "there is no query of this name or id, none of its batches with a marked node has ended yet, or newer runs have taken its place"
 
   /** @param known the names of the queries that there are figures of */
   def of(query: String, known: Seq[String]): String = {
