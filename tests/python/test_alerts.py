@@ -23,6 +23,7 @@ EVERY = "15s"
 OF = '{app="shop",query="orders"}'
 LABELS = {"app": "shop", "query": "orders", "severity": "warning"}
 FAILED = f"sparklatency_query_failed{OF}"
+TASKS_FAILED = f"sparklatency_tasks_failed_total{OF}"
 HOLDS_BACK = 'sparklatency_source_watermark_holds_back{app="shop",query="orders",source="kafka[orders]"}'
 LAG, OLDEST, RUNNING, PROGRESS, DURATION, INTERVAL = (
     f"sparklatency_{name}_seconds{OF}"
@@ -37,9 +38,11 @@ LAG, OLDEST, RUNNING, PROGRESS, DURATION, INTERVAL = (
 )
 
 
-def raised(folder: Path, series: Mapping[str, str], at: str, expected: Mapping[str, list[str]]) -> str:
+def raised(
+    folder: Path, series: Mapping[str, str], at: str, expected: Mapping[str, list[str]], *options: str
+) -> str:
     """What promtool has to say against the summaries that each alert of the query is to have at that time."""
-    alerts = exported("prometheus-rules")
+    alerts = exported("prometheus-rules", *options)
     (folder / "alerts.yml").write_text(alerts)
     rules = [rule["alert"] for rule in yaml.safe_load(alerts)["groups"][0]["rules"]]
     judged: list[dict[str, Any]] = [
@@ -211,7 +214,7 @@ def test_nothing_is_raised_in_a_quiet_night(tmp_path: Path) -> None:
         PROGRESS: "0x100",
         HOLDS_BACK: "1x100",
         LAG: "20x100",
-        f"sparklatency_tasks_failed_total{OF}": counted,
+        TASKS_FAILED: counted,
         'sparklatency_rows_dropped_late_total{app="shop",query="without nodes"}': counted,
         **{f"sparklatency_records_{name}_total{of_node}": counted for name in names},
     }
@@ -266,15 +269,25 @@ def test_rows_that_spark_drops_late_are_told_once(tmp_path: Path, *, counted_at_
     assert raised(tmp_path, series, "20m", expected) == ""
 
 
+TASKS_FAIL = (
+    "attempts of tasks of query orders (shop) have failed in the last five minutes: "
+    "Spark runs such a task again, and its records wait"
+)
+
+
 @pytest.mark.parametrize("failed", [0, 1])
 def test_tasks_that_fail_raise_an_alert(tmp_path: Path, failed: int) -> None:
-    series = {'sparklatency_tasks_failed_total{app="shop",query="orders"}': f"0x9 {failed}x90"}
-    summary = (
-        "attempts of tasks of query orders (shop) have failed in the last five minutes: "
-        "Spark runs such a task again, and its records wait"
-    )
-    assert raised(tmp_path, series, "4m", {"SparkTasksFail": [summary]} if failed else {}) == ""
+    series = {TASKS_FAILED: f"0x9 {failed}x90"}
+    assert raised(tmp_path, series, "4m", {"SparkTasksFail": [TASKS_FAIL]} if failed else {}) == ""
     assert raised(tmp_path, series, "20m", {}) == "", "it is over"
+
+
+@pytest.mark.parametrize("failed", [3, 4])
+def test_where_nodes_come_and_go_some_tasks_may_fail(tmp_path: Path, failed: int) -> None:
+    """A scrape is missing where the window begins."""
+    series = {TASKS_FAILED: f"10x15 _ 10x2 {10 + failed}x90"}
+    expected = {"SparkTasksFail": [TASKS_FAIL]} if failed > 3 else {}
+    assert raised(tmp_path, series, "9m", expected, "--tasks-failed", "3") == ""
 
 
 def test_a_watermark_that_no_result_waits_for_may_be_behind(tmp_path: Path) -> None:

@@ -35,14 +35,21 @@ def export() -> None:
     type=_options.Duration(),
     help="How far a watermark may be behind the clock.",
 )
-def prometheus_rules(p99: int, watermark_lag: int) -> None:
+@click.option(
+    "--tasks-failed",
+    default=0,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="How many attempts of tasks may fail within five minutes.",
+)
+def prometheus_rules(p99: int, watermark_lag: int, tasks_failed: int) -> None:
     """Alerts on what the driver's Prometheus endpoint gives."""
     if p99 >= prometheus.HIGHEST_SECONDS * 1000:
         raise click.BadParameter(
             "Ages of a week and more are not told apart, so the alert would never fire. Give less than 7d.",
             param_hint="--p99",
         )
-    _print_yaml(prometheus.alerts(p99 / 1000, watermark_lag / 1000), "rule_files of Prometheus")
+    _print_yaml(prometheus.alerts(p99 / 1000, watermark_lag / 1000, tasks_failed), "rule_files of Prometheus")
 
 
 @export.command("jmx-exporter")
