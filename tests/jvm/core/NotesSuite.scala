@@ -1,6 +1,7 @@
 package io.sparklatency
 
 import io.sparklatency.answer.Note
+import io.sparklatency.answer.QueryAnswer
 import io.sparklatency.answer.RunStatus
 import io.sparklatency.figures.Figure.Whole
 import io.sparklatency.figures.Measure
@@ -22,6 +23,20 @@ class NotesSuite extends AnyFunSuite with NotedQueries {
     assert(answer(late, Some(RunStatus.Failed)).notes.map(_.code) === Seq("failed", "dropped-late"))
     assert(answer(clear, Some(RunStatus.Failed)).notes ===
       Seq(Note("failed", Note.Wrong, "An error ended this run.")))
+  }
+
+  test("what Spark has dropped is told before what figures say") {
+    def told(of: QuerySnapshot, dropped: Long) =
+      new QueryAnswer(of, Some(RunStatus.Running), droppedEvents = dropped).notes
+    assert(told(of(Measure.Lateness, records(5)), 1200).map(_.code) === Seq("events-dropped", "dropped-late"))
+    assert(told(clear, 1) === Seq(Note(
+      "events-dropped",
+      Note.Warn,
+      "Spark has dropped 1 event that figures are made of: batches may be missing, and counts too low. " +
+        "A higher spark.scheduler.listenerbus.eventqueue.sparklatency.capacity makes room for more.",
+      numbers = Seq("events" -> Whole(1))
+    )))
+    assert(told(clear, 0) === Nil)
   }
 
   test("before the first record that is all there is to say") {

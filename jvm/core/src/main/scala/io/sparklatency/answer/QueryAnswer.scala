@@ -13,13 +13,15 @@ import io.sparklatency.path.LatencySplit
  * @param clocks those of the executors now; none of a run that has ended
  * @param error  the first line of what ended it
  * @param found  what planning has found in it
+ * @param droppedEvents how many Spark has dropped that figures are made of; none of a run that has ended
  */
 final class QueryAnswer(
     val query: QuerySnapshot,
     val status: Option[RunStatus],
     clocks: Seq[ExecutorClock] = Nil,
     error: Option[String] = None,
-    found: Seq[Note] = Nil
+    found: Seq[Note] = Nil,
+    droppedEvents: Long = 0
 ) {
 
   /** Of the window; in silence of each node's last batch. */
@@ -52,6 +54,6 @@ final class QueryAnswer(
   /** How the run goes. */
   lazy val progress: Progress = Progress(query, status, error)
   lazy val notes: Seq[Note] =
-    Progress.notes(progress) ++ Notes.of(query, path, split, found) ++ watermark.map(_.note) ++
-      found ++ Work.notes(work) ++ ClockNote.of(clocks)
+    Progress.notes(progress) ++ DroppedEvents.note(droppedEvents) ++ Notes.of(query, path, split, found) ++
+      watermark.map(_.note) ++ found ++ Work.notes(work) ++ ClockNote.of(clocks)
 }

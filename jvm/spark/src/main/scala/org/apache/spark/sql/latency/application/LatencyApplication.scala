@@ -90,6 +90,10 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
     batch => context.listenerBus.post(SparkListenerLatencyBatch(batch))
   )
 
+  /** How many events Spark has dropped, because our queue was full: then we have been too slow. */
+  private val dropped = context.listenerBus.metrics.metricRegistry
+    .counter(s"queue.${LatencyApplication.Queue}.numDroppedEvents")
+
   context.env.metricsSystem.registerSource(source)
   // A queue of our own: another listener that is slow or overrun cannot make us lose an execution. What is stored comes first:
   // how a run has ended is known before the run is taken for ended.
@@ -108,7 +112,8 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
       Some(runs),
       () => clocks.all,
       activity.of,
-      made
+      made,
+      () => dropped.getCount
     )
 
   /**

@@ -29,13 +29,15 @@ import org.apache.spark.util.kvstore.KVStore
  * @param executors their clocks, which only a driver knows
  * @param activity  what a run does now, of which no batch has told yet
  * @param made      what was read and said before, where readings follow one another
+ * @param dropped   how many events this driver's figures were to be made of, and Spark has dropped
  */
 final class LatencyStore private[spark] (
     store: KVStore,
     live: Option[LiveRuns],
     executors: () => Seq[ExecutorClock] = () => Nil,
     activity: String => Option[Activity] = _ => None,
-    made: KeptAnswers = new KeptAnswers
+    made: KeptAnswers = new KeptAnswers,
+    dropped: () => Long = () => 0
 ) {
   import LatencyStore._
 
@@ -95,10 +97,10 @@ final class LatencyStore private[spark] (
   def answer(query: QuerySnapshot): QueryAnswer = {
     val status = query.runId.flatMap(this.status)
     val error = query.runId.flatMap(end).flatMap(end => Option(end.error))
-    val shown = if (status.forall(_ == RunStatus.Running)) clocks else Nil
+    val (shown, lost) = if (status.forall(_ == RunStatus.Running)) (clocks, dropped()) else (Nil, 0L)
     val notes = query.runId.flatMap(Stored(store, classOf[StoredNotes], _)).toSeq.flatMap(_.notes)
-    made.answers(query.key, query, status, shown, error, notes) {
-      new QueryAnswer(query, status, shown, error, notes)
+    made.answers(query.key, query, status, shown, error, notes, lost) {
+      new QueryAnswer(query, status, shown, error, notes, lost)
     }
   }
 
