@@ -21,10 +21,10 @@ import org.apache.spark.sql.latency.recording.RunningTasks
 import org.slf4j.LoggerFactory
 
 /**
- * `spark.plugins=io.sparklatency.LatencyPlugin`. Marking works without it. It adds five things: settings, and whether the jar fits
+ * `spark.plugins=io.sparklatency.LatencyPlugin`. Marking works without it. It adds six things: settings, and whether the jar fits
  * Spark, are checked when the application starts, not at the first node; the source is in the metrics system from the beginning;
- * figures of long tasks come from the executors while the tasks run; executors learn which queries have ended; and executors learn how
- * far their clocks are off the driver's, and correct them.
+ * figures of long tasks come from the executors while the tasks run; executors learn which queries have ended; they learn how far
+ * their clocks are off the driver's, and correct them; and one that has another version of us than the driver says so in its log.
  *
  * Costs a message of a few hundred bytes each time that a recorder publishes on an executor: twice a second in
  * real-time and continuous mode, else each `spark.sparklatency.publish.after`. And one from each executor every five
@@ -43,7 +43,7 @@ final class LatencyPlugin extends SparkPlugin {
       LatencyConf.warnOfUnknownKeys(context.getConf)
       SessionExtensions.configure(context, classOf[LatencyExtensions].getName)
       this.context = context
-      Collections.emptyMap()
+      Collections.singletonMap(LatencyPlugin.VersionKey, Version.current)
     }
 
     /** Only here does the application have its id. A source registered earlier would go by a name without it. */
@@ -67,7 +67,9 @@ final class LatencyPlugin extends SparkPlugin {
   override def executorPlugin(): ExecutorPlugin = new ExecutorPlugin {
     private var clock: Option[ClockExchanges] = None
 
+    /** @param extra what the driver's side has given back as it began */
     override def init(plugin: PluginContext, extra: JMap[String, String]): Unit = {
+      Option(extra.get(LatencyPlugin.VersionKey)).foreach(LatencyPlugin.compare(_, plugin.executorID))
       RunningTasks.sendBy(plugin.send(_))
       ExecutorFigures.askBy(plugin.ask(_))
       clock =
@@ -86,4 +88,14 @@ private object LatencyPlugin {
 
   /** So long an application waits at most for its own last events, as it ends. */
   val SettleSeconds = 10L
+
+  /** Under which the driver tells its executors its own version. */
+  val VersionKey = "version"
+
+  /** What one version sends another may not read. The executor runs all the same: queries without marks lose nothing. */
+  def compare(ofDriver: String, executor: String): Unit =
+    if (ofDriver != Version.current) LoggerFactory.getLogger(classOf[LatencyPlugin]).error(
+      s"The driver has sparklatency $ofDriver, and executor $executor has ${Version.current}: tasks of marked " +
+        "queries may fail. An old jar often stays in an image, in Spark's folder jars, or on spark.executor.extraClassPath."
+    )
 }
