@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
 PAGE = Path(__file__).parents[2] / "python" / "docs" / "prometheus.md"
 INTERVAL = "700ms"
@@ -83,19 +83,32 @@ def judged_often(rules: str) -> str:
 
 
 @contextmanager
-def scraping(ui: str, folder: Path, rules: str = "{}") -> Iterator[Prometheus]:
+def scraping(
+    ui: str, folder: Path, rules: str = "{}", relabelled: Sequence[Mapping[str, Any]] = ()
+) -> Iterator[Prometheus]:
     """One that scrapes the driver with that UI and judges rules, for as long as the block runs.
 
     It scrapes as our page says, but more often. The target has labels that are called like ours, as targets
     in Kubernetes have.
+
+    Args:
+        ui: its address.
+        folder: an empty one, for what it writes.
+        rules: a file of them.
+        relabelled: how it changes the labels of our series, as ``metric_relabel_configs`` says it.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
     (folder / "rules.yml").write_text(rules)
-    labels = {"app": "of the target", "node": "of the target"}
+    labels = {"app": "of the target", "node": "of the target", "namespace": "team-a"}
     targets = [{"targets": [ui.removeprefix("http://")], "labels": labels}]
-    job = {**job_of_page(), "scrape_interval": INTERVAL, "static_configs": targets}
+    job = {
+        **job_of_page(),
+        "scrape_interval": INTERVAL,
+        "static_configs": targets,
+        "metric_relabel_configs": [*relabelled],
+    }
     configuration = {"rule_files": ["rules.yml"], "scrape_configs": [job]}
     (folder / "prometheus.yml").write_text(yaml.safe_dump(configuration))
     command = [

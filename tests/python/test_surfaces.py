@@ -159,6 +159,17 @@ def test_a_real_prometheus_takes_the_text(
         assert within == {"source": 2, "sink": 1}
 
 
+def test_where_an_application_runs_can_stand_in_front_of_its_name(
+    spark: SparkSession, frozen: StreamingQuery, url: str, tmp_path: Path
+) -> None:
+    """Our series have the labels of their target when Prometheus labels them anew."""
+    before = {"source_labels": ["namespace", "app"], "separator": "/", "target_label": "app"}
+    which = f'{{query="{frozen.name}",app="team-a/{spark.sparkContext.appName}"}}'
+    with scraping(url, tmp_path, relabelled=[before]) as prometheus:
+        found = eventually(lambda: prometheus.series(f"sparklatency_records_total{which}"))
+        assert {labels["node"]: value for labels, value in found} == {"source": 3, "sink": 2}
+
+
 def test_promtool_finds_nothing_wrong_with_the_text(frozen: StreamingQuery, url: str) -> None:
     text = get(f"{url}/api/v1/latency/prometheus")
     assert frozen.name in text
