@@ -107,8 +107,8 @@ object PhasesChart {
    * @param phases  in milliseconds, in their order
    */
   final case class Bar(batch: Long, startMs: Long, phases: Seq[(String, Long)], rows: Long) {
-    def whole: Long = phases.map { case (_, ms) => ms }.sum
-    def rate: Double = if (whole == 0) 0 else rows * 1000.0 / whole
+    val whole: Long = phases.map { case (_, ms) => ms }.sum
+    val rate: Double = if (whole == 0) 0 else rows * 1000.0 / whole
   }
 
   /**

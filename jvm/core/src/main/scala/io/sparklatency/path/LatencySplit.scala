@@ -21,10 +21,10 @@ final case class LatencySplit(
   import LatencySplit._
 
   /** From the source nodes to the last nodes; none where the age at either is unknown, or by another timestamp. */
-  val processing: Option[ProcessingDelay] = if (isComparable) between(queuing, atEnd) else None
+  lazy val processing: Option[ProcessingDelay] = if (isComparable) between(queuing, atEnd) else None
 
   /** From the last nodes to the commit; none where the age at either is unknown. */
-  val commit: Option[ProcessingDelay] = between(atEnd, committed)
+  lazy val commit: Option[ProcessingDelay] = between(atEnd, committed)
 }
 
 object LatencySplit {

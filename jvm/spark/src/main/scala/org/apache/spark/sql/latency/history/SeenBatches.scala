@@ -22,7 +22,8 @@ private[history] final class SeenBatches {
     def isThere(batch: StoredBatch) = read(batch.number).exists(_ eq batch)
     val seen = last
     // What has gone by itself is the oldest, which the store has let go.
-    val before = seen.iterator.map(_.get).takeWhile(_ != null).toVector
+    val held = seen.map(_.get)
+    val before = held.take(held.segmentLength(_ != null, 0))
     val known = before.headOption.filter(isThere).map { newest =>
       val come = Iterator.from(1).map(next => read(newest.number + next)).takeWhile(_.nonEmpty).flatten
         .toVector.reverse
