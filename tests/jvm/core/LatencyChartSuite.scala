@@ -112,9 +112,9 @@ class LatencyChartSuite extends AnyFunSuite with Drawn {
   }
 
   test("of a long history neighbours share a point, as many as must, and none is left out") {
-    assert(points(1 to 240) === (1 to 240).map(Seq(_)))
-    assert(points(1 to 241) === Seq(1) +: (2 to 240 by 2).map(i => Seq(i, i + 1)))
-    for (size <- Seq(241, 478, 479, 480, 717, 718, 720, 1000); first <- 0 to 5) {
+    assert(points(1 to 160) === (1 to 160).map(Seq(_)))
+    assert(points(1 to 161) === Seq(1) +: (2 to 160 by 2).map(i => Seq(i, i + 1)))
+    for (size <- Seq(161, 318, 319, 320, 477, 478, 480, 1000); first <- 0 to 5) {
       val batches = first until first + size
       val shared = points(batches)
       assert(shared.flatten === batches)

@@ -81,8 +81,8 @@ object LatencyChart {
   /** @param atMs when the last of these records' batches was committed */
   final case class Point(atMs: Long, latency: LatencySummary)
 
-  /** More points cannot be seen apart. */
-  val MaxPoints = 240
+  /** Then a chart as wide as it becomes has a point every four pixels. Lines are two wide: more points cannot be seen apart. */
+  val MaxPoints = 160
 
   /**
    * Which batches share a point where there are too many of them, one after another: their places, where the newest has the first. Their
