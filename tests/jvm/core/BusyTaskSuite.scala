@@ -63,7 +63,7 @@ class BusyTaskSuite extends AnyFunSuite {
 
   test("where no step is at work all the time none is blamed for the age that records are read with") {
     val none =
-      "No step from source to sink is at work all the time: they arrive old, or wait for what stands before source or " +
+      "No step from source to sink is at work all the time. So these records arrive old, or wait for what stands before source or " +
         "behind sink."
     for (answer <- Seq(endless("scored" -> Seq(799.0)), endless("scored" -> (Seq.fill(9)(0.0) :+ 1000.0)))) {
       assert(said(answer.headline) ===

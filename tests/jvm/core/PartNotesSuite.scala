@@ -28,7 +28,7 @@ class PartNotesSuite extends AnyFunSuite with NotedQueries {
       two,
       "younger-downstream",
       Note.Info,
-      "Over the window the nodes' own times add up to 950 ms, and records are 100 ms old at the end: those that leave b and d are younger on " +
+      "Over the window the nodes' own times add up to 1 s, and records are 100 ms old at the end: those that leave b and d are younger on " +
         "average than those that come to them."
     )
     assert(note.node === None)
@@ -56,12 +56,12 @@ class PartNotesSuite extends AnyFunSuite with NotedQueries {
       query(read, parsed),
       "another-timestamp",
       Note.Info,
-      "parsed goes by event_time, and source before it by timestamp: what has passed between two timestamps of a record is the time of " +
-        "no step."
+      "parsed goes by event_time, and source before it by timestamp. These are two timestamps, so parsed has no own time: the difference " +
+        "between the two belongs to no step."
     )
     assert(note.node === Some("parsed"))
     val both = parsed.copy(upstream = Seq("source", "paid", "not shown"))
-    assert(notes(query(read, paid, both), "another-timestamp").map(_.text.takeWhile(_ != ':')) ===
+    assert(notes(query(read, paid, both), "another-timestamp").map(_.text.takeWhile(_ != '.')) ===
       Seq("parsed goes by event_time, and source and paid before it by timestamp"))
     assert(notes(query(parsed), "another-timestamp") === Nil, "none is shown before it")
   }

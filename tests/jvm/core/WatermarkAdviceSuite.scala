@@ -108,8 +108,8 @@ class WatermarkAdviceSuite extends AnyFunSuite {
 
   test("a delay that is about right is not spoken of") {
     for (delay <- Seq(4000L, 5000L)) assert(advice(delay, records(10000, 2 -> 3000L)) === None)
-    assert(advice(6000, records(10000, 2 -> 3000L)).exists(_.text.contains("With 4 s ")))
-    assert(advice(8000, records(10000, 2 -> 3900L)).exists(_.text.contains("With 5 s ")), "a quarter more")
+    assert(advice(6000, records(10000, 2 -> 3000L)).exists(_.text.contains("With 4 s, ")))
+    assert(advice(8000, records(10000, 2 -> 3900L)).exists(_.text.contains("With 5 s, ")), "a quarter more")
     assert(advice(1000, records(10000)) === None, "a second is the shortest that is advised")
   }
 

@@ -191,8 +191,8 @@ class TwoTimestampsSuite extends PagesTest {
       ))
       assert(shown.at("/split/processing").isNull)
       val text =
-        "parsed goes by at, and read before it by timestamp: what has passed between two timestamps of a record is the time " +
-          "of no step."
+        "parsed goes by at, and read before it by timestamp. These are two timestamps, so parsed has no own time: the difference " +
+          "between the two belongs to no step."
       val notes =
         shown.get("notes").elements.asScala.filter(_.get("code").asText == "another-timestamp").toSeq
       assert(notes.map(note => (note.get("node").asText, note.get("text").asText)) === Seq("parsed" -> text))

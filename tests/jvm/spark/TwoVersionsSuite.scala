@@ -50,7 +50,7 @@ class TwoVersionsSuite extends SparkTest {
 
   test("an executor of another version than the driver's says so, and runs") {
     val told = ofDriver()
-    assert(told.values.toSeq === Seq(Version.current))
+    assert(told.values.toList === List(Version.current))
     assert(errors(told.map { case (key, _) => key -> "0.0.9" }) === Seq(
       s"The driver has sparklatency 0.0.9, and executor 7 has ${Version.current}: tasks of marked queries may fail. " +
         "An old jar often stays in an image, in Spark's folder jars, or on spark.executor.extraClassPath."
