@@ -28,7 +28,7 @@ LOOKS = 10
 """How many more there are once the cause has been named. Each is of another second of work."""
 
 SECONDS = 60
-"""How long it may take until then, beside other work. Three are usual."""
+"""How long it may take until then, beside other work. Less than ten are usual, for tasks have to start."""
 
 
 def looks(spark: SparkSession, folder: Path, brokers: str, topics: str) -> Iterator[dict[str, object]]:
