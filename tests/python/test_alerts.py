@@ -282,12 +282,17 @@ def test_tasks_that_fail_raise_an_alert(tmp_path: Path, failed: int) -> None:
     assert raised(tmp_path, series, "20m", {}) == "", "it is over"
 
 
-@pytest.mark.parametrize("failed", [3, 4])
-def test_where_nodes_come_and_go_some_tasks_may_fail(tmp_path: Path, failed: int) -> None:
+@pytest.mark.parametrize("may_fail", [3, 20])
+@pytest.mark.parametrize("more", [0, 1])
+def test_where_nodes_come_and_go_some_tasks_may_fail(tmp_path: Path, may_fail: int, more: int) -> None:
     """A scrape is missing where the window begins."""
-    series = {TASKS_FAILED: f"10x15 _ 10x2 {10 + failed}x90"}
-    expected = {"SparkTasksFail": [TASKS_FAIL]} if failed > 3 else {}
-    assert raised(tmp_path, series, "9m", expected, "--tasks-failed", "3") == ""
+    series = {TASKS_FAILED: f"10x15 _ 10x2 {10 + may_fail + more}x90"}
+    expected = {"SparkTasksFail": [TASKS_FAIL]} if more else {}
+    assert raised(tmp_path, series, "9m", expected, "--tasks-failed", str(may_fail)) == ""
+
+
+def test_tasks_that_failed_in_the_run_before_raise_no_alert(tmp_path: Path) -> None:
+    assert raised(tmp_path, {TASKS_FAILED: "7x30 0x90"}, "9m", {}) == ""
 
 
 def test_a_watermark_that_no_result_waits_for_may_be_behind(tmp_path: Path) -> None:

@@ -152,7 +152,7 @@ GOLDEN = Path(__file__).parent / "golden"
                         note(
                             "younger-downstream",
                             "info",
-                            "Over the window the nodes' own times add up to 2.5 s, and records are 1.0 s "
+                            "The nodes' own times add up to 2.5 s, and records are 1.0 s "
                             "old at the end: those that leave windows are younger on average than those "
                             "that come to it.",
                         )

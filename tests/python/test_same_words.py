@@ -39,7 +39,7 @@ WORK = (
 )
 NOTES = [
     "An error ended this run.",
-    "Over the window the nodes' own times add up to 4 s, and records are 3.1 s old at the end: those that "
+    "The nodes' own times add up to 4 s, and records are 3.1 s old at the end: those that "
     "leave [b]sink</b> are younger on average than those that come to it.",
     "No record with a timestamp came within the last 1 min: each node shows its last batch.",
     "source & more: 12 of 40 records have no timestamp and are not measured.",

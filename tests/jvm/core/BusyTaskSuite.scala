@@ -83,7 +83,7 @@ class BusyTaskSuite extends AnyFunSuite {
     val without = window(gone.query.nodes.map(_.copy(operator = Nil)))
     assert(Answered.answer(gone.query.copy(times = Some(without))).slowestStep === None)
     assert(Answered.answer(gone.query.copy(times = None)).headline.text ===
-      s"${old}They arrive old, or wait for a busy task. No task has told yet how long its operators are at work.")
+      s"${old}They arrive old, or wait for a busy task. No task has told how long its operators are at work.")
   }
 
   test("a task that is at work on another way than that of the oldest records is not what they wait for") {

@@ -40,16 +40,21 @@ class EndlessRunsSuite extends AnyFunSuite with MarksOfRun {
       })
 
     plan()
+    live.jobStarted("id", Seq(1))
 
     /** A task shows what it has recorded. */
     def show(task: Long = 1): Unit =
       for (((node, ms), planning) <- Seq("source" -> 40000L, "scored" -> 41000L).zipWithIndex) {
         val reading = ReadingId(planning.toLong, task, number = 0, task.toInt)
-        live.publish(PublishedPart(owner(node), reading, endless = false, Aged.records(ms), oldestMs = None))
+        val oldest = Some(clock.millis() - ms)
+        live.publish(PublishedPart(owner(node), reading, endless = false, Aged.records(ms), oldest))
       }
 
     /** Spark kills that task. */
-    def fail(task: Long = 1): Unit = live.taskEnded(task, stage = 1, hasFailed = true)
+    def fail(task: Long = 1): Unit = live.taskEnded(task, stage = 1, hasFailed = true, why = Some("killed"))
+
+    def lose(executor: String): Unit =
+      live.executorRemoved(executor, Some("exit code 137"), isOverdue = false)
 
     /** So many seconds of which the operators before `scored` are at work for 980 ms each, and what comes meanwhile is a batch. */
     def batch(number: Long, seconds: Int): Batch = {
@@ -135,8 +140,24 @@ class EndlessRunsSuite extends AnyFunSuite with MarksOfRun {
     run.fail(2)
     clock.advance(9999)
     run.fail(3)
+    assert(run.query.oldestUncommittedMs.nonEmpty)
     run.stop()
     assert(counts(run) === Seq(4, 4))
+    assert(run.query.oldestUncommittedMs === None)
+  }
+
+  test("what does not go with the tasks is that of the end: how many attempts have failed, and who was lost") {
+    val run = new Run
+    run.show()
+    run.fail(1)
+    clock.advance(1000)
+    run.fail(2)
+    run.lose("7")
+    run.stop()
+    assert((run.query.failedTasks.map(_.count), run.query.lostExecutors.size) === ((Some(2), 1)))
+    assert(counts(run) === Seq(1, 1))
+    run.fail(3)
+    assert(counts(run) === Seq(1, 1))
   }
 
   test("what a batch that failed has shown does not stay when another follows") {
@@ -166,7 +187,7 @@ class EndlessRunsSuite extends AnyFunSuite with MarksOfRun {
     val batch = run.batch(0, seconds = 0)
     assert(batch.windows.map(_.last) === Some(None))
     assert(said(replayed(batch)) === "Records are old when they are read, 40 s of 41 s (98 %). " +
-      "They arrive old, or wait for a busy task. No task has told yet how long its operators are at work.")
+      "They arrive old, or wait for a busy task. No task has told how long its operators are at work.")
   }
 
   test("a run in batches tells of no windows") {

@@ -20,16 +20,38 @@ class LostExecutorsSuite extends AnyFunSuite {
     val runs = new LiveRuns(clock, FiguresSettings(), FiguresListener.Nowhere)(_.stopped)
     val owner = MarkOwner(NodeKey("orders", "sink"), Some("id"), Some("run"))
     def known = runs.snapshot().map(_.lostExecutors)
-    runs.executorLost("2", "before it")
+    def lose(executor: String, why: String): Unit =
+      runs.executorRemoved(executor, Some(why), isOverdue = false)
+    lose("2", "before it")
     runs.began("orders", "run", "id")
-    runs.executorLost("3", "exit code 137")
+    lose("3", "exit code 137")
     val first = LostExecutor("3", 1000, "exit code 137")
     assert(runs.withTasks(query()).lostExecutors === Seq(first))
     runs.update(owner)(_ => ())
     assert(known === Seq(Seq(first)))
     clock.advance(500)
-    runs.executorLost("4", "worker lost")
+    lose("4", "worker lost")
     assert(known === Seq(Seq(first, LostExecutor("4", 1500, "worker lost"))))
+    runs.stopped("run")
+    lose("5", "after it")
+    assert(known.map(_.size) === Seq(2))
+  }
+
+  test("one of which Spark tells twice is one, with the later reason, and one that it let go stays let go") {
+    val clock = new ManualClock(1000)
+    val runs = new LiveRuns(clock, FiguresSettings(), FiguresListener.Nowhere)(_.stopped)
+    runs.update(MarkOwner(NodeKey("orders", "sink"), Some("id"), Some("run")))(_ => ())
+    def known = runs.snapshot().flatMap(_.lostExecutors)
+    runs.executorRemoved("1", Some("disassociated"), isOverdue = false)
+    clock.advance(500)
+    runs.executorRemoved("1", Some("exit code 137"), isOverdue = false)
+    assert(known === Seq(LostExecutor("1", 1000, "exit code 137")))
+    runs.executorRemoved("2", None, isOverdue = false)
+    runs.executorRemoved("2", Some("deleted by a user or the framework"), isOverdue = false)
+    assert(known.size === 1)
+    runs.executorRemoved("3", None, isOverdue = false)
+    runs.executorRemoved("3", Some("heartbeat timed out"), isOverdue = true)
+    assert(known.map(_.executor) === Seq("1", "3"))
   }
 
   test("it is noted for ten minutes, with a warning within the window") {
@@ -40,7 +62,7 @@ class LostExecutorsSuite extends AnyFunSuite {
       "executor-lost",
       Note.Warn,
       "Executor 3 was lost 20 s ago: worker lost. " +
-        "Until another comes fewer tasks run at a time, and state that it kept is loaded anew.",
+        "Until another comes, fewer tasks run at a time, and state that it kept is loaded anew.",
       numbers = Seq("executors" -> Whole(1), "ms" -> Whole(20000))
     )))
     val windowMs = clear.covers.ms
@@ -58,7 +80,7 @@ class LostExecutorsSuite extends AnyFunSuite {
       "executor-lost",
       Note.Warn,
       "2 executors were lost within the last ten minutes, the last one, 3, 5 s ago: of spot 3. " +
-        "Until others come fewer tasks run at a time, and state that they kept is loaded anew.",
+        "Until others come, fewer tasks run at a time, and state that they kept is loaded anew.",
       numbers = Seq("executors" -> Whole(2), "ms" -> Whole(5000))
     )))
   }

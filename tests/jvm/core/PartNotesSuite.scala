@@ -16,7 +16,7 @@ class PartNotesSuite extends AnyFunSuite with NotedQueries {
       query(node("source")(4000), sink.copy(measures = node("")(3100).measures)),
       "younger-downstream",
       Note.Info,
-      "Over the window the nodes' own times add up to 4 s, and records are 3.1 s old at the end: those that leave sink are younger on average than those that come to it."
+      "The nodes' own times add up to 4 s, and records are 3.1 s old at the end: those that leave sink are younger on average than those that come to it."
     )
     assert((note.node, note.numbers) ===
       ((Some("sink"), Seq("wholeMs" -> Mean(4000), "endMs" -> Mean(3100)))))
@@ -28,7 +28,7 @@ class PartNotesSuite extends AnyFunSuite with NotedQueries {
       two,
       "younger-downstream",
       Note.Info,
-      "Over the window the nodes' own times add up to 1 s, and records are 100 ms old at the end: those that leave b and d are younger on " +
+      "The nodes' own times add up to 1 s, and records are 100 ms old at the end: those that leave b and d are younger on " +
         "average than those that come to them."
     )
     assert(note.node === None)

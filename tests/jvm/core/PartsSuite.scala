@@ -99,7 +99,7 @@ class PartsSuite extends AnyFunSuite {
       ))
     assert(answer(running).parts.of.map(_.nodes) === Seq(Nil, Seq("scored"), Seq("sink")))
     assert(answer(running).headline.text === "Records are old when they are read, 95 ms of 99 ms (96 %). " +
-      "They arrive old, or wait for a busy task. No task has told yet how long its operators are at work.")
+      "They arrive old, or wait for a busy task. No task has told how long its operators are at work.")
     assert(answer(running.copy(activity = None)).parts.of === Nil)
   }
 

@@ -55,8 +55,8 @@ class DroppedEventsSuite extends StreamingTest with Ui {
       dropped.inc(3)
       try {
         assert(noted("dropped") === Seq(
-          "warn" -> ("Spark has dropped 3 events that figures are made of: batches may be missing, and counts too " +
-            s"low. A higher $Capacity makes room for more.")
+          "warn" -> ("Since the application began Spark has dropped 3 events that figures are made of: batches may be " +
+            s"missing, and counts too low. A higher $Capacity makes room for more.")
         ))
         query.stop()
         assert(noted("dropped") === Nil)

@@ -124,12 +124,13 @@ class FailedTasksSuite extends StreamingTest with ArchivedBatches {
       processAll(query)
       removed("6", ExecutorKilled.message)
       removed("6", ExecutorDecommission(None, "spark scale down").message)
+      removed("6", "The executor with id 6 was deleted by a user or the framework.")
       assert(told === Nil)
-      removed("7", "Command exited with code 137")
+      removed("7", "\nCommand exited with code 137")
       clock.advance(5000)
       assert(told === Seq(
         "Executor 7 was lost 5 s ago: Command exited with code 137. " +
-          "Until another comes fewer tasks run at a time, and state that it kept is loaded anew."
+          "Until another comes, fewer tasks run at a time, and state that it kept is loaded anew."
       ))
       removed("8", ExecutorDecommission(Some("spot"), "worker decommissioned").message)
       assert(told.map(_.takeWhile(_ != '.')) === Seq(

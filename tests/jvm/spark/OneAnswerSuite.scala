@@ -1,17 +1,12 @@
 package org.apache.spark.sql.latency
 
-import java.net.URI
 import java.sql.Timestamp
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.TimeUnit
 
 import scala.jdk.CollectionConverters._
-import scala.xml.XML
 
 import com.fasterxml.jackson.databind.JsonNode
-import com.fasterxml.jackson.databind.ObjectMapper
-import io.sparklatency.answer.QueryAnswer
-import io.sparklatency.answer.Readable
 import io.sparklatency.spark.Drop
 import io.sparklatency.spark.LatencyJson
 import io.sparklatency.spark.Lines
@@ -21,32 +16,17 @@ import io.sparklatency.spark.Patient
 import io.sparklatency.spark.PythonApi
 import io.sparklatency.spark.Shifted
 import io.sparklatency.spark.StreamingTest
-import io.sparklatency.spark.Ui
 import io.sparklatency.spark.syntax._
 import io.sparklatency.time.WallClock
-import org.apache.spark.SecurityManager
-import org.apache.spark.SparkConf
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.functions.udf
-import org.apache.spark.sql.latency.application.LatencyHistory
-import org.apache.spark.sql.latency.history.BatchArchive
-import org.apache.spark.sql.latency.history.LatencyStore
 import org.apache.spark.sql.streaming.StreamingQuery
-import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
-import org.apache.spark.status.AppStatusStore
-import org.apache.spark.ui.SparkUI
-import org.apache.spark.util.JsonProtocol
-import org.apache.spark.util.kvstore.InMemoryStore
 
 /** One moment, and what every surface says of it: in the application, and in a History Server that has read its events. */
-class OneAnswerSuite extends StreamingTest with Ui with Patient {
+class OneAnswerSuite extends StreamingTest with EverySurface with Patient {
+  import EverySurface.App
   import OneAnswerSuite._
-
-  private val mapper = new ObjectMapper
-
-  private def store: LatencyStore = LiveStore.of(spark.sparkContext)
 
   /** A record from the future, and fewer and younger ones at the end than came in, for one is late. */
   private def runShop(name: String): StreamingQuery = {
@@ -137,7 +117,9 @@ class OneAnswerSuite extends StreamingTest with Ui with Patient {
     }
   }
 
-  test("so they do of a query in real-time mode, in which records wait for a step, when it has ended") {
+  test(
+    "every surface says the same of a query in real-time mode that has ended, in which records waited for a step"
+  ) {
     withSettings("spark.sql.streaming.realTimeMode.minBatchDuration" -> "1s") {
       byTheWall {
         val input = LowLatencyMemoryStream[Timestamp](spark, 1)
@@ -167,25 +149,6 @@ class OneAnswerSuite extends StreamingTest with Ui with Patient {
       }
     }
   }
-
-  private def answerOf(query: StreamingQuery): QueryAnswer =
-    store.answer(store.query(query.runId.toString).get)
-
-  private def saidEverywhere(name: String, answer: QueryAnswer): Unit = {
-    val expected = of(answer)
-    assert(said(PythonApi.latencyJson(spark, name)) === expected)
-    assert(sql(name).toSet === Set(expected) && sql(name).size === answer.query.nodes.size)
-    val live = spark.sparkContext.uiWebUrl.get
-    assert(said(answered(s"$live/api/v1/latency/queries/$name")) === expected)
-    assert(page(answered(s"$live/latency/query/?id=$name")) === page(answer))
-  }
-
-  private def saidByHistoryServer(name: String, query: StreamingQuery, answer: QueryAnswer): Unit =
-    withHistoryServer(query) { server =>
-      val rest = answered(s"${spark.sparkContext.uiWebUrl.get}/api/v1/latency/queries/$name")
-      assert(answered(s"$server/api/v1/applications/$App/latency/queries/$name") == rest, "REST of both")
-      assert(page(answered(s"$server/latency/query/?id=$name")) === page(answer))
-    }
 
   test("JSON has each watermark's lag, and the split of the last batch while the window has others") {
     runShop("one_batch")
@@ -240,105 +203,6 @@ class OneAnswerSuite extends StreamingTest with Ui with Patient {
     assert(links === shown.filter(_.matches("[0-9a-f-]{36}")) ++ ids(python, "earlierRuns"))
   }
 
-  /** A UI as the History Server makes one, of what the application's event log would hold of a run. */
-  private def withHistoryServer(query: StreamingQuery)(check: String => Unit): Unit = {
-    val (kv, application) = (new InMemoryStore, store)
-    val archive = new BatchArchive(kv, kept = 100)
-    application.history(application.query(query.runId.toString).get).foreach { batch =>
-      val line = JsonProtocol.sparkEventToJsonString(SparkListenerLatencyBatch(batch))
-      archive.onOtherEvent(JsonProtocol.sparkEventFromJson(line))
-    }
-    archive.onOtherEvent(new QueryTerminatedEvent(query.id, query.runId, None, None))
-    val conf = new SparkConf(false).set("spark.ui.port", "0")
-    val ui = SparkUI.create(None, new AppStatusStore(kv), conf, new SecurityManager(conf), App, "", 0)
-    ui.setAppId(App)
-    new LatencyHistory().setupUI(ui)
-    ui.bind()
-    ui.attachAllHandlers()
-    try check(ui.webUrl)
-    finally ui.stop()
-  }
-
-  private def answered(url: String): String = {
-    val there = URI.create(url)
-    val path = there.getRawPath + Option(there.getRawQuery).fold("")("?" + _)
-    val (status, body) = getAt(there.getPort, path)
-    assert(status === 200, body)
-    body
-  }
-
-  private def of(answer: QueryAnswer): Said = Said(
-    answer.headline.text,
-    answer.parts.of.map(part => (part.name, part.ms, part.share)),
-    answer.notes.map(_.text),
-    answer.status.map(_.name),
-    answer.headline.code.name,
-    answer.progress.text
-  )
-
-  private def said(json: String): Said = {
-    val query = mapper.readTree(json).get("queries").get(0)
-    val parts = query.get("parts").get("of").elements.asScala.map { part =>
-      val (names, ms) =
-        (part.get("names").elements.asScala.map(_.asText).mkString(" and "), part.get("ms").asDouble)
-      // What stands behind the names says where it was.
-      val name = part.get("text").asText.stripSuffix(s" ${Readable.duration(ms)}")
-      assert(name.startsWith(names))
-      (name, ms, part.get("share").asDouble)
-    }
-    val notes = query.get("notes").elements.asScala.map(_.get("text").asText)
-    def text(of: JsonNode) = Option(of).filterNot(_.isNull).map(_.asText)
-    Said(
-      query.get("headline").get("text").asText,
-      parts.toSeq,
-      notes.toSeq,
-      text(query.get("status")),
-      query.get("headline").get("code").asText,
-      text(query.get("progress").get("text"))
-    )
-  }
-
-  private def sql(name: String): Seq[Said] =
-    spark.sql(
-      s"SELECT headline, parts, notes, status, cause, progress FROM e2e_latency() WHERE query = '$name'"
-    ).collect().toSeq.map(said)
-
-  private def said(row: Row): Said = {
-    val parts = row.getSeq[Row](1).map(part => (part.getString(0), part.getDouble(1), part.getDouble(2)))
-    Said(
-      row.getString(0),
-      parts.toSeq,
-      row.getSeq[String](2).toSeq,
-      Option(row.getString(3)),
-      row.getString(4),
-      Option(row.getString(5))
-    )
-  }
-
-  private def page(answer: QueryAnswer): Page =
-    Page(
-      answer.headline.text,
-      answer.parts.text.toSeq,
-      answer.notes.map(_.text),
-      answer.progress.text.toSeq
-    )
-
-  /** What a browser shows of a page's first lines. */
-  private def page(html: String): Page = {
-    def texts(style: String): Seq[String] = {
-      val start = s"""<p class="latency-$style"""
-      html.split(start, -1).toSeq.tail.map(rest => start + rest.take(rest.indexOf("</p>")) + "</p>")
-        .map(XML.loadString(_).text.trim.replaceAll("\\s+", " "))
-    }
-    val bar = """<div class="latency-split"[^>]* aria-label="([^"]*)"""".r
-    Page(
-      texts("headline").head,
-      bar.findAllMatchIn(html).map(_.group(1)).toSeq,
-      texts("note "),
-      texts("note\">")
-    )
-  }
-
   private def ids(json: JsonNode, list: String): Seq[String] =
     json.get(list).elements.asScala.map(one =>
       if (one.get("run").isNull) null else one.get("run").asText
@@ -346,28 +210,10 @@ class OneAnswerSuite extends StreamingTest with Ui with Patient {
 }
 
 object OneAnswerSuite {
-  private val App = "one-answer"
-
   private val Hour = 3600000L
 
   private val resting = udf { (_: Timestamp) =>
     Thread.sleep(100)
     true
   }.asNondeterministic()
-
-  private final case class Said(
-      headline: String,
-      parts: Seq[(String, Double, Double)],
-      notes: Seq[String],
-      status: Option[String],
-      cause: String,
-      progress: Option[String]
-  )
-
-  private final case class Page(
-      headline: String,
-      parts: Seq[String],
-      notes: Seq[String],
-      progress: Seq[String]
-  )
 }

@@ -7,8 +7,8 @@ private[answer] object DroppedEvents {
   def note(count: Long): Option[Note] = Option.when(count > 0)(Note(
     "events-dropped",
     Note.Warn,
-    s"Spark has dropped ${Readable.counted(count, "event", "events")} that figures are made of: batches may be missing, and " +
-      "counts too low. A higher spark.scheduler.listenerbus.eventqueue.sparklatency.capacity makes room for more.",
+    s"Since the application began Spark has dropped ${Readable.counted(count, "event", "events")} that figures are made of: batches may " +
+      "be missing, and counts too low. A higher spark.scheduler.listenerbus.eventqueue.sparklatency.capacity makes room for more.",
     numbers = Seq("events" -> Whole(count))
   ))
 }

@@ -48,7 +48,7 @@ private[answer] final class EndlessCause(query: QuerySnapshot, path: LatencyPath
     val (from, to) = (Readable.name(path.critical.head), Readable.name(path.critical.last))
     // Who is at work now says nothing of records that came minutes ago.
     if (query.isSilent) "They arrived old, or waited to be read."
-    else if (!BusyTask.isTold(query)) s"$OldOrWait No task has told yet how long its operators are at work."
+    else if (!BusyTask.isTold(query)) s"$OldOrWait No task has told how long its operators are at work."
     else if (unknown.nonEmpty)
       s"$OldOrWait It is not known how long the operators before ${Readable.nodes(unknown)} are at work. $Mark"
     else

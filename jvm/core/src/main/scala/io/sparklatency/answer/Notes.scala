@@ -90,7 +90,7 @@ private[answer] object Notes {
     Note(
       "executor-lost",
       if (ms <= query.covers.ms) Note.Warn else Note.Info,
-      s"$what: ${last.why.stripSuffix(".")}. Until $others fewer tasks run at a time, and state that $they kept is loaded anew.",
+      s"$what: ${last.why.stripSuffix(".")}. Until $others, fewer tasks run at a time, and state that $they kept is loaded anew.",
       numbers = Seq("executors" -> Whole(gone.size.toLong), "ms" -> Whole(ms))
     )
   }
@@ -150,7 +150,7 @@ private[answer] object Notes {
     Note(
       "younger-downstream",
       Note.Info,
-      s"Over the window the nodes' own times add up to ${Readable.duration(whole)}, and records are ${Readable.duration(end)} old at the " +
+      s"The nodes' own times add up to ${Readable.duration(whole)}, and records are ${Readable.duration(end)} old at the " +
         s"end: those that leave ${Readable.all(leave)} are younger on average than those that come to $come.",
       Option.when(nodes.size == 1)(nodes.head),
       Seq("wholeMs" -> Mean(whole), "endMs" -> Mean(end))

@@ -1,7 +1,7 @@
 package io.sparklatency.drawing
 
 /**
- * Text as XML takes it, in an element or an attribute. A control character, which XML refuses, is replaced. What needs more than a byte in
+ * Text as XML takes it, in an element or an attribute. What XML refuses, as control characters, is replaced. What needs more than a byte in
  * Java, as the dash for what is unknown does, is written by its number: one such character would make all of a page take twice as much.
  *
  * Nearly all texts are given back as they are. Without state, for any thread.
@@ -18,8 +18,9 @@ object XmlText {
   def escape(raw: String, text: StringBuilder): Unit = {
     var (from, to) = (0, plainUntil(raw, 0))
     while (to < raw.length) {
-      text ++= raw.substring(from, to) ++= escaped(raw.charAt(to))
-      from = to + 1
+      val code = raw.codePointAt(to)
+      text ++= raw.substring(from, to) ++= escaped(code)
+      from = to + Character.charCount(code)
       to = plainUntil(raw, from)
     }
     text ++= raw.substring(from)
@@ -36,14 +37,17 @@ object XmlText {
   private def isPlain(c: Char): Boolean =
     c <= '\u00ff' && c != '&' && c != '<' && c != '>' && c != '"' && !Character.isISOControl(c)
 
-  private def escaped(c: Char): String = c match {
+  private def escaped(code: Int): String = code match {
     case '&' => "&amp;"
     case '<' => "&lt;"
     case '>' => "&gt;"
     case '"' => "&quot;"
-    case '\n' | '\r' | '\t' => c.toString
-    case _ if c.isControl => "&#65533;"
-    case _ if c.isSurrogate => c.toString // half a character, which has no number
-    case _ => s"&#${c.toInt};"
+    case '\n' | '\r' | '\t' => code.toChar.toString
+    case _ if isRefused(code) => "&#65533;"
+    case _ => s"&#$code;"
   }
+
+  /** A control character, half of a character, or one that is none. */
+  private def isRefused(code: Int): Boolean =
+    Character.isISOControl(code) || code >= 0xd800 && code <= 0xdfff || (code & 0xfffe) == 0xfffe
 }

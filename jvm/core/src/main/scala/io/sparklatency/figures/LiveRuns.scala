@@ -37,6 +37,7 @@ final class LiveRuns(
   private val endlessTasks = mutable.Set.empty[Long]
   private val endedTasks = new Newest[Long](10000)
   private val endedPlannings = new Newest[Long](10000)
+  private val letGo = new Newest[String](10000) // executors
   private val endedRuns = new Newest[String](1000)
   private val batchQueries = new BatchQueriesInProgress
   private var isClosed = false
@@ -202,11 +203,20 @@ final class LiveRuns(
     begun.allTasks.foreach(_.failed(stage, task))
   }
 
-  /** Every run that goes on has fewer places for its tasks. */
-  def executorLost(executor: String, why: String): Unit = synchronized {
-    val lost = LostExecutor(executor, clock.millis(), why)
-    all.foreach(_.executorLost(lost))
-    begun.allTasks.foreach(_.executorLost(lost))
+  /**
+   * An executor has gone. If it was lost, every run that goes on has fewer places for its tasks. Spark may tell twice of one: by itself, and
+   * as its cluster manager says. One that it has let go is not lost when the cluster manager tells of it.
+   *
+   * @param why       none where Spark let it go
+   * @param isOverdue whether it no longer answered: then it was lost, whatever was told before
+   */
+  def executorRemoved(executor: String, why: Option[String], isOverdue: Boolean): Unit = synchronized {
+    if (why.isEmpty) letGo.add(executor)
+    why.filter(_ => isOverdue || !letGo.contains(executor)).foreach { why =>
+      val lost = LostExecutor(executor, clock.millis(), why)
+      all.filterNot(_.stopped).foreach(_.executorLost(lost))
+      begun.allTasks.foreach(_.executorLost(lost))
+    }
   }
 
   /** An execution has ended: what its tasks published and was not added does not stand. */

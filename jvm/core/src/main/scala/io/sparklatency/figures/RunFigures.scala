@@ -23,7 +23,7 @@ final class RunFigures private[figures] (
   import RunFigures._
 
   private val nodes = new RunNodes(granularity, make)
-  private val operators = mutable.Map.empty[String, OperatorLatency]
+  private val operators = new RunOperators(nodes, make)
   private val way = new RunWay(nodes.contains)
   private var latest = Map.empty[String, LastReached]
   private var batches = 0L
@@ -36,17 +36,11 @@ final class RunFigures private[figures] (
   private val watermarks = mutable.Set.empty[WatermarkKey]
   private val windows = new WorkWindows(progress.mark)
   private var lastBatch: Option[Batch] = None
-  private var times: Option[BatchTimes] = None
   private var workedMs: Option[Long] = None
   private var explained: Option[Batch] = None
   private var outOfOrder = LatencySummary.empty
   private val pace = new Pace
-  private var endless = false // as its plans tell, or its events
-
-  /** When tasks of the batch in progress were lost, and what was shown with what they had told. */
-  private var unadded = Option.empty[(Long, QuerySnapshot)]
-  private var lastShown = Option.empty[QuerySnapshot]
-  private var hasStopped = false
+  private val end = new RunEnd
   var planning = 0L // the newest of which a task has told, where nobody tells of plans
   var toldMs = Option.empty[Long] // when a task last did, there
 
@@ -57,7 +51,7 @@ final class RunFigures private[figures] (
   def id: Option[String] = owner.queryId
   def runId: Option[String] = owner.runId
   def figures: collection.Map[String, Map[Measure, LiveFigures]] = nodes.byId
-  def stopped: Boolean = hasStopped
+  def stopped: Boolean = end.stopped
   def taskCount: Int = nodes.taskCount
   def markerCount: Int = markers.size
 
@@ -67,8 +61,8 @@ final class RunFigures private[figures] (
 
   /** A plan is about to run: the way of its records is known before the first of them comes. */
   def planned(nodes: Seq[PlannedNode]): Unit = {
-    endless ||= nodes.exists(!_.hasBatches)
-    unadded = None
+    if (nodes.exists(!_.hasBatches)) end.withoutBatches()
+    end.goOn()
     progress.planned(nodes)
     progress.keep(BatchInProgress.Kept)
     markers.planned(nodes)
@@ -164,7 +158,7 @@ final class RunFigures private[figures] (
           markers = marked,
           usesWatermark = batch.usesWatermark,
           tasksFailed = tasks.failed.count - toldFailed,
-          windows = lastWindows
+          windows = Option.when(end.isWithoutBatches)(operators.windows)
         )
       )
       val earlier = lastBatch.toSeq.flatMap(_.watermarks)
@@ -175,19 +169,6 @@ final class RunFigures private[figures] (
       record
     }
 
-  private def lastWindows: Option[LastWindows] =
-    Option.when(endless)(LastWindows(times, operators.map { case (node, of) => node -> of.all }.toMap))
-
-  private def replay(windows: LastWindows): Unit = {
-    endless = true
-    times = windows.last
-    for ((node, told) <- windows.operators if nodes.contains(node)) {
-      val latency = make.operator(node)
-      told.foreach(latency.add)
-      operators(node) = latency
-    }
-  }
-
   /** A batch that was committed, as its event tells. */
   def replay(batch: Batch): Unit = {
     nodes.inOrder(batch.nodes.map(_.id)) {
@@ -195,12 +176,15 @@ final class RunFigures private[figures] (
     }
     batch.nodes.foreach(way.replay)
     batch.markers.foreach(markers.replay(_, batch.committedMs))
-    batch.windows.foreach(replay(_))
+    batch.windows.foreach { windows =>
+      end.withoutBatches()
+      operators.replay(windows)
+    }
     committed(batch)
   }
 
   private def committed(batch: Batch): Unit = {
-    unadded = None
+    end.goOn()
     batches += 1
     droppedLate += batch.droppedLate
     toldFailed += batch.tasksFailed
@@ -215,15 +199,9 @@ final class RunFigures private[figures] (
     // A batch without records has tasks too. They say nothing of the work on records. Where windows tell,
     // batches have no times.
     if (batch.nodes.exists(_.hasRecords)) batch.times.foreach { times =>
-      worked(times)
+      operators.worked(times)
       workedMs = Some(batch.committedMs)
     }
-  }
-
-  private def worked(times: BatchTimes): Unit = {
-    this.times = Some(times)
-    for (node <- times.nodes if nodes.contains(node.node); ms <- node.latencyMs)
-      operators.getOrElseUpdate(node.node, make.operator(node.node)).add(ms)
   }
 
   private def add(figures: LiveFigures, readings: Iterable[Reading]): LatencySummary = {
@@ -261,7 +239,7 @@ final class RunFigures private[figures] (
     if (report.hasBatches) {
       if (progress.report(report)) tasks.gotOn(nowMs)
     } else {
-      windows.report(report, nowMs).foreach(worked)
+      windows.report(report, nowMs).foreach(operators.worked)
       markers.report(report, nowMs, progress.mark(_).map(_.id), way.upstream(_).isEmpty)
     }
 
@@ -290,24 +268,15 @@ final class RunFigures private[figures] (
     nodes.withTasks.foreach(_.forget(task))
   }
 
-  /**
-   * A batch in real-time mode is lost when its query ends, one task after another. As long as no other follows, what it had shown is the last
-   * that is known.
-   */
-  private def losing(nowMs: Long)(gone: ReadingId => Boolean): Unit = {
-    val isKnown = unadded.exists { case (at, _) => nowMs - at < LostWithinMs }
-    if (endless && !isKnown && nodes.all.exists(_.isOf(gone))) unadded = Some(nowMs -> now(nowMs))
-  }
+  private def losing(nowMs: Long)(gone: ReadingId => Boolean): Unit =
+    if (end.isWithoutBatches && nodes.all.exists(_.isOf(gone))) end.losing(nowMs)(now(nowMs))
 
   def keep(task: Long): Unit = nodes.withTasks.foreach(_.keep(task))
 
-  /** Its tasks tell nothing more. Where no batch ends, none has what was shown last: that stays. */
-  def stop(nowMs: Long): Unit = {
-    lastShown = Option.when(endless)(unadded.fold(snapshot(nowMs)) { case (_, shown) => shown })
-    hasStopped = true
-  }
+  /** Its tasks tell nothing more. */
+  def stop(nowMs: Long): Unit = end.stop(nowMs)(now(nowMs))
 
-  def snapshot(nowMs: Long): QuerySnapshot = lastShown.getOrElse(now(nowMs))
+  def snapshot(nowMs: Long): QuerySnapshot = end.shown.getOrElse(now(nowMs))
 
   private def now(nowMs: Long): QuerySnapshot =
     brief(nowMs).copy(
@@ -318,7 +287,7 @@ final class RunFigures private[figures] (
           way.upstream(node),
           figures,
           latest.get(node).fold(Map.empty[Measure, LatencySummary])(_.measures),
-          operators.get(node).fold(Seq.empty[Double])(_.all),
+          operators.of(node),
           latest.get(node).map(_.committedMs),
           way.timestamp(node),
           latest.get(node).fold(Seq.empty[SourceWatermark])(_.watermarks)
@@ -341,7 +310,7 @@ final class RunFigures private[figures] (
     lastBatch,
     nodes.all.flatMap(_.oldestRunning).minOption.map(nowMs - _),
     make.window,
-    times,
+    operators.times,
     explained,
     pace.intervalMs,
     pace.takesMs,
@@ -352,7 +321,7 @@ final class RunFigures private[figures] (
     progressMs = (tasks.atMs ++ windows.movedMs).maxOption,
     failedTasks = runId.map(_ => tasks.failed.copy(count = math.max(tasks.failed.count, toldFailed))),
     lostExecutors = tasks.lostExecutors,
-    endless = endless
+    endless = end.isWithoutBatches
   )
 
   /** Until the first plan is known, no node is known to have others downstream. */
@@ -360,9 +329,6 @@ final class RunFigures private[figures] (
 }
 
 object RunFigures {
-
-  /** Spark ends all tasks of a batch within this. A task that failed long before was run again. */
-  private val LostWithinMs = 10000L
 
   /** What a node measured in the last batch that reached it. */
   private final case class LastReached(

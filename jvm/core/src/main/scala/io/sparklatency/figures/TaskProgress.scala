@@ -23,9 +23,12 @@ private[figures] final class TaskProgress {
   /** An attempt of a task of this stage, of whichever run, has failed. */
   def failed(stage: Int, task: FailedTask): Unit = if (stages.contains(stage)) lost = lost.add(task)
 
-  /** Whether or not a task of the run was there: its next ones have fewer places. */
-  def executorLost(executor: LostExecutor): Unit =
-    gone = (gone :+ executor).takeRight(TaskProgress.ExecutorsKept)
+  /** Whether or not a task of the run was there: its next ones have fewer places. Where one is told again, the later reason says more. */
+  def executorLost(executor: LostExecutor): Unit = {
+    val place = gone.indexWhere(_.executor == executor.executor)
+    if (place < 0) gone = (gone :+ executor).takeRight(TaskProgress.ExecutorsKept)
+    else gone = gone.updated(place, executor.copy(atMs = gone(place).atMs))
+  }
 
   /** A record more has come to one. */
   def gotOn(nowMs: Long): Unit = lastMs = Some(nowMs)

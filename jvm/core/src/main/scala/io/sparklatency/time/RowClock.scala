@@ -8,8 +8,8 @@ import java.lang.invoke.VarHandle
  * A reading is used again for a run of rows while two guards agree that it is fresh:
  *  - the run is short. Its length follows the pace of the rows: it doubles up to [[RowClock.LongestRun]] while a run takes
  *    less than [[RowClock.RunBudgetNanos]], and shrinks in proportion when it takes longer. Rows that arrive further apart
- *    than the budget are therefore all read exactly, whatever the scheduler does to any other thread. So are two rows that come
- *    close together between pauses: below [[RowClock.ShortestRun]] each row has a reading of its own.
+ *    than the budget are therefore all read exactly, whatever the scheduler does to any other thread. So are the first two
+ *    of rows that come close together: below [[RowClock.ShortestRun]] each row has a reading of its own.
  *  - the [[Ticker]] has not moved since. This catches a pause between two rows of a fast run.
  *
  * A stale reading needs both to fail: a pause in the middle of a fast run that begins and ends within one stall of the

@@ -97,7 +97,8 @@ final class LatencyStore private[spark] (
   def answer(query: QuerySnapshot): QueryAnswer = {
     val status = query.runId.flatMap(this.status)
     val error = query.runId.flatMap(end).flatMap(end => Option(end.error))
-    val (shown, lost) = if (status.forall(_ == RunStatus.Running)) (clocks, dropped()) else (Nil, 0L)
+    val shown = if (status.forall(_ == RunStatus.Running)) clocks else Nil
+    val lost = if (status.contains(RunStatus.Running)) dropped() else 0L
     val notes = query.runId.flatMap(Stored(store, classOf[StoredNotes], _)).toSeq.flatMap(_.notes)
     made.answers(query.key, query, status, shown, error, notes, lost) {
       new QueryAnswer(query, status, shown, error, notes, lost)

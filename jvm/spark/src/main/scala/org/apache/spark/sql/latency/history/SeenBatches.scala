@@ -22,8 +22,7 @@ private[history] final class SeenBatches {
     def isThere(batch: StoredBatch) = read(batch.number).exists(_ eq batch)
     val seen = last
     // What has gone by itself is the oldest, which the store has let go.
-    val held = seen.map(_.get)
-    val before = held.take(held.segmentLength(_ != null, 0))
+    val before = seen.map(_.get).takeWhile(_ != null)
     val known = before.headOption.filter(isThere).map { newest =>
       val come = Iterator.from(1).map(next => read(newest.number + next)).takeWhile(_.nonEmpty).flatten
         .toVector.reverse

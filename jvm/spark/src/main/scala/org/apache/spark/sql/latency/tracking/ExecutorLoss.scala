@@ -4,12 +4,16 @@ package org.apache.spark.sql.latency.tracking
 private object ExecutorLoss {
 
   /**
-   * In a line; none where Spark let it go because it had no more use for it. One whose machine goes is lost, also if Spark is told before.
+   * In a line; none where Spark let it go, as dynamic allocation and whoever calls `killExecutors` do. One whose machine goes is lost, also
+   * if Spark is told before.
    *
-   * @param reason as Spark has it. One that no longer answers is killed with another reason than [[LetGo]]
+   * @param reason as Spark has it
    */
   def of(reason: String): Option[String] =
-    Option(reason).filterNot(why => why.isEmpty || LetGo.exists(why.contains)).map(FailureText.of)
+    Option(reason).map(_.strip).filterNot(why => why.isEmpty || LetGo.exists(why.contains)).map(FailureText.of)
+
+  /** Whether it no longer answered. On Kubernetes Spark first says of such a one that the driver has killed it. */
+  def isOverdue(reason: String): Boolean = Option(reason).exists(_.contains("heartbeat timed out"))
 
   /** Spark's own words, where dynamic allocation ends one, and where that decommissions it. */
   private val LetGo = Seq("Executor killed by driver", "spark scale down")

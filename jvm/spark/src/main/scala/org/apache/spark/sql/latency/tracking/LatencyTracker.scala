@@ -105,7 +105,7 @@ private[latency] final class LatencyTracker(
 
   /**
    * The query in whose session an execution was planned, as its marks have it: a thread of a pool has the id of another. None where the
-   * execution is over by now: then its tasks hold up nobody.
+   * execution is over by now: then the query of the thread has to do, which may be another's.
    */
   private def queryOf(execution: Long): Option[String] =
     Option(SQLExecution.getQueryExecution(execution))
@@ -120,7 +120,10 @@ private[latency] final class LatencyTracker(
   }
 
   override def onExecutorRemoved(removed: SparkListenerExecutorRemoved): Unit =
-    orLost(ExecutorLoss.of(removed.reason).foreach(runs.executorLost(removed.executorId, _)))
+    orLost {
+      val (executor, reason) = (removed.executorId, removed.reason)
+      runs.executorRemoved(executor, ExecutorLoss.of(reason), ExecutorLoss.isOverdue(reason))
+    }
 
   private def executionEnded(end: SparkListenerSQLExecutionEnd): Unit = {
     // What failed before it was planned has no plan: who asks for it plans once more, here for all to wait. Spark tells of its start when
