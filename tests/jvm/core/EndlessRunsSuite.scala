@@ -140,13 +140,14 @@ class EndlessRunsSuite extends AnyFunSuite with MarksOfRun {
     run.fail(2)
     clock.advance(9999)
     run.fail(3)
-    assert(run.query.oldestUncommittedMs.nonEmpty)
     run.stop()
     assert(counts(run) === Seq(4, 4))
     assert(run.query.oldestUncommittedMs === None)
   }
 
-  test("what does not go with the tasks is that of the end: how many attempts have failed, and who was lost") {
+  test(
+    "what does not go with the tasks is that of the end: how many attempts have failed, and who was lost"
+  ) {
     val run = new Run
     run.show()
     run.fail(1)

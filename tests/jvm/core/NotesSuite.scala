@@ -32,7 +32,7 @@ class NotesSuite extends AnyFunSuite with NotedQueries {
     assert(told(clear, 1) === Seq(Note(
       "events-dropped",
       Note.Warn,
-      "Spark has dropped 1 event that figures are made of: batches may be missing, and counts too low. " +
+      "Since the application began Spark has dropped 1 event that figures are made of: batches may be missing, and counts too low. " +
         "A higher spark.scheduler.listenerbus.eventqueue.sparklatency.capacity makes room for more.",
       numbers = Seq("events" -> Whole(1))
     )))

@@ -12,7 +12,9 @@ class XmlTextSuite extends AnyFunSuite {
       "a&lt;b&gt; &amp; &quot;c&quot;'&#65533;&#65533;\n\t")
   }
 
-  test("what needs more than a byte is written by its number, and half a character, which has none, is replaced") {
+  test(
+    "what needs more than a byte is written by its number, and half a character, which has none, is replaced"
+  ) {
     assert(XmlText.escape("– é · parse…v2 🙂") === "&#8211; é · parse&#8230;v2 &#128578;")
     assert(XmlText.escape("\ud83d|\ude42|\uffff") === "&#65533;|&#65533;|&#65533;")
   }

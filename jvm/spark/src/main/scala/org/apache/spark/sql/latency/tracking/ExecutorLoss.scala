@@ -10,7 +10,9 @@ private object ExecutorLoss {
    * @param reason as Spark has it
    */
   def of(reason: String): Option[String] =
-    Option(reason).map(_.strip).filterNot(why => why.isEmpty || LetGo.exists(why.contains)).map(FailureText.of)
+    Option(
+      reason
+    ).map(_.strip).filterNot(why => why.isEmpty || LetGo.exists(why.contains)).map(FailureText.of)
 
   /** Whether it no longer answered. On Kubernetes Spark first says of such a one that the driver has killed it. */
   def isOverdue(reason: String): Boolean = Option(reason).exists(_.contains("heartbeat timed out"))
