@@ -32,8 +32,8 @@ class WatermarkDelaySuite extends StreamingTest {
     val (before, after) = said("append")(windows)
     assert(before === Nil, "nothing is known of records before the first one")
     assert(after === Seq(
-      "The watermark waits 10 s for late records, and 99.99 % of 10,000 came at most 3 s behind the newest event. With 4 s results " +
-        "come 6 s earlier, and none of these would have been dropped."
+      "The watermark waits 10 s for late records, and 99.99 % of 10,000 came at most 3 s behind the newest event. With 4 s, results " +
+        "would come 6 s earlier, and none of these would have been dropped."
     ))
   }
 
