@@ -33,6 +33,9 @@ object HesitantSource {
   /** When it last asked, and there were too few. */
   @volatile var lastInVain = 0L
 
+  /** How many there are: a query reads all of them, also those that another suite has added. */
+  def size: Int = millis.size
+
   /** Of when the last two are. */
   def lastTwo: Seq[Long] = millis.takeRight(2)
 

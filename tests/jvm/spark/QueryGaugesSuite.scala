@@ -65,7 +65,7 @@ class QueryGaugesSuite extends StreamingTest with Patient {
         processAll(query)
         assert(of("gauges_hang").keySet === all)
         eventually(assert(known("gauges_hang").contains("commit-age")))
-        assert(gauges("query.gauges_hang.node.source.records") === 2L)
+        assert(gauges("query.gauges_hang.node.source.records") === HesitantSource.size.toLong)
       } finally {
         HesitantSource.asked = () => ()
         mayAnswer.countDown()
