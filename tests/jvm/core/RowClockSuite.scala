@@ -51,13 +51,18 @@ class RowClockSuite extends AnyFunSuite {
     }
   }
 
+  /** Without sleeping: the thread would wake up late. */
+  private def pause(budgets: Int): Unit = {
+    val until = System.nanoTime() + budgets * RowClock.RunBudgetNanos
+    while (System.nanoTime() < until) Thread.onSpinWait()
+  }
+
   test("a row that comes after more than the budget of a run has a reading of its own") {
     val clock = new CountingClock
     val rows = new RowClock(clock)
     val count = 50
     for (_ <- 1 to count) {
-      val until = System.nanoTime() + 2 * RowClock.RunBudgetNanos
-      while (System.nanoTime() < until) Thread.onSpinWait()
+      pause(budgets = 2)
       rows.millis()
     }
     assert(clock.readings === count)
@@ -68,8 +73,7 @@ class RowClockSuite extends AnyFunSuite {
     val rows = new RowClock(clock)
     val pauses = 50
     for (_ <- 1 to pauses) {
-      val until = System.nanoTime() + 2 * RowClock.RunBudgetNanos
-      while (System.nanoTime() < until) Thread.onSpinWait()
+      pause(budgets = 2)
       rows.millis()
       rows.millis()
     }
@@ -109,8 +113,7 @@ class RowClockSuite extends AnyFunSuite {
   test("a pace that slows down shortens the runs before the next row, whatever the ticker does") {
     val clock = new CountingClock
     val rows = inRun(clock)
-    val until = System.nanoTime() + 1000 * RowClock.RunBudgetNanos
-    while (System.nanoTime() < until) Thread.onSpinWait()
+    pause(budgets = 1000)
     Ticker.now += 1
     rows.millis()
     val before = clock.readings

@@ -9,8 +9,9 @@ private[figures] final class RunEnd {
   import RunEnd._
 
   private var endless = false
-  private var lost =
-    Option.empty[(Long, QuerySnapshot)] // when tasks of the batch were, and what was shown with them
+
+  /** When tasks of the batch were lost, and what was shown with them. */
+  private var lost = Option.empty[(Long, QuerySnapshot)]
   private var lastShown = Option.empty[QuerySnapshot]
   private var hasCome = false
 
@@ -27,9 +28,11 @@ private[figures] final class RunEnd {
   /** Another batch follows, or this one was committed: nothing of it is lost. */
   def goOn(): Unit = lost = None
 
-  /** Tasks of the batch are about to be lost, with what is shown `now`. */
-  def losing(nowMs: Long)(now: => QuerySnapshot): Unit =
-    if (endless && !hasCome && known(nowMs).isEmpty) lost = Some(nowMs -> now)
+  /** Whether what is shown now goes with tasks of the batch that are about to be lost, and is not known from others. */
+  def mayLose(nowMs: Long): Boolean = endless && !hasCome && known(nowMs).isEmpty
+
+  /** @param shown with what those tasks had told */
+  def lose(nowMs: Long, shown: QuerySnapshot): Unit = lost = Some(nowMs -> shown)
 
   /** @param now is shown, without what the lost tasks had told */
   def stop(nowMs: Long)(now: => QuerySnapshot): Unit = if (!hasCome) {

@@ -269,7 +269,7 @@ final class RunFigures private[figures] (
   }
 
   private def losing(nowMs: Long)(gone: ReadingId => Boolean): Unit =
-    if (end.isWithoutBatches && nodes.all.exists(_.isOf(gone))) end.losing(nowMs)(now(nowMs))
+    if (end.mayLose(nowMs) && nodes.all.exists(_.isOf(gone))) end.lose(nowMs, now(nowMs))
 
   def keep(task: Long): Unit = nodes.withTasks.foreach(_.keep(task))
 
