@@ -6,6 +6,7 @@ import java.nio.file.Paths
 
 import scala.jdk.CollectionConverters._
 
+import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.Batch
 import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.Granularity
@@ -114,6 +115,16 @@ class EventVersionSuite extends AnyFunSuite {
     assert(record.watermarks.map(_.idleSinceMs) === Seq(None))
   }
 
+  /** The newest event with another record, written and read, and the query that a History Server makes of it. */
+  private def stored(change: Batch => Batch): (Batch, QuerySnapshot) = {
+    val event =
+      read(JsonProtocol.sparkEventToJsonString(SparkListenerLatencyBatch(change(read(newest).record))))
+    val store = new InMemoryStore
+    new BatchArchive(store, kept = 10).onOtherEvent(event)
+    val Seq(query) = new LatencyStore(store, None).queries: @unchecked
+    (event.record, query)
+  }
+
   test("who was at work stands in the event, and whoever reads it shows that") {
     val stages = Seq(
       StageTimes(Nil, 0, 10.5, 2, Seq(NodeTimes("source", Some(0.0), 9.25, 1, "1")), Seq("source"), 10.5),
@@ -121,12 +132,8 @@ class EventVersionSuite extends AnyFunSuite {
     )
     for (bound <- Seq(Some(0.25), None)) {
       val times = BatchTimes(7, 1234567, bound, stages)
-      val written = SparkListenerLatencyBatch(read(newest).record.copy(times = Some(times)))
-      val event = read(JsonProtocol.sparkEventToJsonString(written))
-      assert(event.record.times === Some(times))
-      val store = new InMemoryStore
-      new BatchArchive(store, kept = 10).onOtherEvent(event)
-      val Seq(query) = new LatencyStore(store, None).queries: @unchecked
+      val (record, query) = stored(_.copy(times = Some(times)))
+      assert(record.times === Some(times))
       assert(query.times === Some(times))
       assert(query.nodes.map(node => node.id -> node.operator) === Seq("source" -> Seq(0.0), "sink" -> Nil))
     }
@@ -148,12 +155,8 @@ class EventVersionSuite extends AnyFunSuite {
     val told = BatchTimes(11, 1234567, Some(0.0), Seq(stage), BatchTimes.Window)
     for (last <- Seq(Some(told), None)) {
       val windows = LastWindows(last, Map("source" -> Seq(0.0), "sink" -> Seq(970.0, 980.0)))
-      val written = SparkListenerLatencyBatch(read(newest).record.copy(windows = Some(windows)))
-      val event = read(JsonProtocol.sparkEventToJsonString(written))
-      assert(event.record.windows === Some(windows))
-      val store = new InMemoryStore
-      new BatchArchive(store, kept = 10).onOtherEvent(event)
-      val Seq(query) = new LatencyStore(store, None).queries: @unchecked
+      val (record, query) = stored(_.copy(windows = Some(windows)))
+      assert(record.windows === Some(windows))
       assert((query.hasNoEnd, query.times) === ((true, last)))
       assert(query.nodes.map(node => node.id -> node.operator) ===
         Seq("source" -> Seq(0.0), "sink" -> Seq(970.0, 980.0)))

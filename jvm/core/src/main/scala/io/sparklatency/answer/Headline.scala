@@ -155,9 +155,8 @@ object Headline {
     else if (path.nodes.isEmpty) Words("No batch of the query with a marked node has ended yet.")
     else if (path.nodes.forall(_(Measure.E2ELatency).count == 0)) {
       val hadSome = query.totals.exists(_(Measure.E2ELatency).count > 0)
-      val span = Readable.duration(query.covers.ms.toDouble)
       Words(
-        if (hadSome) s"No record with a timestamp came within the last $span."
+        if (hadSome) s"${Notes.silence(query)}."
         else "No record with a timestamp has been measured yet."
       )
     } else {

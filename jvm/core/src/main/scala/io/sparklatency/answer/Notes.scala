@@ -35,17 +35,20 @@ private[answer] object Notes {
     if (query.isUnmarked) Some(noNode(found.exists(LeftOut.is)))
     else if (!hasRecords(query)) Some(Note("no-record", Note.Info, "No record has come yet."))
     else Option.when(query.isSilent && !query.goesByMarkers) {
-      val span = Readable.duration(query.covers.ms.toDouble)
       // In continuous mode no batch ever ends.
       val shows = if (query.nodes.forall(_.lastLatency.isEmpty)) ""
       else s": each node shows its last batch${ago(query, query.nodes)}"
       Note(
         "silent",
         Note.Info,
-        s"No record with a timestamp came within the last $span$shows.",
+        s"${silence(query)}$shows.",
         numbers = Seq("windowMs" -> Whole(query.covers.ms))
       )
     }
+
+  /** What is said of a query to which none came within the window. */
+  def silence(query: QuerySnapshot): String =
+    s"No record with a timestamp came within the last ${Readable.duration(query.covers.ms.toDouble)}"
 
   private def noNode(isLeftOut: Boolean): Note = {
     val remedy =
