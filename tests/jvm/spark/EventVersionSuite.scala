@@ -6,7 +6,6 @@ import java.nio.file.Paths
 
 import scala.jdk.CollectionConverters._
 
-import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.Batch
 import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.Granularity
@@ -14,6 +13,7 @@ import io.sparklatency.figures.LastWindows
 import io.sparklatency.figures.MarkerSettings
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeTimes
+import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.StageTimes
 import io.sparklatency.figures.WatermarkKind
 import io.sparklatency.recording.NewerFormatException
