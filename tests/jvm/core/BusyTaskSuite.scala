@@ -19,20 +19,23 @@ class BusyTaskSuite extends AnyFunSuite {
    * @param worked for how many milliseconds of each of the last windows the operators before a node were at work; none where the last
    *               window does not tell
    */
-  private def endless(worked: (String, Seq[Double])*): QueryAnswer = {
+  private def endless(worked: (String, Seq[Double])*): QueryAnswer = after(7, worked: _*)
+
+  /** The same after so many windows. */
+  private def after(windows: Long, worked: (String, Seq[Double])*): QueryAnswer = {
     val running = Answered.withoutEnd(
       node("source")(40000),
       node("scored", "source")(40600),
       node("sink", "scored")(41000)
     )
     val nodes = running.nodes.map(node => node.copy(operator = worked.toMap.getOrElse(node.id, Seq(0.0))))
-    Answered.answer(running.copy(nodes = nodes, times = Some(window(nodes))))
+    Answered.answer(running.copy(nodes = nodes, times = Some(window(windows, nodes))))
   }
 
-  private def window(nodes: Seq[NodeSnapshot]): BatchTimes = {
+  private def window(number: Long, nodes: Seq[NodeSnapshot]): BatchTimes = {
     val at = nodes.map(node => NodeTimes(node.id, node.operator.lastOption, 0, 0, "1"))
     val ms = at.flatMap(_.latencyMs).sum
-    BatchTimes(7, 0, Some(0), Seq(StageTimes(Nil, 0, ms, 1, at, at.map(_.node), 0)), BatchTimes.Window)
+    BatchTimes(number, 0, Some(0), Seq(StageTimes(Nil, 0, ms, 1, at, at.map(_.node), 0)), BatchTimes.Window)
   }
 
   private val old = "Records are old when they are read, 40 s of 41 s (98 %). "
@@ -73,6 +76,14 @@ class BusyTaskSuite extends AnyFunSuite {
     }
   }
 
+  test("in the first seconds nobody says that no step is at work all the time") {
+    val wait =
+      s"${old}They arrive old, or wait for a busy task. It takes some more seconds to see whether a task is at work all the time."
+    assert(after(4, "scored" -> Seq(300.0, 990.0)).headline.text === wait)
+    assert(after(5, "scored" -> Seq(300.0, 990.0)).headline.text.startsWith(s"${old}No step from source"))
+    assert(after(1, "scored" -> Seq(990.0)).headline.node === Some("scored"))
+  }
+
   test("where nobody knows how long a step is at work, it is not said that none is all the time") {
     assert(endless("scored" -> Seq(799.0), "sink" -> Nil).headline.text ===
       s"${old}They arrive old, or wait for a busy task. It is not known how long the operators before sink are at work. " +
@@ -80,7 +91,7 @@ class BusyTaskSuite extends AnyFunSuite {
     assert(endless("scored" -> Seq(800.0), "sink" -> Nil).headline.node === Some("scored"))
     // Of what the last second does not tell, what was before is no answer.
     val gone = endless("scored" -> Seq(980.0))
-    val without = window(gone.query.nodes.map(_.copy(operator = Nil)))
+    val without = window(8, gone.query.nodes.map(_.copy(operator = Nil)))
     assert(Answered.answer(gone.query.copy(times = Some(without))).slowestStep === None)
     assert(Answered.answer(gone.query.copy(times = None)).headline.text ===
       s"${old}They arrive old, or wait for a busy task. No task has told how long its operators are at work.")

@@ -39,11 +39,13 @@ private[answer] object BusyTask {
     nodes.filterNot(told)
   }
 
-  /** Whether a second of work has been told at all. */
-  def isTold(query: QuerySnapshot): Boolean = stages(query).nonEmpty
+  /** How many seconds of work have been told, of which those at the start are like no others: code is compiled, and sources are opened. */
+  def seconds(query: QuerySnapshot): Long = windows(query).fold(0L)(_.batch)
 
   private def stages(query: QuerySnapshot): Seq[StageTimes] =
-    query.times.filter(_.of == BatchTimes.Window).toSeq.flatMap(_.stages)
+    windows(query).toSeq.flatMap(_.stages)
+
+  private def windows(query: QuerySnapshot): Option[BatchTimes] = query.times.filter(_.of == BatchTimes.Window)
 
   /** Of all its nodes: rows on one way wait for those on another in the same task. One second may be like no other. A node that the last one does not tell of may not have been told of for long. */
   private def of(query: QuerySnapshot, stage: StageTimes): Option[BusyTask] = {
