@@ -1,4 +1,4 @@
-"""What automatic nodes cost two streaming queries, at level INFO.
+"""What automatic nodes cost three streaming queries, at level INFO.
 
 A machine's pace changes within seconds by more than what is looked for here. So the variants of a query run
 at the same time, batch by batch, and share one slot for tasks: one task runs, then one of another variant.
@@ -62,8 +62,17 @@ def parsed_windows(spark: SparkSession, folder: Path) -> DataFrame:
     return in_windows(events.withWatermark("ts", "1 minute").filter("amount >= 10"))
 
 
+def from_parquet(spark: SparkSession, folder: Path) -> DataFrame:
+    return by_file(spark).schema(SCHEMA).parquet(str(folder / "parquet")).withWatermark("ts", "1 minute")
+
+
+def without_time(spark: SparkSession, folder: Path) -> DataFrame:
+    """Drops the timestamp, so automatic nodes carry it to the end."""
+    return from_parquet(spark, folder).filter("amount >= 10").select("user", "amount")
+
+
 def enriched(spark: SparkSession, folder: Path) -> DataFrame:
-    events = by_file(spark).schema(SCHEMA).parquet(str(folder / "parquet")).withWatermark("ts", "1 minute")
+    events = from_parquet(spark, folder)
     users = spark.range(-100, 100).select(
         F.concat(F.lit("user-"), "id").alias("user"), F.hash("id").alias("segment")
     )
@@ -73,6 +82,7 @@ def enriched(spark: SparkSession, folder: Path) -> DataFrame:
 QUERIES: dict[str, Callable[[SparkSession, Path], DataFrame]] = {
     "JSON, from_json, filter, window aggregate": parsed_windows,
     "Parquet, broadcast join, deduplicate": enriched,
+    "Parquet, filter, select without the timestamp": without_time,
 }
 
 
