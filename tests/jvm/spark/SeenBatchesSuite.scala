@@ -1,5 +1,7 @@
 package org.apache.spark.sql.latency.history
 
+import scala.collection.immutable.NumericRange
+
 import org.scalatest.funsuite.AnyFunSuite
 
 /** A page that is looked at again looks up only the batches that have come and gone. */
@@ -12,14 +14,26 @@ class SeenBatchesSuite extends AnyFunSuite {
     private val seen = new SeenBatches
     private var there = numbers.map(number => number -> stored(number)).toMap
     private var looked = 0
+    private var missed = 0
 
     def come(number: Long): Unit = there += number -> stored(number)
     def gone(number: Long): Unit = there -= number
     def at(number: Long): StoredBatch = there(number)
 
+    /** How often a batch was looked for that is not there. */
+    def misses: Int = missed
+
+    private def found(number: Long) = {
+      if (!there.contains(number)) missed += 1
+      there.get(number)
+    }
+
     /** The numbers of all, and how often somebody looked through the store so far. */
-    def look(read: Long => Option[StoredBatch] = there.get(_)): (Seq[Long], Int) = {
-      val found = seen(read) {
+    def look(
+        read: Long => Option[StoredBatch] = found,
+        kept: Option[NumericRange[Long]] = Option.when(there.nonEmpty)(there.keys.min to there.keys.max)
+    ): (Seq[Long], Int) = {
+      val found = seen(read, kept) {
         looked += 1
         there.values.toVector.sortBy(-_.number)
       }
@@ -39,6 +53,7 @@ class SeenBatchesSuite extends AnyFunSuite {
     assert(store.look() === ((Seq(5, 4, 3, 2), 1)))
     (2L to 4L).foreach(store.gone)
     assert(store.look() === ((Seq(5), 1)))
+    assert(store.misses === 0, "a store takes long to say that it has none")
   }
 
   test("of a run whose batches are others, or gone, nothing is known from before") {
@@ -56,9 +71,8 @@ class SeenBatchesSuite extends AnyFunSuite {
     val store = new Store(0)
     store.look()
     store.come(2)
-    var known = 1 // it is there when it is looked for first
-    def going(number: Long) = Option.when(number == 0 && known > 0) { known -= 1; store.at(0) }
-    assert(store.look(going) === ((Seq(2, 0), 2)))
+    def going(number: Long) = Option.when(number == 0)(store.at(0)) // 1 has gone since the run told of it
+    assert(store.look(going, Some(1L to 1L)) === ((Seq(2, 0), 2)))
   }
 
   test("of a store that gives another batch each time nothing is kept") {

@@ -43,7 +43,8 @@ object UiFaults {
       0,
       null,
       null,
-      null
+      null,
+      0
     ))
     try body
     finally store.delete(classOf[StoredRun], "broken")

@@ -16,7 +16,7 @@ private[answer] object PartNotes {
       !hasEnd -> (if (hasNoEnd) noEndYet else noEnd),
       (hasEnd && !split.hasSource) -> noSource,
       (hasEnd && split.hasSource && !hasSource) -> noneAtSource,
-      (hasEnd && split.commit.isEmpty) -> (if (hasNoEnd) atOnce else noCommit),
+      (hasEnd && split.committed.count == 0) -> (if (hasNoEnd) atOnce else noCommit),
       (ofOthers && split.processing.exists(!_.sameRecords)) -> differentRecords
     ).collect { case (true, note) => note }
   }

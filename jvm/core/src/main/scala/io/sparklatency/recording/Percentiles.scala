@@ -23,15 +23,20 @@ private[recording] object Percentiles {
    */
   def at(percents: Seq[Double], encoded: Array[Byte], count: Long): Array[Long] = {
     val places = percents.iterator.map(placeOf(_, count)).toArray
-    val rising = places.indices.sortBy(places(_))
     val found = new Array[Long](places.length)
     val cursor = new BucketCounts.Cursor(encoded)
-    var (i, passed) = (0, 0L)
-    while (i < rising.length && cursor.next()) {
+    var (passed, next) = (0L, 1L) // no place before this one is looked for
+    while (next <= count && cursor.next()) {
+      val before = passed
       passed += cursor.count
-      while (i < rising.length && places(rising(i)) <= passed) {
-        found(rising(i)) = LatencyTally.highestOf(cursor.bucket)
-        i += 1
+      if (passed >= next) {
+        next = Long.MaxValue
+        var i = 0
+        while (i < places.length) {
+          if (places(i) > passed) next = math.min(next, places(i))
+          else if (places(i) > before) found(i) = LatencyTally.highestOf(cursor.bucket)
+          i += 1
+        }
       }
     }
     found

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.latency.history
 
+import scala.collection.immutable.NumericRange
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
@@ -47,8 +48,11 @@ private[spark] final class BatchArchive(
   private var isOurs = used
   private val runs = new RunsOfEvents
 
-  /** Which batches are kept of each stored run. The one heard of last comes last. */
-  private val keptOf = mutable.LinkedHashMap.empty[String, BatchArchive.Kept]
+  /**
+   * The numbers of the batches that are kept of each stored run, which a store on disk would read all of to count them. The run heard of
+   * last comes last.
+   */
+  private val keptOf = mutable.LinkedHashMap.empty[String, NumericRange[Long]]
 
   private val goingOn = mutable.Set.empty[String] // those of them whose end was not told
   private var told = 0L // how many batches
@@ -124,23 +128,20 @@ private[spark] final class BatchArchive(
     val number = before.fold(0L)(_.batches)
     // Refuses a batch of a newer version, before anything is written.
     val explained = if (batch.parts == null) before.flatMap(lastExplained) else None
-    val run = StoredRun(runs.add(key, batch.record, window), batch.committedMs, told + 1, explained)
-    store.write(new StoredBatch(StoredBatch.key(key, number), batch))
-    store.write(run)
-    told += 1
+    val shown = runs.add(key, batch.record, window)
     if (before.isEmpty && !withoutBatch.gotBatch(key)) goingOn += key
-    keepLast(key, number)
+    val from = keptOf.remove(key).fold(0L)(_.start)
+    val numbers = from.max(number + 1 - most) until number + 1
+    store.write(new StoredBatch(StoredBatch.key(key, number), batch))
+    store.write(StoredRun(shown, batch.committedMs, told + 1, explained, numbers.start))
+    told += 1
+    (from until numbers.start).foreach(gone => store.delete(classOf[StoredBatch], StoredBatch.key(key, gone)))
+    keptOf(key) = numbers
     if (before.isEmpty) forgetOldest()
   }
 
-  /** Of so many runs that go on each has fewer. */
-  private def keepLast(key: String, number: Long): Unit = {
-    val most = (10L * kept / goingOn.size.max(1)).min(kept).max(1)
-    val from = keptOf.remove(key).fold(0L)(_.from)
-    val next = from.max(number + 1 - most)
-    (from until next).foreach(gone => store.delete(classOf[StoredBatch], StoredBatch.key(key, gone)))
-    keptOf(key) = BatchArchive.Kept(next, number + 1)
-  }
+  /** How many batches a run keeps. Of so many that go on each has fewer. */
+  private def most: Long = (10L * kept / goingOn.size.max(1)).min(kept).max(1)
 
   /** Windows give out records once in many batches, so the batch that tells its parts may have been dropped long since. */
   private def lastExplained(run: StoredRun): Option[SparkListenerLatencyBatch] =
@@ -191,9 +192,4 @@ private[spark] object BatchArchive {
   val RunsKept = 100
 
   private val Plugin = "io.sparklatency.LatencyPlugin"
-
-  /** Batches of a run, by their numbers. A store on disk would read all of them to count them. */
-  private final case class Kept(from: Long, until: Long) {
-    def size: Long = until - from
-  }
 }

@@ -19,8 +19,6 @@ private[latency] final class KeptBatches(newestFirst: Vector[StoredBatch]) {
   /** The newest, by which a page knows whether a batch has come since: a store in memory gives the same one again. */
   def newest: Option[AnyRef] = newestFirst.headOption.map(_.event)
 
-  def size: Int = newestFirst.size
-
   /** The last of them, the newest first, each with the nodes that records left last, as a table shows them. */
   def lines(limit: Int, of: MadeOfBatch.Of[String])(line: Batch => String): Seq[String] =
     newestFirst.take(limit).map(batch => batch.shown(of)(line(batch.event.atEnd.record)))

@@ -149,7 +149,8 @@ final class LatencyStore private[spark] (
   def kept(query: QuerySnapshot): KeptBatches = {
     val key = query.key
     def stored(number: Long) = Stored(store, classOf[StoredBatch], StoredBatch.key(key, number))
-    new KeptBatches(made.batches(key)(new SeenBatches)(stored)(newest(key)(_.toVector)))
+    def run = Stored(store, classOf[StoredRun], key)
+    new KeptBatches(made.batches(key)(new SeenBatches)(stored, run.map(_.kept))(newest(key)(_.toVector)))
   }
 
   /** The last of them. */
@@ -185,16 +186,13 @@ final class LatencyStore private[spark] (
     finally batches.close()
   }
 
-  private def snapshot(run: StoredRun): QuerySnapshot =
-    newest(run.key) { stored =>
-      val last = stored.map(_.event).nextOption()
-      val explained = last.filter(_.parts != null).orElse(Option(run.explained))
-      made.snapshots(run.key, run, last, explained) {
-        val lastBatch = last.map(_.record)
-        val ofParts = if (explained == last) lastBatch else explained.map(_.record)
-        run.snapshot.copy(lastBatch = lastBatch, explained = ofParts)
-      }
-    }
+  private def snapshot(run: StoredRun): QuerySnapshot = made.snapshots(run.key, run) {
+    val last = newest(run.key)(_.map(_.event).nextOption())
+    val explained = last.filter(_.parts != null).orElse(Option(run.explained))
+    val lastBatch = last.map(_.record)
+    val ofParts = if (explained == last) lastBatch else explained.map(_.record)
+    run.snapshot.copy(lastBatch = lastBatch, explained = ofParts)
+  }
 }
 
 object LatencyStore {

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.latency.history
 
+import scala.collection.immutable.NumericRange
 import scala.jdk.CollectionConverters._
 
 import io.sparklatency.figures.BatchTimes
@@ -39,6 +40,7 @@ import org.apache.spark.status.KVUtils.KVIndexParam
  * @param tasksFailed how many attempts of its tasks have failed; null in a store of an earlier version
  * @param endless true where no batch ends for minutes, and `times` are of the last window; else null, and in a store of an earlier version
  * @param explained the event of the last batch that told its parts; null where it was the last of all, or none did
+ * @param keptFrom the number of the oldest batch that is kept; 0 in a store of an earlier version
  */
 private[spark] final class StoredRun(
     @KVIndexParam val key: String,
@@ -66,8 +68,12 @@ private[spark] final class StoredRun(
     val droppedLate: Long,
     val tasksFailed: java.lang.Long,
     val endless: java.lang.Boolean,
-    val explained: SparkListenerLatencyBatch
+    val explained: SparkListenerLatencyBatch,
+    val keptFrom: Long
 ) {
+
+  /** The numbers of the batches that are kept. */
+  def kept: NumericRange[Long] = keptFrom until batches
 
   /** The figures as they were, without the last batch: that is stored apart, and may have been dropped. */
   def snapshot: QuerySnapshot = {
@@ -125,7 +131,8 @@ private[spark] object StoredRun {
       run: QuerySnapshot,
       committedMs: Long,
       told: Long,
-      explained: Option[SparkListenerLatencyBatch]
+      explained: Option[SparkListenerLatencyBatch],
+      keptFrom: Long
   ): StoredRun = {
     def stored(nodes: Seq[NodeLatencies]) = nodes.map(StoredNode(_)).toArray
     new StoredRun(
@@ -154,7 +161,8 @@ private[spark] object StoredRun {
       run.droppedLate,
       run.failedTasks.map(failed => Long.box(failed.count)).orNull,
       if (run.endless) Boolean.box(true) else null,
-      explained.orNull
+      explained.orNull,
+      keptFrom
     )
   }
 }

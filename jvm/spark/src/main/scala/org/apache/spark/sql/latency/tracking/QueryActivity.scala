@@ -79,8 +79,10 @@ private[latency] final class QueryActivity(context: SparkContext, marked: () => 
     catch { case OurFailure(_) => None }
 
   private def tasksOf(run: String): Option[Activity.Tasks] = {
+    // Between two batches none runs, as a rule. A look at the jobs sorts all that Spark keeps.
+    val jobs = if (context.statusStore.activeStages().isEmpty) Nil else context.statusStore.jobsList(Running)
     val stages = for {
-      job <- context.statusStore.jobsList(Running) if job.jobGroup.contains(run)
+      job <- jobs if job.jobGroup.contains(run)
       stage <- job.stageIds.flatMap(context.statusTracker.getStageInfo(_)) if stage.submissionTime > 0
     } yield stage
     Option.when(stages.nonEmpty)(

@@ -125,7 +125,7 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
   }
 
   private def charts(query: QuerySnapshot, kept: KeptBatches, nodes: Seq[String]): NodeSeq =
-    histories(keyOf(query), kept.newest, kept.size, nodes) {
+    histories(keyOf(query), kept.newest, nodes) {
       val zone = ZoneId.systemDefault
       written(
         HistoryCharts(kept.charts(nodes, zone)) ++ HistoryCharts.phases(kept.phases(PhasesChart.Most, zone))
@@ -133,7 +133,7 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
     }
 
   private def batches(query: QuerySnapshot, kept: KeptBatches, link: Option[String]): NodeSeq =
-    tables(keyOf(query), kept.newest, kept.size, link) {
+    tables(keyOf(query), kept.newest, link) {
       written(BatchesTable(kept, BatchesShown, link))
     }
 
