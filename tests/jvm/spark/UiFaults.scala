@@ -43,8 +43,7 @@ object UiFaults {
       0,
       null,
       null,
-      null,
-      0
+      null
     ))
     try body
     finally store.delete(classOf[StoredRun], "broken")

@@ -132,8 +132,13 @@ private[spark] final class BatchArchive(
     if (before.isEmpty && !withoutBatch.gotBatch(key)) goingOn += key
     val from = keptOf.remove(key).fold(0L)(_.start)
     val numbers = from.max(number + 1 - most) until number + 1
-    store.write(new StoredBatch(StoredBatch.key(key, number), batch))
-    store.write(StoredRun(shown, batch.committedMs, told + 1, explained, numbers.start))
+    val stored = new StoredBatch(StoredBatch.key(key, number), batch)
+    val earlier = before.fold(Option(Vector.empty[StoredBatch]))(_.kept)
+    store.write(stored)
+    store.write(
+      StoredRun(shown, batch.committedMs, told + 1, explained)
+        .keeping(earlier.map(stored +: _.take(numbers.size - 1)))
+    )
     told += 1
     (from until numbers.start).foreach(gone => store.delete(classOf[StoredBatch], StoredBatch.key(key, gone)))
     keptOf(key) = numbers

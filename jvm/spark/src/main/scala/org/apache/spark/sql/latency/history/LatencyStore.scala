@@ -20,8 +20,7 @@ import org.apache.spark.util.kvstore.KVStore
  * and the silence since the last batch.
  *
  * Reads the store at each call, and keeps nothing but what `made` does. A call costs a snapshot of the running figures, under their lock,
- * and a read of the stored runs, at most a hundred. [[history]] and [[kept]] read each batch that they give, and a page of a store in
- * memory only those that are new to it.
+ * and a read of the stored runs, at most a hundred. Of a store on disk [[history]] and [[kept]] also read each batch that they give.
  *
  * Thread-safe: the threads of the UI, of REST and of the application itself call it.
  *
@@ -146,12 +145,8 @@ final class LatencyStore private[spark] (
     newest(query.key)(_.take(limit).map(_.event.record).toList).reverse
 
   /** The batches of a run that are kept, as its page shows them. */
-  def kept(query: QuerySnapshot): KeptBatches = {
-    val key = query.key
-    def stored(number: Long) = Stored(store, classOf[StoredBatch], StoredBatch.key(key, number))
-    def run = Stored(store, classOf[StoredRun], key)
-    new KeptBatches(made.batches(key)(new SeenBatches)(stored, run.map(_.kept))(newest(key)(_.toVector)))
-  }
+  def kept(query: QuerySnapshot): KeptBatches =
+    new KeptBatches(inMemory(query.key).getOrElse(newestOnDisk(query.key)(_.toVector)))
 
   /** The last of them. */
   def kept(query: QuerySnapshot, limit: Int): KeptBatches =
@@ -172,14 +167,15 @@ final class LatencyStore private[spark] (
     ).filterNot(query => keys(query.key)).sortBy(-_.told)
   }
 
-  /**
-   * Hands over a run's batches, newest first. The store reads each when it is asked for, so `use` pays only for what it
-   * takes.
-   *
-   * By the run a store in memory finds them without a look at those of all. A store on disk does not know the run: there they lie between
-   * the first key and the last that a batch of it may have.
-   */
-  private def newest[A](key: String)(use: Iterator[StoredBatch] => A): A = {
+  /** Hands over a run's batches, newest first. `use` pays only for what it takes. */
+  private def newest[A](key: String)(use: Iterator[StoredBatch] => A): A =
+    inMemory(key).fold(newestOnDisk(key)(use))(batches => use(batches.iterator))
+
+  private def inMemory(key: String): Option[Vector[StoredBatch]] =
+    Stored(store, classOf[StoredRun], key).flatMap(_.kept)
+
+  /** The store reads each when it is asked for. It does not know the run: they lie between the first key and the last that one of it may have. */
+  private def newestOnDisk[A](key: String)(use: Iterator[StoredBatch] => A): A = {
     val batches = store.view(classOf[StoredBatch]).parent(key).reverse()
       .first(StoredBatch.key(key, Long.MaxValue)).last(StoredBatch.key(key, 0)).closeableIterator()
     try use(batches.asScala)

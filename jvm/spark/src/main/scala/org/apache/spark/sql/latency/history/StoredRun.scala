@@ -1,6 +1,5 @@
 package org.apache.spark.sql.latency.history
 
-import scala.collection.immutable.NumericRange
 import scala.jdk.CollectionConverters._
 
 import io.sparklatency.figures.BatchTimes
@@ -40,7 +39,6 @@ import org.apache.spark.status.KVUtils.KVIndexParam
  * @param tasksFailed how many attempts of its tasks have failed; null in a store of an earlier version
  * @param endless true where no batch ends for minutes, and `times` are of the last window; else null, and in a store of an earlier version
  * @param explained the event of the last batch that told its parts; null where it was the last of all, or none did
- * @param keptFrom the number of the oldest batch that is kept; 0 in a store of an earlier version
  */
 private[spark] final class StoredRun(
     @KVIndexParam val key: String,
@@ -68,12 +66,20 @@ private[spark] final class StoredRun(
     val droppedLate: Long,
     val tasksFailed: java.lang.Long,
     val endless: java.lang.Boolean,
-    val explained: SparkListenerLatencyBatch,
-    val keptFrom: Long
+    val explained: SparkListenerLatencyBatch
 ) {
+  @transient private[this] var keptBatches = Option.empty[Vector[StoredBatch]]
 
-  /** The numbers of the batches that are kept. */
-  def kept: NumericRange[Long] = keptFrom until batches
+  /**
+   * The batches that are kept, the newest first, in a store in memory: that sorts all that it has at each look. None in a store on disk.
+   */
+  private[history] def kept: Option[Vector[StoredBatch]] = keptBatches
+
+  /** Before it is written. */
+  private[history] def keeping(batches: Option[Vector[StoredBatch]]): this.type = {
+    keptBatches = batches
+    this
+  }
 
   /** The figures as they were, without the last batch: that is stored apart, and may have been dropped. */
   def snapshot: QuerySnapshot = {
@@ -131,8 +137,7 @@ private[spark] object StoredRun {
       run: QuerySnapshot,
       committedMs: Long,
       told: Long,
-      explained: Option[SparkListenerLatencyBatch],
-      keptFrom: Long
+      explained: Option[SparkListenerLatencyBatch]
   ): StoredRun = {
     def stored(nodes: Seq[NodeLatencies]) = nodes.map(StoredNode(_)).toArray
     new StoredRun(
@@ -161,8 +166,7 @@ private[spark] object StoredRun {
       run.droppedLate,
       run.failedTasks.map(failed => Long.box(failed.count)).orNull,
       if (run.endless) Boolean.box(true) else null,
-      explained.orNull,
-      keptFrom
+      explained.orNull
     )
   }
 }
