@@ -58,7 +58,9 @@ class LatencyTabKeptSuite extends LatencyTabTest with ArchivedBatches {
       for (number <- 0L to 1L) {
         val (of, old) =
           (batch(stored.run, number, ids = Seq("source", "sink")), batch(stored.run, number, agedMs = 70))
-        stored.tell(of.copy(nodes = Array(of.nodes.head, of.nodes.last.copy(measures = old.nodes.head.measures))))
+        stored.tell(of.copy(nodes =
+          Array(of.nodes.head, of.nodes.last.copy(measures = old.nodes.head.measures))
+        ))
       }
       assert(shown("source") === Seq("5 ms", "5 ms"))
       assert(shown("sink") === Seq("70 ms", "70 ms"))

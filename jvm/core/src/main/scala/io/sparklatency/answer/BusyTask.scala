@@ -45,7 +45,8 @@ private[answer] object BusyTask {
   private def stages(query: QuerySnapshot): Seq[StageTimes] =
     windows(query).toSeq.flatMap(_.stages)
 
-  private def windows(query: QuerySnapshot): Option[BatchTimes] = query.times.filter(_.of == BatchTimes.Window)
+  private def windows(query: QuerySnapshot): Option[BatchTimes] =
+    query.times.filter(_.of == BatchTimes.Window)
 
   /** Of all its nodes: rows on one way wait for those on another in the same task. One second may be like no other. A node that the last one does not tell of may not have been told of for long. */
   private def of(query: QuerySnapshot, stage: StageTimes): Option[BusyTask] = {

@@ -99,7 +99,9 @@ object Readable {
   private def quoted(names: Seq[String]): String = names.map(one => s"'${name(one)}'").mkString(", ")
 
   /** The beginning of a text, on one line. */
-  def cut(raw: String, length: Int = TextLength): String = {
+  def cut(raw: String, length: Int = TextLength): String = if (raw.length <= length && raw.forall(isPlain))
+    raw
+  else {
     val pieces = raw.take(
       2 * (length + 1)
     ).codePoints.toArray.toSeq.map(printable) // the rest may be as long as it likes

@@ -231,11 +231,11 @@ final class LiveRuns(
     val now = clock.millis()
     val ofBatchQuery = synchronized(batchQueries.asked(work))()
     ofBatchQuery.foreach { case (owner, _) => update(owner)(_ => ()) } // the first of them shows, too
-    val (shown, stopped, soFar) = synchronized(queries.values.filter(isWanted).toList.map { query =>
+    val shown = synchronized(queries.values.filter(isWanted).toList.map { query =>
       (query.snapshot(now), query.stopped, query.soFar(work))
-    }).unzip3
+    })
     // Asked outside the lock: Spark's own answers may take a while, and so does a look at each partition.
-    shown.lazyZip(stopped).lazyZip(soFar).map {
+    shown.map {
       case (query, false, soFar) if query.runId.nonEmpty =>
         query.doing(
           query.runId.flatMap(activity),

@@ -19,7 +19,7 @@ final class LatencyPath(val nodes: Seq[NodeLatencies]) {
   def before(node: NodeLatencies): Seq[NodeLatencies] = node.upstream.flatMap(byId.get)
 
   /** Whether a node stands upstream of this one. */
-  def hasBefore(node: NodeLatencies): Boolean = before(node).nonEmpty
+  def hasBefore(node: NodeLatencies): Boolean = node.upstream.exists(byId.contains)
 
   /** Where records are first seen, if they are seen again. */
   val sources: Seq[NodeLatencies] =

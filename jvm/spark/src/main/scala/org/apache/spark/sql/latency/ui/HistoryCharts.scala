@@ -24,12 +24,7 @@ private[ui] object HistoryCharts {
     val shown = PhasesChart.Phases.filter(name => bars.exists(_.bar.phases.exists(_._1 == name)))
     <h4>Phases of the last batches</h4> ++
       <p class="text-body-secondary small">
-        {
-        shown.map(name =>
-          keyed(name)(<rect class={s"latency-phase latency-phase-$name"} width="24" height="12"/>)
-        ) ++
-          keyed("rows a second")(<line class="latency-rate" x1="0" y1="6" x2="24" y2="6"/>)
-      }
+        {shown.map(ofPhase) :+ ofRate}
       </p> ++
       <div class="row"><div class="col-12 col-xl-6 mb-3 latency-scroll">{
         Unparsed(new PhasesChart(bars).svg)
@@ -42,7 +37,16 @@ private[ui] object HistoryCharts {
       <div class="latency-scroll">{Unparsed(drawn.svg)}</div>
     </div>
 
-  private val key: NodeSeq =
+  private val ofPhase: Map[String, Unparsed] = PhasesChart.Phases.map(name =>
+    name -> LatencyPage.written(
+      keyed(name)(<rect class={s"latency-phase latency-phase-$name"} width="24" height="12"/>)
+    )
+  ).toMap
+
+  private val ofRate =
+    LatencyPage.written(keyed("rows a second")(<line class="latency-rate" x1="0" y1="6" x2="24" y2="6"/>))
+
+  private val key: NodeSeq = LatencyPage.written(
     <p class="text-body-secondary small">
       {
       Seq("band" -> "p50 to p99", "avg" -> "avg", "max" -> "max").map { case (line, name) =>
@@ -54,6 +58,7 @@ private[ui] object HistoryCharts {
     }
       at each batch's commit; a click on a node above shows that node.
     </p>
+  )
 
   /** A line breaks between two of them, and not within one. */
   private def keyed(name: String)(mark: Elem): Elem =

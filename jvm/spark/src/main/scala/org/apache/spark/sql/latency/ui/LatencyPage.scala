@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicBoolean
 import scala.xml.Node
 import scala.xml.NodeSeq
 import scala.xml.Unparsed
+import scala.xml.Utility
 
 import io.sparklatency.answer.Readable
 import io.sparklatency.drawing.XmlText
@@ -89,12 +90,20 @@ private[ui] abstract class LatencyPage(tab: LatencyTab, path: String) extends We
 private[ui] object LatencyPage {
 
   /** The one sentence about what an en dash means, for every page that may have one. */
-  val legend: NodeSeq =
+  val legend: NodeSeq = written(
     <p class="text-body-secondary small">
       All figures in milliseconds unless they say otherwise. {
       Unparsed(XmlText.escape(Readable.Unknown))
     } unknown: no record with a timestamp.
     </p>
+  )
+
+  /** As text: elements take several times the memory, and would be written again for each request. */
+  def written(content: NodeSeq, room: Int = 1024): Unparsed = {
+    val text = new StringBuilder(room)
+    content.foreach(Utility.serialize(_, sb = text))
+    Unparsed(text.result())
+  }
 
   /** So many characters of an id are seen. */
   val NameLength = 48

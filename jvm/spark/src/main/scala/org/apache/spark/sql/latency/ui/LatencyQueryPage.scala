@@ -5,7 +5,6 @@ import java.util.Locale
 
 import scala.xml.NodeSeq
 import scala.xml.Unparsed
-import scala.xml.Utility
 
 import io.sparklatency.answer.Headline
 import io.sparklatency.answer.NoFigures
@@ -139,12 +138,7 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
 
   private def keyOf(query: QuerySnapshot): String = query.runId.getOrElse(query.name)
 
-  /** As text: elements take several times the memory, and would be written again for each request. */
-  private def written(content: NodeSeq): NodeSeq = {
-    val text = new StringBuilder(Room)
-    content.foreach(Utility.serialize(_, sb = text))
-    Unparsed(text.result())
-  }
+  private def written(content: NodeSeq): NodeSeq = LatencyPage.written(content, Room)
 
   private def unknown(base: String, store: LatencyStore): NodeSeq =
     <div class="alert alert-info" role="status">
