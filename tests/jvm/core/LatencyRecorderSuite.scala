@@ -4,6 +4,7 @@ import io.sparklatency.recording.LatencyRecorder
 import io.sparklatency.recording.LatencySummary
 import io.sparklatency.time.Clock
 import io.sparklatency.time.ManualClock
+import io.sparklatency.time.RowClock
 import io.sparklatency.time.SystemClock
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -145,7 +146,7 @@ class LatencyRecorderSuite extends AnyFunSuite {
     val shared = new SharedClock
     val recorder = new LatencyRecorder(shared)
     // In the middle of a run of rows, or as the first of the next.
-    for (between <- Seq(300, 255); _ <- 1 to 1000) {
+    for (between <- Seq(300, RowClock.LongestRun - 1); _ <- 1 to 1000) {
       for (_ <- 1 to between) recorder.record((shared.now - 40) * 1000)
       shared.now += 7
       recorder.record((shared.now - 1) * 1000)

@@ -34,12 +34,12 @@ class RowClockSuite extends AnyFunSuite {
   test("fast rows share readings, and most readings of a millisecond what the clock said in it") {
     val clock = new SteadyClock
     val rows = new RowClock(clock)
-    val count = 10000000
+    val count = 20000000
     for (_ <- 1 to count) rows.millis()
     assert(clock.readings < count / RowClock.LongestRun / 2)
   }
 
-  test("a fast row has a time of one of the 256 rows that end with it") {
+  test("a fast row has a time of one of the 512 rows that end with it") {
     val clock = new SteadyClock
     val rows = new RowClock(clock)
     val begun = new Array[Long](1000000)

@@ -170,7 +170,7 @@ object LatencyRecorder {
   val PublishMs: Long = 500
 
   /**
-   * How [[LatencyRecorder.record]] calls `takeLongWay`, one row in 256. Called by its name it would become part of `record` when that
+   * How [[LatencyRecorder.record]] calls `takeLongWay`, one row in 512. Called by its name it would become part of `record` when that
    * is compiled, with all that it calls in turn. Then `record` is too big to become part of the loop over the rows, or ten of
    * them are: several times the time a row. What is called by a handle that is no constant is left where it is.
    */

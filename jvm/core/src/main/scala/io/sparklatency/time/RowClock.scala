@@ -13,7 +13,7 @@ import java.lang.invoke.VarHandle
  *  - the [[Ticker]] has not moved since. This catches a pause between two rows of a fast run.
  *
  * A stale reading needs both to fail: a pause in the middle of a fast run that begins and ends within one stall of the
- * ticker. At most the rest of that run, 256 rows at the worst, is then off by the length of the pause.
+ * ticker. At most the rest of that run, 512 rows at the worst, is then off by the length of the pause.
  *
  * Of fast rows thousands come in one millisecond. Whether that is over, `System.nanoTime` tells, which each reading needs anyway. So
  * the clock itself is asked once in each of their milliseconds; when it is set, that is seen in the next.
@@ -109,7 +109,7 @@ class RowClock(clock: Clock, everyRow: Boolean = false) {
 }
 
 object RowClock {
-  val LongestRun = 256
+  val LongestRun = 512
   val ShortestRun = 4
   val RunBudgetNanos = 100000L
 }
