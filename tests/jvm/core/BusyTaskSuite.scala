@@ -78,7 +78,7 @@ class BusyTaskSuite extends AnyFunSuite {
 
   test("in the first seconds nobody says that no step is at work all the time") {
     val wait =
-      s"${old}They arrive old, or wait for a busy task. It takes some more seconds to see whether a task is at work all the time."
+      s"${old}They arrive old, or wait for a busy task. The query has run too briefly to tell whether a task is at work all the time."
     assert(after(4, "scored" -> Seq(300.0, 990.0)).headline.text === wait)
     assert(after(5, "scored" -> Seq(300.0, 990.0)).headline.text.startsWith(s"${old}No step from source"))
     assert(after(1, "scored" -> Seq(990.0)).headline.node === Some("scored"))

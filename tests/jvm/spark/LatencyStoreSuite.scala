@@ -1,7 +1,9 @@
 package org.apache.spark.sql.latency
 
+import java.io.ByteArrayInputStream
 import java.sql.Timestamp
 import java.util.UUID
+import java.util.zip.GZIPInputStream
 
 import io.sparklatency.answer.QueryAnswer
 import io.sparklatency.figures.BatchTimes
@@ -25,6 +27,7 @@ import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.application.LatencyHistory
 import org.apache.spark.sql.latency.history.BatchArchive
 import org.apache.spark.sql.latency.history.LatencyStore
+import org.apache.spark.sql.latency.history.StoredRun
 import org.apache.spark.status.KVUtils
 import org.apache.spark.util.JsonProtocol
 import org.apache.spark.util.kvstore.InMemoryStore
@@ -238,6 +241,9 @@ class LatencyStoreSuite extends StreamingTest with ArchivedBatches {
           inMemory.onOtherEvent(batch("run", n, records = 3))
         }
         assert(json(shown(disk).query("run")) === json(shown(memory).query("run")))
+        val run = new KVUtils.KVStoreScalaSerializer().serialize(memory.read(classOf[StoredRun], "run"))
+        val text = new String(new GZIPInputStream(new ByteArrayInputStream(run)).readAllBytes())
+        assert(text.contains("\"key\":\"run\"") && !text.contains("run/"), "its batches lie apart")
         assert(
           shown(disk).query("run").exists(_.nodes.head.measures(Measure.E2ELatency).total.records == 21)
         )

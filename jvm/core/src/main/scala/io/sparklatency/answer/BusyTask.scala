@@ -39,13 +39,13 @@ private[answer] object BusyTask {
     nodes.filterNot(told)
   }
 
-  /** How many seconds of work have been told, of which those at the start are like no others: code is compiled, and sources are opened. */
-  def seconds(query: QuerySnapshot): Long = windows(query).fold(0L)(_.batch)
+  /** How many windows have been told. */
+  def windows(query: QuerySnapshot): Long = last(query).fold(0L)(_.batch)
 
   private def stages(query: QuerySnapshot): Seq[StageTimes] =
-    windows(query).toSeq.flatMap(_.stages)
+    last(query).toSeq.flatMap(_.stages)
 
-  private def windows(query: QuerySnapshot): Option[BatchTimes] =
+  private def last(query: QuerySnapshot): Option[BatchTimes] =
     query.times.filter(_.of == BatchTimes.Window)
 
   /** Of all its nodes: rows on one way wait for those on another in the same task. One second may be like no other. A node that the last one does not tell of may not have been told of for long. */

@@ -48,12 +48,12 @@ private[answer] final class EndlessCause(query: QuerySnapshot, path: LatencyPath
     val (from, to) = (Readable.name(path.critical.head), Readable.name(path.critical.last))
     // Who is at work now says nothing of records that came minutes ago.
     if (query.isSilent) "They arrived old, or waited to be read."
-    else if (BusyTask.seconds(query) == 0)
+    else if (BusyTask.windows(query) == 0)
       s"$OldOrWait No task has told how long its operators are at work."
     else if (unknown.nonEmpty)
       s"$OldOrWait It is not known how long the operators before ${Readable.nodes(unknown)} are at work. $Mark"
-    else if (BusyTask.seconds(query) < Enough)
-      s"$OldOrWait It takes some more seconds to see whether a task is at work all the time."
+    else if (BusyTask.windows(query) < Enough)
+      s"$OldOrWait The query has run too briefly to tell whether a task is at work all the time."
     else
       s"No step from $from to $to is at work all the time. So these records arrive old, or wait for what stands before $from or " +
         s"behind $to."
@@ -64,6 +64,6 @@ private object EndlessCause {
   private val OldOrWait = "They arrive old, or wait for a busy task."
   private val Mark = "Put a mark behind each filter to see more."
 
-  /** So many seconds of work are enough to say that no task is at work all the time. */
+  /** Of fewer windows it is not said that no task is at work all the time: in the first ones code is compiled, and sources are opened. */
   private val Enough = 5
 }

@@ -99,15 +99,14 @@ object Readable {
   private def quoted(names: Seq[String]): String = names.map(one => s"'${name(one)}'").mkString(", ")
 
   /** The beginning of a text, on one line. */
-  def cut(raw: String, length: Int = TextLength): String = if (raw.length <= length && raw.forall(isPlain))
-    raw
-  else {
-    val pieces = raw.take(
-      2 * (length + 1)
-    ).codePoints.toArray.toSeq.map(printable) // the rest may be as long as it likes
-    if (pieces.map(this.length).sum <= length) pieces.mkString
-    else fitting(pieces, length - 1).mkString + "…"
-  }
+  def cut(raw: String, length: Int = TextLength): String =
+    if (raw.length <= length && raw.forall(isPlain)) raw
+    else {
+      val seen = raw.take(2 * (length + 1)) // the rest may be as long as it likes
+      val pieces = seen.codePoints.toArray.toSeq.map(printable)
+      if (pieces.map(this.length).sum <= length) pieces.mkString
+      else fitting(pieces, length - 1).mkString + "…"
+    }
 
   private val NameLength = 48
   private val TextLength = 200
@@ -130,7 +129,7 @@ object Readable {
 
   private def length(text: String): Int = text.codePointCount(0, text.length)
 
-  /** Of ASCII, what can be seen: most ids have nothing else. */
+  /** Of ASCII, what can be seen: most ids and texts have nothing else. */
   private def isPlain(char: Char): Boolean = char >= ' ' && char <= '~'
 
   /** What cannot be seen is written as in Python. */

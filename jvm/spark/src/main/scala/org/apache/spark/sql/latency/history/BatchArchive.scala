@@ -130,7 +130,7 @@ private[spark] final class BatchArchive(
     val explained = if (batch.parts == null) before.flatMap(lastExplained) else None
     val shown = runs.add(key, batch.record, window)
     if (before.isEmpty && !withoutBatch.gotBatch(key)) goingOn += key
-    val from = keptOf.remove(key).fold(0L)(_.start)
+    val from = keptOf.get(key).fold(0L)(_.start)
     val numbers = from.max(number + 1 - most) until number + 1
     val stored = new StoredBatch(StoredBatch.key(key, number), batch)
     val earlier = before.fold(Option(Vector.empty[StoredBatch]))(_.kept)
@@ -141,6 +141,7 @@ private[spark] final class BatchArchive(
     )
     told += 1
     (from until numbers.start).foreach(gone => store.delete(classOf[StoredBatch], StoredBatch.key(key, gone)))
+    keptOf -= key
     keptOf(key) = numbers
     if (before.isEmpty) forgetOldest()
   }

@@ -20,7 +20,8 @@ import org.apache.spark.util.kvstore.KVStore
  * and the silence since the last batch.
  *
  * Reads the store at each call, and keeps nothing but what `made` does. A call costs a snapshot of the running figures, under their lock,
- * and a read of the stored runs, at most a hundred. Of a store on disk [[history]] and [[kept]] also read each batch that they give.
+ * and a read of the stored runs, at most a hundred. [[history]] and [[kept]] read the run, and of a store on
+ * disk each batch that they give.
  *
  * Thread-safe: the threads of the UI, of REST and of the application itself call it.
  *
@@ -146,7 +147,7 @@ final class LatencyStore private[spark] (
 
   /** The batches of a run that are kept, as its page shows them. */
   def kept(query: QuerySnapshot): KeptBatches =
-    new KeptBatches(inMemory(query.key).getOrElse(newestOnDisk(query.key)(_.toVector)))
+    new KeptBatches(inMemory(query.key).getOrElse(newestByKey(query.key)(_.toVector)))
 
   /** The last of them. */
   def kept(query: QuerySnapshot, limit: Int): KeptBatches =
@@ -169,21 +170,22 @@ final class LatencyStore private[spark] (
 
   /** Hands over a run's batches, newest first. `use` pays only for what it takes. */
   private def newest[A](key: String)(use: Iterator[StoredBatch] => A): A =
-    inMemory(key).fold(newestOnDisk(key)(use))(batches => use(batches.iterator))
+    inMemory(key).fold(newestByKey(key)(use))(batches => use(batches.iterator))
 
   private def inMemory(key: String): Option[Vector[StoredBatch]] =
     Stored(store, classOf[StoredRun], key).flatMap(_.kept)
 
-  /** The store reads each when it is asked for. It does not know the run: they lie between the first key and the last that one of it may have. */
-  private def newestOnDisk[A](key: String)(use: Iterator[StoredBatch] => A): A = {
+  /** Reads each when it is asked for. A store on disk does not know whose a batch is: those of a run lie between two keys. */
+  private def newestByKey[A](key: String)(use: Iterator[StoredBatch] => A): A = {
     val batches = store.view(classOf[StoredBatch]).parent(key).reverse()
       .first(StoredBatch.key(key, Long.MaxValue)).last(StoredBatch.key(key, 0)).closeableIterator()
     try use(batches.asScala)
     finally batches.close()
   }
 
-  private def snapshot(run: StoredRun): QuerySnapshot = made.snapshots(run.key, run) {
-    val last = newest(run.key)(_.map(_.event).nextOption())
+  /** Each batch writes its run anew, and is told later than all others. The run itself, kept here, would keep its batches. */
+  private def snapshot(run: StoredRun): QuerySnapshot = made.snapshots(run.key, run.told) {
+    val last = run.kept.fold(newestByKey(run.key)(_.nextOption()))(_.headOption).map(_.event)
     val explained = last.filter(_.parts != null).orElse(Option(run.explained))
     val lastBatch = last.map(_.record)
     val ofParts = if (explained == last) lastBatch else explained.map(_.record)

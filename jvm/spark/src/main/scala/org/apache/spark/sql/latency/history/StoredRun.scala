@@ -17,7 +17,7 @@ import org.apache.spark.sql.latency.StoredTimes
 import org.apache.spark.status.KVUtils.KVIndexParam
 
 /**
- * A run of a query as it was when its last batch was committed. Immutable. Each batch writes it anew, with three summaries of
+ * A run of a query as it was when its last batch was committed. Immutable once it is written. Each batch writes it anew, with three summaries of
  * a few hundred bytes for each node and measure. The archive's thread writes it, any thread may read it.
  *
  * @param told   the place of its last batch among all batches that were told. By the clock, which may be set back, runs could
@@ -70,9 +70,7 @@ private[spark] final class StoredRun(
 ) {
   @transient private[this] var keptBatches = Option.empty[Vector[StoredBatch]]
 
-  /**
-   * The batches that are kept, the newest first, in a store in memory: that sorts all that it has at each look. None in a store on disk.
-   */
+  /** The batches that are kept, the newest first: a store in memory sorts them at each look. None once the run was read from disk. */
   private[history] def kept: Option[Vector[StoredBatch]] = keptBatches
 
   /** Before it is written. */

@@ -22,7 +22,7 @@ import org.apache.spark.sql.streaming.StreamingQueryProgress
 /**
  * What queries do right now: Spark's own status of each, since when its trigger runs, and how far its tasks are.
  *
- * Keeps nothing but what the last progress of each query told. A call costs a look at the running queries, and one at the jobs. Thread-safe: whoever reads figures calls it.
+ * Keeps nothing but what the last progress of each query told. A call costs a look at the running queries and stages, and one at the jobs where a stage runs. Thread-safe: whoever reads figures calls it.
  *
  * @param marked queries that Spark's own list may lack: each session that shares no state with others has a list of its own
  */
@@ -79,7 +79,7 @@ private[latency] final class QueryActivity(context: SparkContext, marked: () => 
     catch { case OurFailure(_) => None }
 
   private def tasksOf(run: String): Option[Activity.Tasks] = {
-    // Between two batches none runs, as a rule. A look at the jobs sorts all that Spark keeps.
+    // Between two batches no stage runs, and for a moment between two stages. A look at the jobs sorts all that Spark keeps.
     val jobs = if (context.statusStore.activeStages().isEmpty) Nil else context.statusStore.jobsList(Running)
     val stages = for {
       job <- jobs if job.jobGroup.contains(run)

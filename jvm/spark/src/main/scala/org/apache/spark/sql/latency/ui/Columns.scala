@@ -5,6 +5,7 @@ import scala.xml.Text
 
 import io.sparklatency.answer.Readable
 import io.sparklatency.drawing.XmlText.escape
+import org.apache.spark.sql.latency.history.StoredBatch
 import org.apache.spark.sql.latency.ui.Column.Alphabetic
 import org.apache.spark.sql.latency.ui.Column.BelowAll
 import org.apache.spark.sql.latency.ui.Column.Numeric
@@ -25,15 +26,9 @@ private[ui] final class Columns[A] {
 
   /** A moment, in milliseconds since the epoch. */
   def time(name: String, help: String)(ms: A => Option[Long]): Column[A] =
-    text(name, help)(ms(_).fold("")(sorted))(row =>
+    text(name, help)(ms(_).fold("")(StoredBatch.sorted))(row =>
       Text(ms(row).fold(Readable.Unknown)(UIUtils.formatDate))
     )
-
-  /** So that text sorts as the numbers do. By hand, as [[Readable.count]]. */
-  private def sorted(ms: Long): String = {
-    val digits = ms.toString
-    "0" * (19 - digits.length) + digits
-  }
 
   /** Text that may take several lines. */
   def wrapped(name: String, help: String)(key: A => String)(shown: A => NodeSeq): Column[A] =

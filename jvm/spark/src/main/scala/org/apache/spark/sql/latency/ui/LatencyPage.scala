@@ -98,7 +98,11 @@ private[ui] object LatencyPage {
     </p>
   )
 
-  /** As text: elements take several times the memory, and would be written again for each request. */
+  /**
+   * As text: elements take several times the memory, and would be written again for each request.
+   *
+   * @param room for about so many characters
+   */
   def written(content: NodeSeq, room: Int = 1024): Unparsed = {
     val text = new StringBuilder(room)
     content.foreach(Utility.serialize(_, sb = text))
