@@ -9,7 +9,7 @@ import java.util.Map.Entry
  *
  * Each is kept beside all that it was made of, and stands as long as that is equal. Summaries and the arrays of events are equal to
  * nothing but themselves: a store in memory gives the same ones again until a batch comes, a store on disk reads new ones each time.
- * There all is made anew, as it is of a run that goes on, whose figures are of another instant each time.
+ * There what batches show is made anew, as all is of a run that goes on, whose figures are of another instant each time.
  *
  * Keeps the last of each run, of at most [[KeptOfRuns.Most]] runs. Thread-safe; two threads may make the same.
  */

@@ -20,8 +20,7 @@ import org.apache.spark.util.kvstore.KVStore
  * and the silence since the last batch.
  *
  * Reads the store at each call, and keeps nothing but what `made` does. A call costs a snapshot of the running figures, under their lock,
- * and a read of the stored runs, at most a hundred. [[history]] and [[kept]] read the run, and of a store on
- * disk each batch that they give.
+ * and a read of the stored runs, at most a hundred. [[history]] and [[kept]] read the run, and of a store on disk each batch that they give.
  *
  * Thread-safe: the threads of the UI, of REST and of the application itself call it.
  *

@@ -17,8 +17,8 @@ import org.apache.spark.sql.latency.StoredTimes
 import org.apache.spark.status.KVUtils.KVIndexParam
 
 /**
- * A run of a query as it was when its last batch was committed. Immutable once it is written. Each batch writes it anew, with three summaries of
- * a few hundred bytes for each node and measure. The archive's thread writes it, any thread may read it.
+ * A run of a query as it was when its last batch was committed. Immutable once it is written. Each batch writes it anew, with three
+ * summaries of a few hundred bytes for each node and measure. The archive's thread writes it, any thread may read it.
  *
  * @param told   the place of its last batch among all batches that were told. By the clock, which may be set back, runs could
  *               stand in another order

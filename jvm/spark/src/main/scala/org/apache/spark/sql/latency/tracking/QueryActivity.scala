@@ -22,7 +22,8 @@ import org.apache.spark.sql.streaming.StreamingQueryProgress
 /**
  * What queries do right now: Spark's own status of each, since when its trigger runs, and how far its tasks are.
  *
- * Keeps nothing but what the last progress of each query told. A call costs a look at the running queries and stages, and one at the jobs where a stage runs. Thread-safe: whoever reads figures calls it.
+ * Keeps nothing but what the last progress of each query told. A call costs a look at the running queries and stages, and one at the jobs
+ * where a stage runs. Thread-safe: whoever reads figures calls it.
  *
  * @param marked queries that Spark's own list may lack: each session that shares no state with others has a list of its own
  */
