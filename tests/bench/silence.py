@@ -48,7 +48,7 @@ def main() -> None:
     spark = Spark(given.line)
     head = "| latest window, ms after end + lag: median of the runs | worst run | a batch took, ms |"
     rows = [
-        f"| Spark {given.line}, runs: {given.runs} | windows | by event time never {head}",
+        f"| Spark {given.line}, runs: {given.runs} | windows | of these, never given out by event time {head}",
         "|---|---:|---:|---:|---:|---:|",
     ]
     with tempfile.TemporaryDirectory() as scratch, running_broker(_folder(scratch, "broker")) as broker:

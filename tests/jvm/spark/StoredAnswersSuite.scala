@@ -12,6 +12,7 @@ import org.apache.spark.SparkConf
 import org.apache.spark.scheduler.SparkListenerEvent
 import org.apache.spark.sql.latency.application.LatencyHistory
 import org.apache.spark.sql.latency.history.BatchArchive
+import org.apache.spark.sql.latency.history.StoredRun
 import org.apache.spark.status.AppStatusStore
 import org.apache.spark.ui.SparkUI
 import org.apache.spark.util.JsonProtocol
@@ -92,6 +93,22 @@ class StoredAnswersSuite extends AnyFunSuite with ArchivedBatches {
     val all = outOfOrder((0 to 9).map(number => late(number.toLong, 1000L * number)): _*)
     assert((all.count, all.min, all.max) === ((10, Some(0L), Some(9000L))))
     assert(outOfOrder(batch("run", 0)).isEmpty)
+  }
+
+  test("whoever looks while a batch is stored finds the run and its batches of one moment") {
+    var looks = Seq.empty[(Long, Option[Long], Seq[Long])]
+    val store = new InMemoryStore {
+      override def write(value: Object): Unit = {
+        // Its newest batch is there by now, and the run is as it was before.
+        if (value.isInstanceOf[StoredRun]) shown(this).query("run").foreach { run =>
+          looks :+= (run.batches, run.lastBatch.map(_.batch), shown(this).history(run).map(_.batch))
+        }
+        super.write(value)
+      }
+    }
+    val archive = new BatchArchive(store, kept = 2)
+    (0L to 3L).foreach(number => archive.onOtherEvent(batch("run", number)))
+    assert(looks === Seq((1, Some(0), Seq(0)), (2, Some(1), Seq(0, 1)), (3, Some(2), Seq(1, 2))))
   }
 
   test("an application shows the tab that uses us, also where no query of it has figures") {

@@ -8,7 +8,7 @@ import io.sparklatency.time.Clock
 
 /**
  * Takes the latency of every record that passes one node in one task: count, minimum, maximum, sum and a histogram, all of
- * them on every record. One writer; 2 to 5 ns a record as a rule; 1 KB where their ages lie close together, else up to 120.
+ * them on every record. One writer; 2 to 3 ns a record as a rule; 1 KB where their ages lie close together, else up to 120.
  * {{{
  *   val recorder = new LatencyRecorder(WallClock)
  *   rows.foreach(row => recorder.record(row.timestampMicros))

@@ -15,7 +15,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
  * yet they are children: generated code evaluates a column where it is first needed. A column that nobody has needed yet
  * would be computed after the clock was read.
  *
- * Costs 2 to 5 ns a record in generated code as a rule, and 40 to 60 ns more where each row has a reading of its own (real-time and
+ * Costs 2 to 3 ns a record in generated code as a rule, and 40 to 60 ns more where each row has a reading of its own (real-time and
  * continuous mode). The last mark of a query also takes ages at the commit: see `JudgedMark.takeAges`. Nothing is boxed while the
  * timestamp is a column. Runs in the thread that reads the partition's rows.
  */
