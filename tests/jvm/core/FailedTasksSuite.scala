@@ -57,6 +57,18 @@ class FailedTasksSuite extends AnyFunSuite {
     assert(ofBatchQueries.failedTasks === None, "nobody counts there")
   }
 
+  test("a run that has ended has none of those that fail in the next run of its query") {
+    val runs = live
+    runs.update(owner)(_ => ())
+    runs.stopped("run")
+    runs.began("orders", "next", "id")
+    runs.jobStarted("id", Seq(3))
+    runs.taskEnded(task = 1, 3, hasFailed = true, Some("late"))
+    assert(
+      runs.snapshot().map(run => run.runId -> run.failedTasks) === Seq(Some("run") -> Some(FailedTasks.Empty))
+    )
+  }
+
   test("a run has those that failed before its first node, too") {
     val runs = live
     runs.began("orders", "run", "id")
@@ -84,7 +96,7 @@ class FailedTasksSuite extends AnyFunSuite {
     assert(told(FailedTasks(1), None) === Seq(Note(
       "tasks-failed",
       Note.Info,
-      s"1 attempt of a task has failed. $again",
+      "1 attempt of a task has failed.",
       numbers = Seq("tasks" -> Whole(1))
     )))
     assert(told(FailedTasks.Empty, Some(25000)) === Nil)

@@ -77,6 +77,8 @@ class FilledBatchSuite extends AnyFunSuite with ExplainedBatches {
     assert(text(took + ("walCommit" -> 12000L)) ===
       "It takes long until a batch begins to read, 20 s of 38 s (53 %), 12 s of it to write the log of the checkpoint. A faster file " +
       "system makes it shorter.")
+    val elsewhere = begun(20300, took).copy(cameIn = Some(Filling(26500, Filling.Start, Nil, 20300)))
+    assert(said(elsewhere)._3 === plain, "records came in with another batch, whose start nobody knows")
     // The sink was called at 10,061 and 10,060: a stage needs some time to begin.
     def soon(addBatch: Long) = {
       val one =
@@ -168,6 +170,24 @@ class FilledBatchSuite extends AnyFunSuite with ExplainedBatches {
     assert(text(skewed(21500, 2200)).endsWith(faster), "many partitions wait for cores")
     assert(text(skewed(21501, 2200)).endsWith("do not help."))
     assert(text(skewed(42000, 2200, count = 1)).endsWith(faster))
+    // What others in its stage take is not its own.
+    val shared = skewed(42000, 2200)
+    val others = shared.copy(stages = shared.stages.map(_.copy(endMs = 98000)))
+    assert(text(others).endsWith("do not help."))
+    // What its stage took is not a source's own.
+    def scanned(ms: Double) = {
+      val slow = PartitionTimes(3, "1", 5000, 5000, Some(5000), 190)
+      val source = NodeTimes("source", Some(0), ms, 0, "1", NodePartitions(1000, 2000, 5000, Seq(slow)))
+      times(0).copy(stages =
+        Seq(
+          StageTimes(Nil, 0, ms, 1000, Seq(source), Seq("source"), ms),
+          StageTimes(Seq(0), ms, ms, 1, Seq(NodeTimes("scored", Some(0), ms, 0, "1")), Seq("scored"), 0)
+        )
+      )
+    }
+    assert(text(scanned(10000)).startsWith("Slowest step: the stage of source, "))
+    assert(text(scanned(10000)).endsWith(faster), "many partitions wait for cores")
+    assert(text(scanned(9999)).endsWith("do not help."))
     // What another batch took says nothing of partitions.
     val another = batch(parts(before = 41000), skewed(42000, 2200))
       .copy(before = Some(Filling(100000, Filling.Node, Seq("scored"), 90000)))

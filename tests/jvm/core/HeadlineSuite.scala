@@ -1,6 +1,8 @@
 package io.sparklatency
 
 import io.sparklatency.answer.Headline
+import io.sparklatency.answer.RunStatus
+import io.sparklatency.figures.Activity
 import io.sparklatency.figures.Batch
 import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.MarkerSettings
@@ -10,6 +12,7 @@ import io.sparklatency.figures.MeasureSnapshot
 import io.sparklatency.figures.NodeLatencies
 import io.sparklatency.figures.NodeSnapshot
 import io.sparklatency.figures.NodeTimes
+import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.SourceWatermark
 import io.sparklatency.figures.StageTimes
 import io.sparklatency.figures.WatermarkKind
@@ -19,6 +22,7 @@ import org.scalatest.funsuite.AnyFunSuite
 /** Which step takes the time, in one sentence. */
 class HeadlineSuite extends AnyFunSuite {
   import Aged._
+  import Answered.Measured
   import Answered.said
 
   private def of(nodes: NodeLatencies*): Headline = Answered.answer(Answered.query(nodes: _*)).headline
@@ -114,12 +118,27 @@ class HeadlineSuite extends AnyFunSuite {
   test("where no time passes, or clocks differ, no step is blamed") {
     assert(of(node("source")(0), node("sink", "source")(0)).text ===
       "Records are 0 ms old at sink on average: no step stands out.")
-    val early = of(node("source")(-5), node("sink", "source")(-5))
-    assert((early.code, early.text) ===
-      ((Headline.Unknown, "Records are -5 ms old at sink on average: no step stands out.")))
     // The first node's own time is unknown, for the one before it measured nothing, and the last one's is negative.
     assert(of(node("gone")(), node("merge", "gone")(150), node("last", "merge")(120)).text ===
       "Records are 120 ms old at last on average: no step stands out.")
+  }
+
+  test("where records are further ahead of the clock than all steps took, no step is blamed") {
+    def ahead(by: String, hint: String = "") =
+      s"Records are ahead of the clock, by $by, so nobody knows how long they waited: look at who writes them, and at their clock.$hint"
+    for (sink <- Seq(-5000L, -1L)) {
+      val early = Answered.answer(Answered.query(node("source")(-5000), node("sink", "source")(sink)))
+      assert((early.headline.code, early.headline.text) === ((Headline.Unknown, ahead("5 s on average"))))
+      assert(early.slowestStep === None)
+    }
+    val slow = Answered.answer(Answered.query(node("source")(-5000), node("sink", "source")(1)))
+    assert(slow.headline.text === "Slowest step: sink, 5 s of 5 s (100 %)")
+    assert(slow.slowestStep === Some("sink"))
+    val alone = of(node("sink")(-7200000).by("placed"))
+    assert((alone.code, alone.text) === ((
+      Headline.OneNode,
+      ahead("2 h on average, by placed", " Is the time zone of its timestamp right?")
+    )))
   }
 
   test("in silence it is the headline of each node's last batch") {
@@ -213,12 +232,14 @@ class HeadlineSuite extends AnyFunSuite {
     "without timestamps the step is named that is at work longest, or the stage in which the sink writes, too"
   ) {
     def headline(stages: StageTimes*): String = headlineOf(BatchTimes.Batch, stages)
-    def headlineOf(of: BatchTimes.Of, stages: Seq[StageTimes]): String = {
+    def queryOf(of: BatchTimes.Of, stages: Seq[StageTimes]): QuerySnapshot = {
       val query = Answered.query(node("source")(), node("sink", "source")())
       val markers = MarkersSnapshot(MarkerSettings(Some(1000)), 0, None, Nil, 0)
       val times = BatchTimes(7, 0, Some(0), stages, of)
-      Answered.answer(query.copy(markers = Some(markers), times = Some(times))).headline.text
+      query.copy(markers = Some(markers), times = Some(times))
     }
+    def headlineOf(of: BatchTimes.Of, stages: Seq[StageTimes]): String =
+      Answered.answer(queryOf(of, stages)).headline.text
     def at(id: String, ms: Double) = NodeTimes(id, Some(ms), 0, 0, "1")
     val figures = "90 ms of 100 ms (90 %) of the work on a batch"
     val nodes = Seq(at("source", 0), at("sink", 90))
@@ -230,6 +251,13 @@ class HeadlineSuite extends AnyFunSuite {
       StageTimes(Nil, 0, 10, 1, nodes.take(1), Seq("source"), 10),
       StageTimes(Seq(0), 10, 100, 1, nodes.drop(1), Seq("sink"), 0)
     ) === s"Slowest step: the stage of sink, $figures")
+    // While a batch hangs it is that of the last one, which the headline does not tell then.
+    val activity = Activity(8, "Processing new data", Some(60000), hasData = true)
+    val hangs = Answered.answer(
+      queryOf(BatchTimes.Batch, Seq(one)).copy(activity = Some(activity), atMs = Some(70000)),
+      Some(RunStatus.Running)
+    )
+    assert((hangs.headline.code, hangs.slowestStep) === ((Headline.Stalled, Some("sink"))))
   }
 
   test("a name is on one line, and no longer than a sentence bears; the node's id is whole") {

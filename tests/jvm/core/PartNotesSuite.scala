@@ -83,14 +83,14 @@ class PartNotesSuite extends AnyFunSuite with NotedQueries {
   test("without a node at the sources it is said what that costs") {
     ofParts(
       "no-source",
-      "Source queuing and processing cannot be told apart: that takes a node where the query reads its sources and another behind it."
+      "How the age splits into source queuing and processing is not known: that takes a node where the query reads its sources and another behind it."
     )(node("sink")(500).committed(600))
   }
 
   test("source nodes that measured nothing are said to be the reason") {
     ofParts(
       "none-at-source",
-      "Source queuing and processing cannot be told apart: no record with a timestamp came from the sources."
+      "How the age splits into source queuing and processing is not known: no record with a timestamp came from the sources."
     )(node("source")(), sink)
   }
 

@@ -100,10 +100,23 @@ class WatermarkAdviceSuite extends AnyFunSuite {
 
   test("a delay that many records exceed is told, with what a longer one would do") {
     assert(advice(1000, records(10000, 11 -> 3000L)).map(_.text) === Some(
-      "The watermark waits 1 s for late records, and 11 of 10,000 came later. With 4 s, none of these would have been dropped, and " +
+      "The watermark waits 1 s for late records, and at least 11 of 10,000 came later. With 4 s, none of these would have been dropped, and " +
         "results would come 3 s later."
     ))
     assert(advice(1000, records(10000, 10 -> 3000L)) === None, "one in a thousand may")
+    assert(advice(1000, records(10000, 11 -> 1200L)) === None, "it is not certain that they came later")
+  }
+
+  test("of old records no delay is advised that they may not keep") {
+    // A bucket of the histogram of their ages, of 290 s, is 2 s wide.
+    val runs = new LiveRuns(clock, FiguresSettings(), FiguresListener.Nowhere)(_.stopped)
+    commit(runs, 0, Seq(-288000), Seq(watermark(30000, -288000)))
+    val times = Seq.fill(19990)(-287000L) ++ Seq.fill(10)(-292500L)
+    commit(runs, 1, times, Seq(watermark(30000, -287000)))
+    assert(notes(runs.snapshot().head, "watermark-delay").map(_.text) === Seq(
+      "The watermark waits 30 s for late records, and 99.99 % of 20,000 came at most 4.5 s behind the newest event. " +
+        "With 6 s, results would come 24 s earlier, and none of these would have been dropped."
+    ))
   }
 
   test("a delay that is about right is not spoken of") {

@@ -126,17 +126,28 @@ class WatermarksSuite extends AnyFunSuite {
     assert(silentSource(Answered.silent(sink), orders.copy(watermarkMs = Some(129999))).size === 1)
   }
 
+  test("where no other source is ahead, an idle timeout is no remedy") {
+    def said(other: Long) =
+      silentSource(Answered.silent(sink), orders, clicks.copy(watermarkMs = Some(other))).map(_._2)
+    assert(said(80001).map(_.endsWith("lets the others go on.")) === Seq(true))
+    // Both are silent, or the watermark goes by the source that is furthest.
+    for (other <- Seq(80000L, 70000L))
+      assert(said(other).map(_.endsWith("while kafka[orders] is silent.")) === Seq(true))
+  }
+
   test("it is not said between two triggers, nor while a batch runs") {
-    def said(usuallyMs: Long, sinceMs: Option[Long]) = silentSource(
+    def said(usuallyMs: Long, sinceMs: Option[Long], hasData: Boolean = true) = silentSource(
       Answered.silent(sink).copy(
         usuallyMs = Some(usuallyMs.toDouble),
-        activity = Some(Activity(1, "", sinceMs, hasData = false))
+        activity = Some(Activity(1, "", sinceMs, hasData))
       ),
       orders
     ).size
     assert(said(usuallyMs = 21499, sinceMs = None) === 1) // the last commit was 107.5 s ago
     assert(said(usuallyMs = 21500, sinceMs = None) === 0)
     assert(said(usuallyMs = 1000, sinceMs = Some(199000)) === 0)
+    // A trigger asks its sources again and again, and finds nothing.
+    assert(said(usuallyMs = 1000, sinceMs = Some(4000), hasData = false) === 1)
   }
 
   test("it is not said of the clock, of an idle source, of old events, and of a run that has ended") {

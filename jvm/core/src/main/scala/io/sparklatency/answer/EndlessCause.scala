@@ -24,7 +24,9 @@ private[answer] final class EndlessCause(query: QuerySnapshot, path: LatencyPath
     if (path.sources.contains(step)) {
       val part = Parts.Part(Seq(Parts.Queuing), own, share = share)
       val busy = if (query.isSilent) None else BusyTask.of(query, behind)
-      val old = s"Records are old when they are read, $figures. "
+      // Those of the others may be young: parts, where they are told, are of all.
+      val at = if (path.sources.size == 1) "" else s" at ${Readable.name(step.id)}"
+      val old = s"Records are old when they are read$at, $figures. "
       Cause(part, whole, busy.map(_.node).toSeq, busy.fold(Words(old + withoutBusyTask))(waitFor(_, old)))
     } else {
       val part = Parts.Part(Seq(Parts.Work), own, Some(Parts.AtNode), Seq(step.id), share)

@@ -36,18 +36,18 @@ private[answer] object FilledBatch {
 
   /**
    * @param end    the node that the records left last
-   * @param skewed what to do about a node whose stage waits for one partition
+   * @param skewed what to do about a node whose stage waits for one partition, and whether all of that stage is told
    */
-  def of(filling: Filling, end: String, skewed: String => Option[String]): FilledBatch =
+  def of(filling: Filling, end: String, skewed: (String, Boolean) => Option[String]): FilledBatch =
     of(filling, EachTakes, end, skewed)
 
   private def of(
       filling: Filling,
       batch: String,
       end: String,
-      skewed: String => Option[String]
+      skewed: (String, Boolean) => Option[String]
   ): FilledBatch = {
-    lazy val skew = FilledBatch.skew(filling.nodes, skewed)
+    lazy val skew = FilledBatch.skew(filling.nodes, skewed(_, filling.kind == Filling.Stage))
     val took = s"$batch ${Readable.duration(filling.tookMs)}, ${Readable.duration(filling.ms)} of it"
     filling.kind match {
       case Filling.Node => FilledBatch(filling.nodes, s"$took at ", ".", skew.getOrElse(Faster), skew)
@@ -78,11 +78,11 @@ private[answer] object FilledBatch {
       batch: Batch,
       own: Filling,
       end: String,
-      skewed: String => Option[String]
+      skewed: (String, Boolean) => Option[String]
   ): FilledBatch = {
     val before = batch.before.getOrElse(own)
     val isAnother = before.tookMs > Alike * own.tookMs
-    if (isAnother) of(before, "The batch before took", end, _ => None)
+    if (isAnother) of(before, "The batch before took", end, (_, _) => None)
     else of(before, end, skewed)
   }
 

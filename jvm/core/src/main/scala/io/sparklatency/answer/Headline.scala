@@ -84,6 +84,9 @@ object Headline {
     )
   }
 
+  /** The one that is at work longest, where that is a step. */
+  private[answer] def slowestStep(work: Work): Option[String] = of(work).node
+
   /** No record has a timestamp, so nobody knows how old records are: what takes longest is known all the same. */
   private def of(work: Work): Headline = work.commit.fold(ofSteps(work)) { commit =>
     val words = Words(
@@ -119,7 +122,10 @@ object Headline {
   private def of(path: LatencyPath, query: QuerySnapshot): Headline = path.critical match {
     case Seq() => Headline(Unknown, nothingAtEnd(path, query))
     case Seq(only) => oneNode(path, path.node(only))
-    case several => slowestStep(path).getOrElse(Headline(Unknown, noStep(path.node(several.last))))
+    case several =>
+      slowestStep(path).getOrElse(
+        Headline(Unknown, aheadOfClock(path).getOrElse(noStep(path.node(several.last))))
+      )
   }
 
   private def slowestStep(path: LatencyPath): Option[Headline] = for {
@@ -141,7 +147,7 @@ object Headline {
       else "Mark another node to see which step takes the time."
     Headline(
       OneNode,
-      ages(node, s" on average. $remedy"),
+      aheadOfClock(path).getOrElse(ages(node, s" on average. $remedy")),
       Some(node.id),
       path.own(node),
       path.whole,
@@ -163,6 +169,12 @@ object Headline {
       val why = Watermarks.heldBack(query).fold("")(held => s" $held")
       Words(s"No record with a timestamp has reached the end of the query yet.$why")
     }
+
+  private def aheadOfClock(path: LatencyPath): Option[Words] = path.aheadMs.map { ms =>
+    val timestamp = path.node(path.critical.head).timestamp
+    val by = timestamp.fold("")(read => s", by ${Readable.name(read.column)}")
+    Words(OddTimestamps.aheadOfClock(ms, by))
+  }
 
   /** Clocks that are not the same, or a way that takes no time. */
   private def noStep(end: NodeLatencies): Words = ages(end, " on average: no step stands out.")

@@ -61,15 +61,10 @@ private final class LeadingPart(
   private def filling = batch.cameIn.getOrElse(BatchFilling.of(batch, admission))
 
   /** Partitions are known of this batch alone. */
-  private def skewed(node: String) = if (batch.cameIn.isEmpty) Skew.of(batch, node) else None
+  private def skewed(node: String, ofStage: Boolean) =
+    if (batch.cameIn.isEmpty) Skew.of(batch, node, ofStage) else None
 
-  private def aheadOfClock: Cause = {
-    val ahead = -part.ms
-    noStep(
-      s"Records are ahead of the clock, by ${Readable.duration(ahead)} on average$by, so nobody knows how long they waited: " +
-        Writers + OddTimestamps.ahead(ahead.round)
-    )
-  }
+  private def aheadOfClock: Cause = noStep(OddTimestamps.aheadOfClock(-part.ms, by))
 
   private def olderThanTheRun: Cause = {
     val since =
@@ -84,7 +79,7 @@ private final class LeadingPart(
 
   private def arrivedOld: Cause = noStep(
     s"Records arrive old: $figures$by. They were not there to be read before, so no step of the query is the cause: " +
-      Writers + OddTimestamps.behind(part.ms)
+      OddTimestamps.Writers + OddTimestamps.behind(part.ms)
   )
 
   private def minimum: Cause = {
@@ -121,8 +116,9 @@ private final class LeadingPart(
     val of = BatchStart.of(batch, admission)
     val most = Seq(of.rest, of.jobs, of.log).max
     val told = s", ${Readable.duration(most.min(part.ms))} of it"
+    val isAnothers = batch.cameIn.nonEmpty || part.ms > of.whole * (1 + Rounding) + 1
     val what =
-      if (part.ms > of.whole * (1 + Rounding) + 1 || most == of.rest)
+      if (isAnothers || most == of.rest)
         s": offsets, planning, scheduling. ${FilledBatch.Shorter}"
       else if (most == of.jobs) s"$told ${FilledBatch.Jobs} ${FilledBatch.CacheOrMark}"
       else s"$told to write the log of the checkpoint. A faster file system makes it shorter."
@@ -173,14 +169,15 @@ private final class LeadingPart(
     } else if (part.nodes.isEmpty) noStep(s"Work takes longest, $figures.")
     else {
       val before = if (part.nodes.size == 1 && part.place.contains(Parts.AtNode)) "" else "the stage of "
-      val remedy = FilledBatch.skew(part.nodes, Skew.of(batch, _)).getOrElse(FilledBatch.Faster)
+      val remedy =
+        FilledBatch.skew(part.nodes, Skew.of(batch, _, ofStage = part.place.contains(Parts.InStage)))
+          .getOrElse(FilledBatch.Faster)
       at(part.nodes, s"${first}Slowest step: $before", s", $own. $remedy")
     }
   }
 }
 
 private object LeadingPart {
-  private val Writers = "look at who writes them, and at their clock."
 
   /** Of histograms of ages. */
   private val Rounding = 0.01

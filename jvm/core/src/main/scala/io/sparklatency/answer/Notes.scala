@@ -63,11 +63,11 @@ private[answer] object Notes {
       val ms = for (at <- query.atMs; last <- failed.last) yield (at - last.atMs).max(0)
       val last = for (task <- failed.last; ms <- ms)
         yield s", the last ${Readable.duration(ms.toDouble)} ago: ${task.why.stripSuffix(".")}"
+      val again = if (query.atMs.isEmpty) "" else " Spark runs such a task again, and its records wait."
       Note(
         "tasks-failed",
         if (ms.exists(_ <= query.covers.ms)) Note.Warn else Note.Info,
-        s"${Readable.counted(failed.count, "attempt of a task has", "attempts of tasks have")} failed${last.getOrElse("")}. " +
-          "Spark runs such a task again, and its records wait.",
+        s"${Readable.counted(failed.count, "attempt of a task has", "attempts of tasks have")} failed${last.getOrElse("")}.$again",
         numbers = ("tasks" -> Whole(failed.count)) +: ms.map(ms => "ms" -> Whole(ms)).toSeq
       )
     }

@@ -32,13 +32,13 @@ private[answer] object PartNotes {
 
   private val noSource = info(
     "no-source",
-    "Source queuing and processing cannot be told apart: that takes a node where the query reads its sources and another " +
-      "behind it."
+    "How the age splits into source queuing and processing is not known: that takes a node where the query reads its sources and " +
+      "another behind it."
   )
 
   private val noneAtSource = info(
     "none-at-source",
-    "Source queuing and processing cannot be told apart: no record with a timestamp came from the sources."
+    "How the age splits into source queuing and processing is not known: no record with a timestamp came from the sources."
   )
 
   private val noCommit =

@@ -41,7 +41,8 @@ final class QueryAnswer(
 
   /** As [[Cause.slowestStep]] has it; without timestamps the one that is at work longest. None where results wait for a silent source. */
   def slowestStep: Option[String] =
-    if (query.goesByMarkers || headline.code == Headline.SilentSource) headline.node
+    if (headline.code == Headline.SilentSource) None
+    else if (query.goesByMarkers) work.flatMap(Headline.slowestStep)
     else Cause.slowestStep(cause, path)
 
   /** Of the last batch that had records; where no batch ends, of the last second that its tasks told of. */

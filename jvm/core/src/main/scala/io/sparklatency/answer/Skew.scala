@@ -1,20 +1,35 @@
 package io.sparklatency.answer
 
 import io.sparklatency.figures.Batch
+import io.sparklatency.figures.BatchTimes
+import io.sparklatency.figures.NodeTimes
+import io.sparklatency.figures.StageTimes
 
 /** That a node's stage waits for one of its partitions. Then more cores do not help. */
 private[answer] object Skew {
 
-  /** What to do about it, in the batch; none where its partitions are about alike, or not known. */
-  def of(batch: Batch, node: String): Option[String] = for {
-    found <- batch.times.flatMap(_.nodes.find(_.node == node))
+  /**
+   * What to do about it, in the batch; none where its partitions are about alike, or not known.
+   *
+   * @param ofStage whether all that the node's stage does is told, and not only what the node takes
+   */
+  def of(batch: Batch, node: String, ofStage: Boolean): Option[String] = for {
+    (stage, found) <- batch.times.flatMap(lastWith(_, node))
     all = found.partitions if all.count > 1 && all.slowestMs > Times * all.medianMs
     slowest <- all.slowest.headOption if all.slowestMs - all.medianMs >= AtLeastMs
     // Where many partitions wait for cores, the slowest of them is not what takes long.
-    if found.latencyMs.forall(_ < 2 * all.slowestMs)
+    stageMs = stage.endMs - stage.startMs
+    took = if (ofStage) stageMs else found.latencyMs.getOrElse(stageMs)
+    if took < 2 * all.slowestMs
   } yield s"Partition ${Readable.count(slowest.partition.toLong)} takes ${Readable.duration(all.slowestMs)}, and the median of " +
     s"${Readable.count(all.count.toLong)} partitions ${Readable.duration(all.medianMs)}: spread its records over the others. More cores " +
     "do not help."
+
+  /** Of several stages that have the node, the one in which its rows ended last. */
+  private def lastWith(times: BatchTimes, node: String): Option[(StageTimes, NodeTimes)] =
+    times.stages.flatMap(stage => stage.node(node).map(stage -> _)).maxByOption { case (_, found) =>
+      found.ewtMs
+    }
 
   /** So many times the median is more than chance. */
   private val Times = 2

@@ -12,8 +12,8 @@ import io.sparklatency.figures.WatermarkKind
  * @param betterMs  what would do
  * @param records   that were looked at
  * @param behindMs  how far [[WatermarkAdvice.Percent]] of them came behind at most
- * @param late      how many came further behind than the delay
- * @param wouldBe   how many than the better one
+ * @param late      how many came further behind than the delay, of which that is certain
+ * @param wouldBe   how many than the better one, at most
  */
 private[answer] final case class WatermarkAdvice(
     delayMs: Long,
@@ -38,7 +38,7 @@ private[answer] final case class WatermarkAdvice(
         s"$waits, and ${WatermarkAdvice.Percent} % of $all came at most ${Readable.duration(behindMs.toDouble)} behind the newest " +
           s"event. With $better, results would come $earlier earlier, and $fewer of these would have been dropped."
       else
-        s"$waits, and ${Readable.count(late)} of $all came later. With $better, $fewer of these would " +
+        s"$waits, and at least ${Readable.count(late)} of $all came later. With $better, $fewer of these would " +
           s"have been dropped, and results would come $earlier later."
     val numbers =
       Seq("delayMs" -> delayMs, "betterMs" -> betterMs, "records" -> records, "behindMs" -> behindMs)
@@ -70,7 +70,8 @@ private[answer] object WatermarkAdvice {
     behind <- query.outOfOrder.percentile(Percent)
     better <- delays.find(_ >= behind * Reserve)
     delay = watermark.delayMs
-    late = later(query, delay)
+    // What may not have come later is not counted against the delay.
+    late = later(query, (delay.max(1000) * Certain).toLong)
     wouldBe = later(query, better)
     isMuchLess = better <= delay * MuchLess && isSoonSeen(batch, delay - better)
     if isMuchLess || (better > delay && late > records * Few)
@@ -80,7 +81,14 @@ private[answer] object WatermarkAdvice {
   private def isSoonSeen(batch: Batch, ms: Long): Boolean = Cadence.of(batch).forall(_.ms <= ms)
 
   private def later(query: QuerySnapshot, delayMs: Long): Long =
-    query.outOfOrder.count - query.outOfOrder.countsUpTo(Seq(delayMs)).sum
+    if (query.outOfOrder.max.forall(_ <= delayMs)) 0
+    else query.outOfOrder.count - query.outOfOrder.countsUpTo(Seq(delayMs)).sum
+
+  /**
+   * How much further behind a record that is later than the delay may seem: ages are known within 2 %, and only batches count whose
+   * youngest record is at most ten times as old as the delay.
+   */
+  private val Certain = 1.25
 
   /** How much longer a delay is to be than the records so far have needed. */
   private val Reserve = 1.25

@@ -69,9 +69,12 @@ object Watermarks {
     )
   }
 
-  /** Records had come, and no more do: no batch is in progress, and by its own pace one would have been committed. */
+  /**
+   * Records had come, and no more do: no batch with data is in progress, and by its own pace one would have been committed. A trigger that
+   * asks its sources, over and over again, has found nothing yet.
+   */
   private def hasStopped(query: QuerySnapshot): Boolean =
-    query.isSilent && query.nodes.exists(_.lastLatency.count > 0) && query.runningMs.isEmpty &&
+    query.isSilent && query.nodes.exists(_.lastLatency.count > 0) && !query.activity.exists(_.isAtWork) &&
       query.sinceCommitMs.exists(ms => ms > WellPastMs && query.usuallyMs.forall(ms > Progress.Times * _))
 
   /** Not by the clock, and not idle: then all are. */
@@ -82,7 +85,9 @@ object Watermarks {
     s"The watermark has not moved: no record has come from ${Readable.name(held.source)}."
 
   private def remedy(held: SourceWatermark, all: Seq[SourceWatermark]): String = {
-    val others = if (all.size == 1) "" else "; an idle timeout lets the others go on"
+    // Where none is ahead of it the others are silent, too, or the watermark goes by the one that is furthest.
+    val isAlone = !all.exists(_.watermarkMs.exists(ms => held.watermarkMs.forall(_ < ms)))
+    val others = if (isAlone) "" else "; an idle timeout lets the others go on"
     s"A system-time watermark on it moves on while ${Readable.name(held.source)} is silent$others."
   }
 }

@@ -64,8 +64,8 @@ object PrometheusText {
       queries: Seq[QueryAnswer],
       clocks: Seq[ExecutorClock]
   ): MetricSnapshots = {
-    // One name is one series.
-    val answers = queries.distinctBy(_.query.name)
+    // One name is one series, of the run that goes on before one that has ended.
+    val answers = queries.sortBy(_.query.atMs.isEmpty).distinctBy(_.query.name)
     val shown = answers.map(_.query)
     val nodes = for (query <- shown; node <- query.nodes; (measure, figures) <- node.measures.toSeq)
       yield Shown(Labels.of("app", app, "query", query.name, "node", node.id), measure, figures)

@@ -25,6 +25,9 @@ final case class Activity(
     left: Seq[Activity.Left] = Nil
 ) {
 
+  /** Whether a trigger runs that has found records: one that still asks its sources has found none. */
+  def isAtWork: Boolean = sinceMs.nonEmpty && hasData
+
   /** Whether a trigger runs, and no task of its jobs is known to. */
   def isWithoutTasks: Boolean = sinceMs.nonEmpty && tasks.isEmpty
 }

@@ -174,7 +174,7 @@ final class LiveRuns(
 
   /** A job of a query's run begins: of its newest, for one goes on at a time. */
   def jobStarted(queryId: String, stages: Iterable[Int]): Unit = synchronized {
-    queries.values.filter(_.id.contains(queryId)).foreach(_.jobStarted(stages))
+    queries.values.filter(run => !run.stopped && run.id.contains(queryId)).foreach(_.jobStarted(stages))
     begun.tasksOf(queryId).foreach(_.jobStarted(stages))
   }
 

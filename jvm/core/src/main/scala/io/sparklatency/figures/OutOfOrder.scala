@@ -5,6 +5,7 @@ import io.sparklatency.recording.LatencySummary
 /**
  * How far the records of a batch came behind the newest event time of the batches before it, in milliseconds: what the delay of a
  * watermark is for. Negative where they are newer. Made of the ages that marks at the sources have anyway, so it costs nothing per record.
+ * Ages are known within 2 % here. None came further behind than its figure: a delay that is enough by these is enough.
  */
 private[figures] object OutOfOrder {
 
@@ -27,11 +28,11 @@ private[figures] object OutOfOrder {
         youngest <- ages.min
         // Spark has seen the same records: if it knows another newest one, that is of another column.
         if ((atMs - youngest).max(newest) - nowNewest).abs <= SameMs && youngest <= precise(now.delayMs)
-      } yield LatencySummary.later(Seq(ages -> (newest - atMs)))
+      } yield LatencySummary.laterAtMost(Seq(ages -> (newest - atMs)))
     case _ => None
   }
 
-  /** Ages are known within 1 %: of older records that is too much of a delay to advise another. */
+  /** Ages are known within 2 %: of older records that is too much of a delay to advise another. */
   private def precise(delayMs: Long): Long = 10 * delayMs.max(1000)
 
   /** How far clocks may be apart. */

@@ -126,6 +126,18 @@ final case class QuerySnapshot(
     copy(activity = now, atMs = Some(nowMs), oldestUncommittedMs = oldest)
   }
 
+  /** The same when nothing is within the window any more. */
+  def afterWindow: QuerySnapshot = {
+    def after(figures: MeasureSnapshot) = figures.copy(window = LatencySummary.empty)
+    copy(
+      nodes = nodes.map(node =>
+        node.copy(measures = node.measures.map { case (of, figures) => of -> after(figures) })
+      ),
+      markers =
+        markers.map(all => all.copy(of = all.of.map(one => one.copy(figures = after(one.figures)))))
+    )
+  }
+
   /** The same with what the operators of the batch in progress did. */
   def workingSoFar(times: Option[BatchTimes]): QuerySnapshot =
     copy(soFar = times.filterNot(_ => hasNoEnd).map(of => of.copy(batch = activity.fold(of.batch)(_.batch))))

@@ -10,6 +10,8 @@ import io.sparklatency.recording.LatencySummary
  * @param nodes in plan order, upstream first
  */
 final class LatencyPath(val nodes: Seq[NodeLatencies]) {
+  import LatencyPath._
+
   private val byId = nodes.map(node => node.id -> node).toMap
   private val passedOn = nodes.flatMap(_.upstream).toSet
 
@@ -77,9 +79,16 @@ final class LatencyPath(val nodes: Seq[NodeLatencies]) {
    * takes time; and where the time that is no step's is more, as between two timestamps of a record.
    */
   def slowestStep: Option[NodeLatencies] =
-    if (critical.size < 2) None
+    if (critical.size < 2 || aheadMs.nonEmpty) None
     else ownOnPath.filter { case (_, ms) => ms > 0 }.maxByOption { case (_, ms) => ms }
       .collect { case (node, ms) if ms >= unknown => node }
+
+  /**
+   * How far records were ahead of the clock on average when they were first seen, if that is more than all steps took since: then nobody
+   * knows what made them as old as they are.
+   */
+  def aheadMs: Option[Double] = critical.headOption.map(node).filterNot(hasBefore).flatMap(own).map(-_)
+    .filter(ms => ms >= Visible && ms > ownOnPath.map { case (_, own) => own }.filter(_ > 0).sum)
 
   /** What of the whole nobody knows where it arose. */
   private def unknown: Double = whole.getOrElse(0.0) - ownOnPath.map { case (_, ms) => ms }.filter(_ > 0).sum
@@ -101,4 +110,10 @@ final class LatencyPath(val nodes: Seq[NodeLatencies]) {
 
   private def slowest(nodes: Seq[NodeLatencies]): Option[(NodeLatencies, Double)] =
     nodes.flatMap(node => latency(node).avg.map(node -> _)).maxByOption(_._2)
+}
+
+private object LatencyPath {
+
+  /** Less than this many milliseconds is not seen in any figure. */
+  val Visible = 0.5
 }

@@ -128,7 +128,8 @@ final class LatencyRecorder(
     val isTime = isDue(readAtNanos) || reading - publishedAtMs > publishMs
     if (isTime || taken.nonEmpty) synchronized {
       settle()
-      if (isTime) {
+      // A thread beside the task's may go on behind its end.
+      if (isTime && !isSealed) {
         publishedAtMs = reading
         publishNow()
       }

@@ -67,7 +67,7 @@ final class LatencySummary private (
 
   /**
    * The sum of the latencies, those of records ahead of the clock taken as 0. It is never less where records are added. Exact without such
-   * a record, or where all of them are as far ahead; else up to 1 % too much.
+   * a record, or where all of them are as far ahead; else up to 2 % too much.
    */
   def sumFromZero: Double = maxLead.fold(sum.toDouble) { lead =>
     (sum + BigInt(aheadOfClock) * lead).toDouble.min(Percentiles.sumAtMost(encoded))
@@ -116,18 +116,32 @@ object LatencySummary {
 
   /**
    * The ages of all these records at one time, where each summary has their ages at an earlier one, so many milliseconds before.
-   * Count, minimum, maximum and sum are exact; percentiles may then also be too low, by 1 % at most. How many records are
-   * still ahead of the clock then is known only when none is, and else at most as many as now.
+   * Count, minimum, maximum and sum are exact; percentiles may then also be too low, by 1 % at most. How many records are ahead of
+   * the clock then is known only when none is. Else it is at most as many as now, or at a time before, some more than are.
    */
-  def later(parts: Iterable[(LatencySummary, Long)]): LatencySummary = {
+  def later(parts: Iterable[(LatencySummary, Long)]): LatencySummary =
+    // Where the bucket begins: its end would add its error to that of the next bucket.
+    moved(parts)(LatencyTally.lowestOf)
+
+  /**
+   * The same of records that have been moved in this way already, each taken for as old as it may have been: percentiles are never too low,
+   * and too high by 2 % of the ages that they were made of at the most, and by 1 % of their own.
+   */
+  private[sparklatency] def laterAtMost(parts: Iterable[(LatencySummary, Long)]): LatencySummary =
+    moved(parts)(bucket => 2 * LatencyTally.highestOf(bucket) - LatencyTally.lowestOf(bucket))
+
+  private def moved(parts: Iterable[(LatencySummary, Long)])(ageIn: Int => Long): LatencySummary = {
     val known = parts.filter { case (part, _) => part.count > 0 }
     val moved = new BucketCounts
+    var ahead = 0L
     for ((part, ms) <- known) {
+      val isAhead = part.lowest + ms < 0
+      if (isAhead && ms >= 0) ahead += part.aheadOfClock
       val cursor = new BucketCounts.Cursor(part.encoded)
       while (cursor.next()) {
-        // Where the bucket begins: its end would add its error to that of the next bucket.
-        val age = (LatencyTally.lowestOf(cursor.bucket) + ms).max(0L)
+        val age = (ageIn(cursor.bucket) + ms).max(0L)
         moved.add(LatencyTally.bucketOf(age), cursor.count)
+        if (isAhead && ms < 0 && LatencyTally.lowestOf(cursor.bucket) + ms < 0) ahead += cursor.count
       }
     }
     LatencySummary(
@@ -136,7 +150,7 @@ object LatencySummary {
       known.map { case (part, ms) => part.highest + ms }.maxOption.getOrElse(Long.MinValue),
       known.map { case (part, ms) => part.sum + BigInt(ms) * part.count }.sum,
       parts.map { case (part, _) => part.withoutTimestamp }.sum,
-      known.collect { case (part, ms) if part.lowest + ms < 0 => part.aheadOfClock }.sum,
+      ahead,
       moved.encode
     )
   }

@@ -68,11 +68,14 @@ private[recording] object Percentiles {
     sum
   }
 
-  /** The sum of the records, each taken for the greatest of its bucket. */
+  /** No less than the sum of the records: ages that were taken at another time may be of the bucket above theirs. */
   def sumAtMost(encoded: Array[Byte]): Double = {
     val cursor = new BucketCounts.Cursor(encoded)
     var sum = 0.0
-    while (cursor.next()) sum += LatencyTally.highestOf(cursor.bucket).toDouble * cursor.count
+    while (cursor.next()) {
+      val (lowest, highest) = (LatencyTally.lowestOf(cursor.bucket), LatencyTally.highestOf(cursor.bucket))
+      sum += (2.0 * highest - lowest) * cursor.count
+    }
     sum
   }
 

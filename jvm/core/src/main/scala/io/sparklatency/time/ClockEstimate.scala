@@ -3,7 +3,7 @@ package io.sparklatency.time
 /**
  * The offset of an executor's clock, from the last [[ClockEstimate.Window]] exchanges with it.
  *
- * The bound is certain, not likely: each exchange gives an interval that the offset lies in, an interval grows with
+ * The bound is certain, not likely, as long as no clock is put right faster: each exchange gives an interval that the offset lies in, an interval grows with
  * its age by [[ClockEstimate.MaxDriftPpm]], and the offset lies in all of them. Within what they leave, [[ClockLine]]
  * says where: the clock is taken to part from ours at one rate, and the offset is half-way between the quickest
  * question and the quickest answer. Those two are rarely of one exchange, and a single exchange is off by as much as
