@@ -1,5 +1,6 @@
 package io.sparklatency.spark
 
+import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.execution.ProjectExec
@@ -97,15 +98,58 @@ class CarriedTimestampSuite extends StreamingTest {
         .write.mode("overwrite").parquet(folder)
       val table = spark.read.parquet(folder)
       assert(table.schema("updated").metadata === watermark)
-      val input = stream
-      val joined =
-        watermarked(input).select((unix_millis(col("value")) % 2000).as("key")).join(broadcast(table), "key")
-      val query = start(joined, "auto_stored_watermark")
+      val renamed = table.withColumnRenamed("updated", "changed")
+      val ways = Seq[(String, DataFrame => DataFrame)](
+        ("as_it_is", _.join(broadcast(table), "key")),
+        ("renamed_before", _.join(broadcast(renamed), "key")),
+        ("renamed_behind", _.join(broadcast(table), "key").withColumnRenamed("updated", "changed")),
+        ("twice", _.join(broadcast(table), "key").join(broadcast(renamed), "key"))
+      )
+      for ((name, steps) <- ways) {
+        val input = stream
+        val query =
+          start(
+            steps(watermarked(input).select((unix_millis(col("value")) % 2000).as("key"))),
+            s"auto_stored_$name"
+          )
+        try {
+          input.addData(ago(1500))
+          processAll(query)
+          assert(node("sink", s"auto_stored_$name").figures === ((1, Some(1500), Some(1500))), name)
+        } finally query.stop()
+      }
+      // A mark by hand goes by the watermark of the query, too, and across a shuffle it is that which is carried.
+      val marked = stream
+      val byHand = watermarked(marked).withColumn("key", unix_millis(col("value")) % 2000)
+        .join(broadcast(renamed), "key").withE2ELatency("by hand")
+      val query = start(byHand, "auto_stored_by_hand")
       try {
-        input.addData(ago(1500))
+        marked.addData(ago(1500))
         processAll(query)
-        assert(node("sink", "auto_stored_watermark").figures === ((1, Some(1500), Some(1500))))
+        assert(node("by hand", "auto_stored_by_hand").figures === ((1, Some(1500), Some(1500))))
       } finally query.stop()
+      val failed = intercept[IllegalArgumentException](byHand.drop("value").withE2ELatency("by a table"))
+      assert(failed.getMessage.contains("no column here has a watermark"), failed.getMessage)
+      val never = stream.toDF().withColumn("key", unix_millis(col("value")) % 2000)
+        .join(broadcast(table), "key").select("key", "updated")
+      val none = intercept[IllegalArgumentException](never.withE2ELatency("by a table"))
+      assert(
+        none.getMessage.contains("no column here has a watermark") && !none.getMessage.contains("drops"),
+        none.getMessage
+      )
+      val chosen = never.withWatermark("updated", "10 seconds").withE2ELatency("by choice")
+      assert(chosen.schema === never.schema)
+      withSettings("spark.sparklatency.auto.acrossShuffles" -> "true") {
+        val (input, name) = (stream, "auto_stored_across")
+        val shuffled = watermarked(input).select((unix_millis(col("value")) % 2000).as("key"))
+          .join(broadcast(table), "key").select("key", "updated").repartition(4)
+        val query = start(shuffled, name)
+        try {
+          input.addData(ago(1500))
+          processAll(query)
+          assert(node("sink", name).figures === ((1, Some(1500), Some(1500))))
+        } finally query.stop()
+      }
     }
   }
 

@@ -8,6 +8,7 @@ import org.apache.spark.sql.latency.compat.Dataset
 import org.apache.spark.sql.latency.compat.SessionExtensions
 import org.apache.spark.sql.latency.marking.Marking
 import org.apache.spark.sql.latency.marking.Stamping
+import org.apache.spark.sql.latency.planning.FirstRowsStrategy
 import org.apache.spark.sql.latency.planning.LatencyMarkStrategy
 import org.apache.spark.sql.{Dataset => AnyDataset}
 
@@ -32,8 +33,9 @@ object DatasetMarks {
         LatencyApplication.running(
           session.sparkContext
         ) // reads the settings of the application: a bad one fails here
-        if (SessionStrategies.add(session, LatencyMarkStrategy(LatencyApplication)))
-          SessionExtensions.warnWithout(session)
+        val marks = LatencyMarkStrategy(LatencyApplication)
+        if (SessionStrategies.add(session, marks)) SessionExtensions.warnWithout(session)
+        SessionStrategies.add(session, FirstRowsStrategy(marks))
         val child = whatItReads(classic)
         val marked = Marking.mark(session, child, node, _.resolve(timestamp), level)
         if (marked eq child) dataset else Dataset.ofRows(session, marked).as(classic.encoder)

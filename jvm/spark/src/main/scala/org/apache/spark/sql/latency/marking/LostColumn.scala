@@ -29,11 +29,15 @@ private[marking] final class LostColumn(plan: LogicalPlan, isSame: Resolver) {
   def column(asked: Attribute): Option[String] = loss(plan, has(asked.exprId)).map(became(_, "it"))
 
   /** The same of the column that has a watermark. */
-  def watermarked: Option[String] =
-    loss(plan, _.output.find(_.metadata.contains(EventTimeWatermark.delayKey)))
-      .map { case (step, lost) =>
-        s"${became(step -> lost, s"'${Readable.name(lost.name)}'")}, which had one"
-      }
+  def watermarked: Option[String] = {
+    val stored = StoredColumns.in(plan)
+    def watermarkedAt(step: LogicalPlan) = step.output.find(column =>
+      column.metadata.contains(EventTimeWatermark.delayKey) && !stored.contains(column)
+    ).filter(_ => step.isStreaming)
+    loss(plan, watermarkedAt).map { case (step, lost) =>
+      s"${became(step -> lost, s"'${Readable.name(lost.name)}'")}, which had one"
+    }
+  }
 
   /** Which step made this column of one that holds a timestamp. */
   def madeOf(column: Expression): Option[String] = column match {

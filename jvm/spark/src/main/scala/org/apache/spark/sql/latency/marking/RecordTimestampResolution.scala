@@ -64,8 +64,11 @@ private[latency] final class RecordTimestampResolution(
 
   private lazy val lost = new LostColumn(plan, session.sessionState.conf.resolver)
 
-  private def watermarked: Expression =
-    plan.output.filter(_.metadata.contains(EventTimeWatermark.delayKey)) match {
+  private def watermarked: Expression = {
+    val stored = StoredColumns.in(plan)
+    plan.output.filter(column =>
+      column.metadata.contains(EventTimeWatermark.delayKey) && !stored.contains(column)
+    ) match {
       case Seq(one) => one
       case Seq() if withMarkers.nonEmpty => withMarkers.get
       case Seq() if !plan.isStreaming =>
@@ -78,6 +81,7 @@ private[latency] final class RecordTimestampResolution(
           "name one of them"
         )
     }
+  }
 
   /** Markers need no timestamp. */
   private lazy val withMarkers = NoTimestamp.in(session).filter(_ => plan.isStreaming)

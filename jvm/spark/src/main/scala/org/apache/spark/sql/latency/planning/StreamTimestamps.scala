@@ -15,6 +15,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.catalyst.plans.logical.Union
 import org.apache.spark.sql.latency.compat.StreamExecution
 import org.apache.spark.sql.latency.marking.IngestionStamp
+import org.apache.spark.sql.latency.marking.StoredColumns
 import org.apache.spark.sql.types.TimestampType
 
 /**
@@ -61,8 +62,12 @@ private final class StreamTimestamps(whole: LogicalPlan, query: Option[StreamExe
     (first ++ others).headOption
   }
 
+  private val stored = StoredColumns.in(whole)
+
   private def isWatermarked(column: Attribute): Boolean =
-    column.metadata.contains(EventTimeWatermark.delayKey) || watermarked.contains(column)
+    column.metadata.contains(EventTimeWatermark.delayKey) && !stored.contains(column) || watermarked.contains(
+      column
+    )
 
   private def knownAt(plan: LogicalPlan): AttributeSet = {
     if (!known.containsKey(plan)) known.put(plan, find(plan))

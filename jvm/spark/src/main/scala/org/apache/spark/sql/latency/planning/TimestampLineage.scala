@@ -16,6 +16,7 @@ import org.apache.spark.sql.execution.ExpandExec
 import org.apache.spark.sql.execution.ProjectExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.UnionExec
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
 import org.apache.spark.sql.execution.adaptive.QueryStageExec
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
@@ -36,11 +37,8 @@ private[latency] final class TimestampLineage(plan: SparkPlan, sources: RecordSo
 
   private val watermarked = TimestampLineage.watermarked(plan)
 
-  /** Columns of tables. One that was written with a watermark has it in its schema for ever: that is none of this query. */
-  private val stored = AttributeSet(sources.collectLeaves(plan).filter {
-    case _: ReusedExchangeExec => false
-    case leaf => sources.of(leaf).isEmpty
-  }.flatMap(_.output))
+  /** Columns of tables, by whatever name, as `StoredColumns` has them. */
+  private val stored = storedIn(plan)
 
   private val known = new IdentityHashMap[SparkPlan, AttributeSet]
 
@@ -105,6 +103,36 @@ private[latency] final class TimestampLineage(plan: SparkPlan, sources: RecordSo
         case UserFunction(columns) => below ++ namesakes(columns, below)
         case _ => below
       }
+  }
+
+  private def storedIn(plan: SparkPlan): AttributeSet = plan match {
+    case adaptive: AdaptiveSparkPlanExec => storedIn(adaptive.executedPlan)
+    case stage: QueryStageExec => handedOn(stage.plan, stage)
+    case reused: ReusedExchangeExec => handedOn(reused.child, reused)
+    case leaf if leaf.children.isEmpty =>
+      if (sources.of(leaf).isEmpty) leaf.outputSet else AttributeSet.empty
+    case step =>
+      val below = step.children.map(storedIn).reduce(_ ++ _)
+      step match {
+        case ProjectExec(columns, _) => below ++ renamedIn(columns, below)
+        case union: UnionExec => below ++ AttributeSet(union.output.zipWithIndex.collect {
+            case (column, i) if union.children.exists(side => below.contains(side.output(i))) => column
+          })
+        case aggregate: BaseAggregateExec => below ++ renamedIn(aggregate.resultExpressions, below)
+        case _ => below
+      }
+  }
+
+  private def renamedIn(columns: Seq[NamedExpression], of: AttributeSet): AttributeSet =
+    AttributeSet(columns.collect {
+      case renamed @ Alias(column: Attribute, _) if of.contains(column) => renamed.toAttribute
+    })
+
+  private def handedOn(from: SparkPlan, to: SparkPlan): AttributeSet = {
+    val below = storedIn(from)
+    below ++ AttributeSet(from.output.zip(to.output).collect {
+      case (column, other) if below.contains(column) => other
+    })
   }
 
   /** Of windows that slide a record is in several: Spark makes as many rows of it. */
