@@ -5,8 +5,14 @@ import java.util.UUID
 import io.sparklatency.answer.EarlierRun
 import io.sparklatency.answer.RunStatus
 import io.sparklatency.exposition.PrometheusText
+import io.sparklatency.figures.FiguresListener
+import io.sparklatency.figures.FiguresSettings
+import io.sparklatency.figures.LastWindows
+import io.sparklatency.figures.LiveRuns
+import io.sparklatency.figures.Measure
 import io.sparklatency.spark.StreamingTest
 import org.apache.spark.scheduler.SparkListenerApplicationEnd
+import org.apache.spark.scheduler.SparkListenerEvent
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.latency.history.BatchArchive
 import org.apache.spark.sql.latency.history.LatencyStore
@@ -33,6 +39,60 @@ class ListedRunsSuite extends StreamingTest with ArchivedBatches {
       assert(all.queries.filter(_.name == "nothing_committed").flatMap(_.runId) === Seq(next.runId.toString))
       assert(all.earlier.filter(_.query == "nothing_committed") === Nil)
     } finally next.stop()
+  }
+
+  /** What is listed, and the earlier runs, of a History Server that was told this. */
+  private def listed(events: SparkListenerEvent*): (Set[String], Seq[String]) = {
+    val kv = new InMemoryStore
+    val archive = new BatchArchive(kv, kept = 3, used = true)
+    events.foreach(archive.onOtherEvent)
+    val all = shown(kv).all
+    (all.queries.flatMap(_.runId).toSet, all.earlier.flatMap(_.runId))
+  }
+
+  test(
+    "queries of two sessions that have one name do not hide one another, in whatever order they begin and end"
+  ) {
+    val Seq(one, other, next) = Seq.fill(3)(UUID.randomUUID): @unchecked
+    def starts(run: UUID) = QueryEvents.started(UUID.randomUUID, run, "q")
+    def tells(run: UUID) = batch(run.toString, 0)
+    val both = Set(one, other).map(_.toString) -> Nil
+    assert(listed(starts(one), tells(one), starts(other)) === both)
+    assert(listed(starts(one), starts(other), tells(one)) === both)
+    assert(listed(starts(one), starts(other), tells(other)) === both)
+    assert(
+      listed(starts(one), tells(one), starts(other), end(one)) === both,
+      "one that failed shows that it did"
+    )
+    assert(listed(starts(one), starts(other), end(one)) === both)
+    assert(listed(starts(one), starts(other), tells(other), end(one), end(other)) === both)
+    val kv = new InMemoryStore
+    val archive = new BatchArchive(kv, kept = 3, used = true)
+    Seq(starts(one), starts(other), tells(other)).foreach(archive.onOtherEvent)
+    assert(shown(kv).query("q").flatMap(_.runId) === Some(other.toString), "the newest")
+    val followed =
+      listed(starts(one), tells(one), starts(other), end(one), starts(next))
+    assert(followed === Set(other, next).map(_.toString) -> Seq(one.toString))
+  }
+
+  test("what a run measured last leaves the window also when the driver has only stored it") {
+    val kv = new InMemoryStore
+    new BatchArchive(kv, kept = 3).onOtherEvent(batch("run", 0, records = 3))
+    val runs = new LiveRuns(clock, FiguresSettings(), FiguresListener.Nowhere)(_.stopped)
+    def seen(store: LatencyStore) =
+      store.query("run").map(run => (run.isSilent, run.latest.map(_(Measure.E2ELatency).count)))
+    for ((ms, isSilent) <- Seq(59999L -> false, 60000L -> true)) {
+      clock.set(Committed + ms)
+      assert(seen(new LatencyStore(kv, Some(runs))) === Some((isSilent, Seq(3))))
+      assert(seen(shown(kv)) === Some((false, Seq(3))), "in a History Server no time passes")
+    }
+    // Where no batch ends, the last figures of a run that has ended stay as they were.
+    val endless = batch("endless", 0, records = 3)
+    new BatchArchive(
+      kv,
+      kept = 3
+    ).onOtherEvent(endless.copy(windows = StoredWindows(LastWindows(None, Map.empty))))
+    assert(new LatencyStore(kv, Some(runs)).query("endless").map(_.isSilent) === Some(false))
   }
 
   test("all queries are the newest run of each, and the others are its earlier runs, newest first") {

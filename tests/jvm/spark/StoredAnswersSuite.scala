@@ -101,7 +101,7 @@ class StoredAnswersSuite extends AnyFunSuite with ArchivedBatches {
       override def write(value: Object): Unit = {
         // Its newest batch is there by now, and the run is as it was before.
         if (value.isInstanceOf[StoredRun]) shown(this).query("run").foreach { run =>
-          looks :+= (run.batches, run.lastBatch.map(_.batch), shown(this).history(run).map(_.batch))
+          looks :+= ((run.batches, run.lastBatch.map(_.batch), shown(this).history(run).map(_.batch)))
         }
         super.write(value)
       }

@@ -54,7 +54,7 @@ private[spark] final class BatchArchive(
    */
   private val keptOf = mutable.LinkedHashMap.empty[String, NumericRange[Long]]
 
-  private val goingOn = mutable.Set.empty[String] // those of them whose end was not told
+  private val goingOn = mutable.Map.empty[String, String] // the names of those of them whose end was not told
   private var told = 0L // how many batches
   private var window = default
   private val withoutBatch = new RunsWithoutBatch(store)
@@ -129,7 +129,7 @@ private[spark] final class BatchArchive(
     // Refuses a batch of a newer version, before anything is written.
     val explained = if (batch.parts == null) before.flatMap(lastExplained) else None
     val shown = runs.add(key, batch.record, window)
-    if (before.isEmpty && !withoutBatch.gotBatch(key)) goingOn += key
+    if (before.isEmpty && !withoutBatch.gotBatch(key)) goingOn(key) = batch.query
     val from = keptOf.get(key).fold(0L)(_.start)
     val numbers = from.max(number + 1 - most) until number + 1
     val stored = new StoredBatch(StoredBatch.key(key, number), batch)
@@ -165,7 +165,10 @@ private[spark] final class BatchArchive(
     if (known(run).isEmpty) withoutBatch.end(run)
   }
 
-  private def addStart(event: QueryStartedEvent): Unit = withoutBatch.start(event).foreach(notes.forget)
+  private def addStart(event: QueryStartedEvent): Unit = {
+    def withBatches(name: String) = goingOn.collect { case (run, `name`) => run }.toSeq
+    withoutBatch.start(event, withBatches).foreach(notes.forget)
+  }
 
   /**
    * An application that stops before its queries may make them end in any error, as a null of Spark's own. That error is not theirs. It
@@ -176,7 +179,7 @@ private[spark] final class BatchArchive(
 
   /** Goes by the order of events. By the clock, which may be set back, the run that has just begun could be the oldest. */
   private def forgetOldest(): Unit = {
-    val newestFirst = keptOf.keys.toList.reverse.filterNot(goingOn)
+    val newestFirst = keptOf.keys.toList.reverse.filterNot(goingOn.contains)
     val batchesTo = newestFirst.scanLeft(0L)((sum, key) => sum + keptOf(key).size).tail
     newestFirst.zip(batchesTo).zipWithIndex
       .collect { case ((key, sum), i) if i >= BatchArchive.RunsKept || sum > 10L * kept => key }

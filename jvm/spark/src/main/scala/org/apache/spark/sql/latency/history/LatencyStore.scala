@@ -53,11 +53,12 @@ final class LatencyStore private[spark] (
   def all: Runs = {
     val known = running
     val stored = storedBeside(known)
-    val begun = begunBeside(known, stored)
-    val names = begun.map(_.name).toSet
+    val starts = begunBeside(known, stored)
+    val begun = starts.map(sinceStart)
     // A run that has begun takes the place of an earlier one of its query, which has ended.
-    val (replaced, shownAsLive) = known.partition(query => names(query.name) && !isRunning(query))
-    val newest = newestBeside(shownAsLive ++ begun, stored)
+    val (replaced, shownAsLive) =
+      known.partition(query => hasGivenWay(query.name, query.runId, starts) && !isRunning(query))
+    val newest = newestBeside(shownAsLive, starts, stored)
     val shown = newest.map(_.key).toSet
     // Of one that has committed nothing no event tells either, and its end is forgotten with its start.
     val earlier = replaced.flatMap(query => query.lastBatch.map(query -> _)).map { case (query, last) =>
@@ -75,17 +76,31 @@ final class LatencyStore private[spark] (
 
   /**
    * Runs of which no batch with figures was told yet: they are listed from their start. Of those of one name the newest, and others
-   * that go on in another session.
+   * that go on in another session or have ended since.
    */
-  private def begunBeside(known: Seq[QuerySnapshot], stored: Seq[StoredRun]): Seq[QuerySnapshot] = {
+  private def begunBeside(known: Seq[QuerySnapshot], stored: Seq[StoredRun]): Seq[StoredStart] = {
     val told = known.map(_.key).toSet ++ stored.map(_.key)
     val newestFirst = KVUtils.viewToSeq(store.view(classOf[StoredStart]))
       .filterNot(start => told(start.run)).sortBy(-_.told)
-    val newest = newestFirst.distinctBy(_.name).map(_.run).toSet
-    newestFirst.filter(start => newest(start.run) || !hasEnded(start.run)).reverse.map { start =>
-      val begun = live.foldLeft(start.snapshot)((run, live) => live.withTasks(run))
-      if (hasEnded(start.run)) begun
-      else activity(start.run).fold(begun)(now => begun.doing(Some(now), WallClock.millis()))
+    val newest = newestFirst.distinctBy(_.name).map(start => start.name -> start).toMap
+    newestFirst.filter(start =>
+      !hasEnded(start.run) || newest(start.name) == start ||
+        !newest(start.name).follows(start.run, Some(start.told))
+    ).reverse
+  }
+
+  private def sinceStart(start: StoredStart): QuerySnapshot = {
+    val begun = live.foldLeft(start.snapshot)((run, live) => live.withTasks(run))
+    if (hasEnded(start.run)) begun
+    else activity(start.run).fold(begun)(now => begun.doing(Some(now), WallClock.millis()))
+  }
+
+  /** Whether a run of this name has begun that follows it, and no batch of that was told yet. */
+  private def hasGivenWay(name: String, run: Option[String], begun: Seq[StoredStart]): Boolean = {
+    val same = begun.filter(_.name == name)
+    same.nonEmpty && {
+      val toldOf = run.flatMap(Stored(store, classOf[StoredStart], _)).map(_.told)
+      same.exists(start => run.forall(start.follows(_, toldOf)))
     }
   }
 
@@ -118,14 +133,23 @@ final class LatencyStore private[spark] (
     val known =
       live.toSeq.flatMap(_.snapshot(run => run.name == key || (run.id ++ run.runId).exists(_ == key)))
     lazy val stored = storedBeside(known)
-    lazy val begun = begunBeside(known, stored)
+    lazy val begun = begunBeside(known, stored).map(sinceStart)
     def isOf(query: QuerySnapshot) = query.name == key || query.id.contains(key)
     known.find(_.runId.contains(key)).orElse(begun.find(_.runId.contains(key)))
       .orElse(stored.find(_.runId == key).map(snapshot))
       .orElse(known.findLast(query => isOf(query) && isRunning(query)))
-      .orElse(begun.findLast(isOf))
+      .orElse(begun.findLast(isOf).filterNot(begun => hasNewer(stored, begun, key)))
       .orElse(known.findLast(isOf))
       .orElse(stored.find(run => run.name == key || run.queryId == key).map(snapshot))
+  }
+
+  /** Whether a stored run of this name began later, in another session, than one that has no batch yet. */
+  private def hasNewer(stored: Seq[StoredRun], begun: QuerySnapshot, name: String): Boolean = {
+    def toldOf(run: String) = Stored(store, classOf[StoredStart], run).map(_.told)
+    val told = begun.runId.flatMap(toldOf)
+    stored.filter(_.name == name).flatMap(run => Option(run.runId)).flatMap(toldOf).exists(later =>
+      told.exists(_ < later)
+    )
   }
 
   /**
@@ -154,9 +178,15 @@ final class LatencyStore private[spark] (
 
   private def running: Seq[QuerySnapshot] = live.toSeq.flatMap(_.snapshot())
 
-  private def newestBeside(known: Seq[QuerySnapshot], stored: Seq[StoredRun]): Seq[StoredRun] = {
+  private def newestBeside(
+      known: Seq[QuerySnapshot],
+      begun: Seq[StoredStart],
+      stored: Seq[StoredRun]
+  ): Seq[StoredRun] = {
     val names = known.map(_.name).toSet
-    stored.filterNot(query => names(query.name)).distinctBy(_.name)
+    stored.filterNot(query =>
+      names(query.name) || hasGivenWay(query.name, Option(query.runId), begun)
+    ).distinctBy(_.name)
   }
 
   /** First the run that was told of last. */
@@ -182,8 +212,16 @@ final class LatencyStore private[spark] (
     finally batches.close()
   }
 
+  /** Where time goes on, what the last batch measured leaves the window of a run that is only stored, too. */
+  private def snapshot(run: StoredRun): QuerySnapshot = {
+    val stored = decoded(run)
+    // Where no batch ends, the last figures of a run that has ended stand.
+    val isOver = live.nonEmpty && !stored.endless && WallClock.millis() - run.committedMs >= stored.covers.ms
+    if (isOver) stored.afterWindow else stored
+  }
+
   /** Each batch writes its run anew, and is told later than all others. The run itself, kept here, would keep its batches. */
-  private def snapshot(run: StoredRun): QuerySnapshot = made.snapshots(run.key, run.told) {
+  private def decoded(run: StoredRun): QuerySnapshot = made.snapshots(run.key, run.told) {
     val last = run.kept.fold(newestByKey(run.key)(_.nextOption()))(_.headOption).map(_.event)
     val explained = last.filter(_.parts != null).orElse(Option(run.explained))
     val lastBatch = last.map(_.record)

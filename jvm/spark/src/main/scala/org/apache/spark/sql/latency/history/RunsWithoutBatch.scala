@@ -29,15 +29,19 @@ private[history] final class RunsWithoutBatch(store: KVStore) {
   /**
    * A run has begun. Forgets the runs that it follows, and gives them back. Without a checkpoint that has another id, and only its name
    * is the same; but two sessions may run queries of one name at the same time.
+   *
+   * @param withBatches the runs of a name that have batches and go on
    */
-  def start(event: QueryStartedEvent): Seq[String] = {
-    val id = event.id.toString
+  def start(event: QueryStartedEvent, withBatches: String => Seq[String]): Seq[String] = {
+    val (id, run) = (event.id.toString, event.runId.toString)
+    val name = Option(event.name).getOrElse(id)
     starts += 1
-    val start =
-      new StoredStart(event.runId.toString, id, Option(event.name).getOrElse(id), starts, 0, 0, null, null, 0)
-    val followed = begun.values.filter(earlier =>
-      earlier.queryId == id || earlier.name == start.name && ended(earlier.run)
-    ).map(_.run).toList
+    val (follows, goesOn) =
+      begun.values.toList.filter(earlier => earlier.queryId == id || earlier.name == name)
+        .partition(earlier => earlier.queryId == id || ended(earlier.run))
+    val beside = goesOn.map(_.run) ++ withBatches(name)
+    val start = new StoredStart(run, id, name, starts, 0, 0, null, null, 0, beside.toArray)
+    val followed = follows.map(_.run)
     followed.foreach { earlier =>
       forget(earlier)
       // Else the ends of a query that fails again and again would drive out those of others that still show.

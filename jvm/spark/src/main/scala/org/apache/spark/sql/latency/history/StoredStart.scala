@@ -14,6 +14,7 @@ import org.apache.spark.status.KVUtils.KVIndexParam
  * @param usuallyMs from one commit to the next; null where it is unknown, and in a store of an earlier version
  * @param takesMs how long a batch takes; null likewise
  * @param droppedLate how many rows its operators have dropped as late; 0 in a store of an earlier version
+ * @param beside which runs of its name went on when it began, as another session may have them; null in a store of an earlier version
  */
 private[spark] final class StoredStart(
     @KVIndexParam val run: String,
@@ -24,8 +25,14 @@ private[spark] final class StoredStart(
     val committedMs: Long,
     val usuallyMs: java.lang.Double,
     val takesMs: java.lang.Double,
-    val droppedLate: Long
+    val droppedLate: Long,
+    val beside: Array[String]
 ) {
+
+  /** Whether a run of its name has given way to it. One that went on has not, nor has one that began later. */
+  private[history] def follows(other: String, toldOfOther: Option[Long]): Boolean =
+    !Option(beside).exists(_.contains(other)) && toldOfOther.forall(_ <= told)
+
   def committed(atMs: Long, pace: Pace, dropped: Long): StoredStart = new StoredStart(
     run,
     queryId,
@@ -35,7 +42,8 @@ private[spark] final class StoredStart(
     atMs,
     pace.intervalMs.map(Double.box).orNull,
     pace.takesMs.map(Double.box).orNull,
-    droppedLate + dropped
+    droppedLate + dropped,
+    beside
   )
 
   def snapshot: QuerySnapshot = QuerySnapshot(
