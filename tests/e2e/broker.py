@@ -2,12 +2,12 @@
 
 import socket
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from secrets import randbelow
 
 from children import Child
+from ports import free_port
 
 _PROPERTIES = """\
 process.roles=broker,controller
@@ -64,15 +64,6 @@ def resolved(name: str) -> list[str]:
     if not file.exists():
         raise FileNotFoundError(f"{file} is missing; the sbt task e2e/classpaths writes it")
     return file.read_text().splitlines()
-
-
-def free_port() -> int:
-    """A free port below those that the kernel gives to outgoing connections, lest one of them take it."""
-    while True:
-        port = 15_000 + randbelow(17_000)
-        with socket.socket() as probe, suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
 
 
 def _listens(port: int) -> bool:

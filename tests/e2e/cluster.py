@@ -7,9 +7,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from broker import free_port
 from children import Child, java_options
 from jvms import PLAIN_FILES, thrifty
+from ports import free_port
 
 LINES = os.environ.get("SPARK_LINES", "4.2 4.3").split()
 OLDER_LINES = os.environ.get("OLDER_LINES", "4.1 4.0 3.5").split()

@@ -11,10 +11,11 @@ from urllib.request import urlopen
 
 import pytest
 import yaml
-from broker import free_port, resolved
+from broker import resolved
 from children import Child
 from click.testing import CliRunner
 from cluster import LINES, Spark, settings
+from ports import free_port
 from watched import QUERY, SINK
 
 from sparklatency.assets.metrics import E2E_LATENCY, Metric, metrics, query_metrics, watermark_metrics

@@ -17,11 +17,11 @@ from subprocess import run
 from urllib.request import urlopen
 
 import pytest
-from broker import free_port
 from children import PATIENCE, Child
 from cluster import LINES, OF_SCALA_213, OLDER_LINES, Spark, installed, settings, watched
 from history import running_history_server
 from jdk import java_home
+from ports import free_port
 from waits import EVENTS_WITHIN, await_until
 
 from sampling import by_turns

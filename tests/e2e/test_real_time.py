@@ -176,7 +176,8 @@ def test_the_driver_counts_each_record_while_its_task_runs(run: Run) -> None:
 def test_live_figures_are_about_a_second_old_at_most(run: Run) -> None:
     """A busy machine may keep the one or the other message waiting; it does not keep nine in ten.
 
-    What waits is in the next message, and there is one each half second. A process may stand still for a while."""
+    What waits is in the next message, and there is one each half second. A process may stand still
+    for a while."""
     late = sorted(lateness(run))
     assert len(late) > 20
     assert late[len(late) * 9 // 10] <= A_SECOND

@@ -17,9 +17,9 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
-from broker import free_port
 from children import Child
 from cluster import LINES, Spark, running_cluster, set_file
+from ports import free_port
 from submitted import CONF
 
 from sampling import by_turns

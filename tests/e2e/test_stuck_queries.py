@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from broker import Broker, free_port, java, resolved, running_broker
+from broker import Broker, java, resolved, running_broker
 from children import Child
 from click.testing import Result
 from cluster import LINES, Cluster, Spark, remote_jmx, running_cluster, settings
+from ports import free_port
 from submitted import CONF as BY_JMX
 from surfaces import INSIDE, LOOKS, Stuck
 

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 from contextlib import contextmanager
 from http.client import HTTPException
@@ -17,6 +16,7 @@ from urllib.request import urlopen
 
 import pytest
 import yaml
+from ports import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -97,9 +97,7 @@ def scraping(
         rules: a file of them.
         relabelled: how it changes the labels of our series, as ``metric_relabel_configs`` says it.
     """
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{free.getsockname()[1]}"
+    address = f"127.0.0.1:{free_port()}"
     (folder / "rules.yml").write_text(rules)
     labels = {"app": "of the target", "node": "of the target", "namespace": "team-a"}
     targets = [{"targets": [ui.removeprefix("http://")], "labels": labels}]

@@ -9,8 +9,9 @@ from urllib.parse import urlsplit
 
 import pytest
 from click.testing import CliRunner
+from ports import free_port
 
-from fabricated import node, note, query
+from fabricated import NO_PROGRESS, node, note, query
 from orders import ORDERS, sparklatency
 from sparklatency.binding.jars import jar_lines
 from sparklatency.cli import main
@@ -62,13 +63,28 @@ def test_slo_prints_each_figure_beside_its_limit(ui: UI) -> None:
         (["--query", "orders", "--node", "sink", "--p99", "5s"], "no figures of a query 'orders'"),
         (["--query", "clicks", "--node", "snik", "--p99", "5s"], "there is no node 'snik'; nodes: source"),
         (["--query", "clicks", "--node", "source", "--commit-p99", "5s"], "only the last nodes"),
+        (["--query", "clicks", "--node", "sink", "--commit-p99", "5s"], "has no commit latency yet"),
     ],
 )
 def test_slo_does_not_take_unknown_for_met(ui: UI, arguments: list[str], problem: str) -> None:
-    ui.queries = [query("clicks", node("source"))]
+    ui.queries = [query("clicks", node("source"), node("sink", upstream=["source"]))]
     judged = sparklatency(ui, "slo", *arguments)
     assert judged.exit_code == 4
     assert problem in judged.stderr
+
+
+def test_slo_looks_at_the_first_batch_of_a_run_before_it_is_committed(ui: UI) -> None:
+    waits = {"running": 600_000, "activity": {"hasData": True}}
+    nodes = node("source"), node("sink", upstream=["source"])
+    ui.queries = [query("orders", *nodes, progress={**NO_PROGRESS, **waits, "text": ""})]
+    for name, code in {"sink": 3, "source": 0}.items():
+        judged = sparklatency(ui, "slo", "--query", "orders", "--node", name, "--p99", "5m")
+        assert judged.exit_code == code, judged.stderr
+    judged = sparklatency(ui, "slo", "--query", "orders", "--node", "sink", "--commit-max", "2m")
+    assert (judged.exit_code, judged.stderr) == (
+        3,
+        "the records of the batch in progress have waited for 600,000 ms\n",
+    )
 
 
 def test_a_query_that_an_error_ended_keeps_no_limit(ui: UI) -> None:
@@ -224,7 +240,13 @@ def test_check_says_what_to_mend(ui: UI) -> None:
     ("spark", "found"),
     [
         ("3.5.9", ("ok", "orders, Spark 3.5.9")),
-        ("3.4.4", ("wrong", f"orders, Spark 3.4.4. There are jars for {', '.join(jar_lines())}.")),
+        (
+            "3.4.4",
+            (
+                "warn",
+                f"orders, Spark 3.4.4. This wheel has no jar for it. There are: {', '.join(jar_lines())}.",
+            ),
+        ),
     ],
 )
 def test_check_tells_the_spark_of_the_application_not_of_a_history_server(
@@ -234,6 +256,20 @@ def test_check_tells_the_spark_of_the_application_not_of_a_history_server(
     ui.instead = {"version": (200, '{"spark": "4.2.0"}')}
     findings = json.loads(sparklatency(ui, "check", "--json").stdout)
     assert [(one["status"], one["detail"]) for one in findings if one["what"] == "application"] == [found]
+
+
+@pytest.mark.parametrize("spark", ["", "odd"])
+def test_check_says_that_it_cannot_read_a_version_of_spark(ui: UI, spark: str) -> None:
+    ui.applications = [application(APP, "orders", spark=spark)]
+    checked = sparklatency(ui, "check")
+    assert checked.exit_code == 3
+    assert f"wrong application '{spark}' is not a version of Spark" in " ".join(checked.stdout.split())
+
+
+def test_check_of_an_address_with_a_blank_behind_it_says_that_nothing_answers() -> None:
+    checked = CliRunner().invoke(main, ["check", "--url", f"http://127.0.0.1:{free_port()} "])
+    assert checked.exit_code == 3, checked.output
+    assert "wrong application" in " ".join(checked.stdout.split())
 
 
 def test_check_takes_a_warning_for_less_than_wrong(ui: UI) -> None:

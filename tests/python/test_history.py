@@ -178,7 +178,7 @@ def test_a_plot_shows_odd_names_as_they_are_and_times_in_utc() -> None:
 
 @pytest.mark.parametrize(
     ("missing", "call", "extra"),
-    [("pandas", "to_pandas", "pip install pandas"), ("matplotlib", "plot", "pip install matplotlib")],
+    [("pandas", "to_pandas", "pip install 'pandas>=2.2'"), ("matplotlib", "plot", "pip install matplotlib")],
 )
 def test_an_extra_that_is_missing_is_named(
     orders: Latency, monkeypatch: pytest.MonkeyPatch, missing: str, call: str, extra: str

@@ -177,7 +177,8 @@ def test_every_alert_is_taken_and_raised(prometheus: Prometheus) -> None:
         return found if found.keys() == waiting.keys() else None
 
     for name, alert in eventually(raised).items():
-        assert alert["state"] == ("pending" if waiting[name] else "firing"), name
+        # One that waits may have waited long enough, by the time that the tests before took.
+        assert alert["state"] in (("pending", "firing") if waiting[name] else ("firing",)), name
         assert OTHERS.get(name, QUERY) in alert["annotations"]["summary"]
         assert not re.search(r"<|%!|\{\{", alert["annotations"]["summary"])
     [loaded] = prometheus.get("rules")["groups"]

@@ -19,6 +19,7 @@ from fabricated import (
     unknown,
 )
 from sparklatency import words
+from sparklatency.rendering import commands
 from sparklatency.rendering.queries import line, tables
 
 pytestmark = pytest.mark.one_line
@@ -115,6 +116,38 @@ def test_in_a_narrow_terminal_ids_give_way_to_figures() -> None:
     assert headings.split() == ["node", "records", "min", "avg", "p50", "p90", "p99", "max"]
     assert first == "joined with …mers, first    12,000     3   1,017.3   612   2,007   3,007   3,019"
     assert second == "joined with …ers, second    12,000     3   1,017.3   612   2,007   3,007   3,019"
+
+
+def test_where_a_terminal_is_too_narrow_for_all_figures_whole_columns_go() -> None:
+    old = {
+        "p90": 3_610_815.0,
+        "p95": 3_612_000.0,
+        "p99": 3_612_811.0,
+        "p999": 3_613_000.0,
+        "max": 3_613_088.0,
+    }
+    [query_] = figures(query("orders", *(node(id_, **old) for id_ in ("read", "checked")))).queries
+
+    def shown(width: int) -> list[str]:
+        terminal = Console(file=io.StringIO(), width=width, force_terminal=False, force_jupyter=False)
+        with terminal.capture() as captured:
+            terminal.print(commands.operators(query_))
+        return captured.get().splitlines()
+
+    _, headings, _, first, second, left_out, *_ = shown(80)
+    assert headings.split() == ["node", "records", "own", "share", "p50", "p90", "p99", "max"]
+    assert first.split() == [
+        "read",
+        "12,000",
+        words.UNKNOWN,
+        words.UNKNOWN,
+        *["612", "3,610,815", "3,612,811", "3,613,088"],
+    ]
+    assert second.split()[0] == "checked"
+    assert left_out == "Not shown, for the terminal is too narrow: p95, p99.9"
+    wide = shown(120)
+    assert "p99.9" in wide[1]
+    assert not any("too narrow" in line for line in wide)
 
 
 def test_a_run_that_an_error_ended_is_said_to_have_failed() -> None:

@@ -107,7 +107,7 @@ def print_json(document: Any) -> None:
     """Prints JSON that is meant for programs and can be read by people, as far as the locale lets them."""
     text = json.dumps(document, indent=2, ensure_ascii=False)
     try:
-        text.encode(sys.stdout.encoding)
+        text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
         text = json.dumps(document, indent=2)
     click.echo(text)

@@ -96,14 +96,16 @@ def _running(source: RestReader) -> Iterator[Finding]:
     try:
         version = source.spark_version()
         settings = source.settings()
+        line = spark_line(version)
     except SparkLatencyError as error:
         yield Finding("wrong", "application", str(error))
         return
     found = f"{name(settings.get('spark.app.name', ''))}, Spark {version}"
-    if spark_line(version) in jar_lines():
+    if line in jar_lines():
         yield Finding("ok", "application", found)
     else:
-        yield Finding("wrong", "application", f"{found}. There are jars for {', '.join(jar_lines())}.")
+        jars = ", ".join(jar_lines()) or "none"
+        yield Finding("warn", "application", f"{found}. This wheel has no jar for it. There are: {jars}.")
     if PLUGIN in settings.get("spark.plugins", ""):
         yield Finding("ok", "plugin", "is set")
     else:
@@ -125,7 +127,7 @@ _ELSEWHERE = {("wrong", "application"), ("wrong", "figures"), ("warn", "figures"
 
 def _beside(url: str) -> Iterator[Finding]:
     """Spark gives the second driver of a host the next port. A look at another host could take long."""
-    asked = urlsplit(url)
+    asked = urlsplit(url.strip())
     if asked.hostname not in ("localhost", "127.0.0.1") or asked.port is None:
         return
     beside = f"{asked.scheme}://{asked.hostname}:{asked.port + 1}"

@@ -117,16 +117,30 @@ def _figures(
         return {}, f"there is no node {value(node)}; nodes: {names(one['node'] for one in query['nodes'])}"
     problem = None
     if found["commit"] is None and any(figure.startswith("commit_") for figure in asked):
-        problem = f"node {value(node)} has no commit latency: only the last nodes of a query have one"
+        problem = f"node {value(node)} has no commit latency" + (
+            " yet: no batch with its records has been committed, or results can be seen before the commit"
+            if node in _last(query)
+            else ": only the last nodes of a query have one"
+        )
     commit = found["commit"] or {}
     return {**found, **{f"commit_{figure}": value for figure, value in commit.items()}}, problem
+
+
+def _last(query: Mapping[str, Any]) -> set[str]:
+    """The nodes that records leave last: of those that pass on to none, the ones with a commit latency.
+
+    Before the first commit none has one yet.
+    """
+    passed_on = {upstream for one in query["nodes"] for upstream in one["upstream"]}
+    last = [one for one in query["nodes"] if one["node"] not in passed_on]
+    return {one["node"] for one in last if one["commit"] is not None} or {one["node"] for one in last}
 
 
 def _waiting(query: Mapping[str, Any], node: str) -> Iterator[tuple[int, str, Iterable[str]]]:
     """For how long records have waited for their commit, why it is known, and whose figures tell of them."""
     progress = query["progress"]
     running, oldest = progress["running"], progress["oldestUncommitted"]
-    is_last = any(one["node"] == node and one["commit"] is not None for one in query["nodes"])
+    is_last = node in _last(query)
     if progress["stalled"]:
         # Whether there is a record is not known where the batch waits for its source's offsets.
         yield running, f"the batch in progress hangs: it has run for {milliseconds(running)} ms", _FIGURES

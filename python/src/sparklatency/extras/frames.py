@@ -31,12 +31,16 @@ def frame(types: Sequence[type], within: Mapping[str, type], rows: Iterable[Sequ
         rows: values of those types.
 
     Raises:
-        SparkLatencyError: pandas is not installed.
+        SparkLatencyError: pandas is not installed, or is older than 2.
     """
     try:
         import pandas as pd
     except ImportError as missing:
-        raise SparkLatencyError("to_pandas needs pandas: pip install pandas") from missing
+        raise SparkLatencyError("to_pandas needs pandas: pip install 'pandas>=2.2'") from missing
+    if int(pd.__version__.partition(".")[0]) < 2:
+        raise SparkLatencyError(
+            f"to_pandas needs pandas 2 or newer, not {pd.__version__}: pip install 'pandas>=2.2'"
+        )
     plain = [_columns(one) for one in types]
     inner = {name: _columns(one) for name, one in within.items()}
     dtypes = {column: dtype for columns in plain for column, dtype in columns.items()}

@@ -19,7 +19,7 @@ from sparklatency.words import NAME_WIDTH, UNKNOWN, counted, name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rich.console import Console, ConsoleOptions
+    from rich.console import Console, ConsoleOptions, RenderableType
 
     from sparklatency.values.nodes import NodeSnapshot
     from sparklatency.values.queries import QueryLatency
@@ -81,12 +81,9 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1)
     return made
 
 
-def table_of_nodes(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """Returns a table of node ids and numbers. In a narrow terminal the ids give way."""
-    made = table(headings, [])
-    for id_, *figures in rows:
-        made.add_row(_Name(id_), *map(Text, figures))
-    return made
+def table_of_nodes(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> RenderableType:
+    """Returns a table of node ids and numbers. In a narrow terminal the ids give way, then some numbers."""
+    return _Nodes(headings, rows)
 
 
 def caption(words: str) -> Text:
@@ -99,14 +96,45 @@ def legend(rows: Iterable[Sequence[str]], words: str = LEGEND) -> list[str]:
     return [words] if any(cell == UNKNOWN for row in rows for cell in row) else []
 
 
+class _Nodes:
+    """A table that leaves out whole columns where a terminal is too narrow for all, and says which."""
+
+    _FIRST_TO_GO = ("p95", "p99.9", "p90", "share", "own", "p50", "min", "avg")
+
+    def __init__(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        self._headings = headings
+        self._rows = rows
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[RenderableType]:
+        shown, gone = list(self._headings), list[str]()
+        for heading in filter(shown.copy().__contains__, self._FIRST_TO_GO):
+            if Measurement.get(console, options, self._table(shown)).minimum < options.max_width:
+                break
+            shown.remove(heading)
+            gone.append(heading)
+        yield self._table(shown)
+        if gone:
+            yield Text(f"Not shown, for the terminal is too narrow: {', '.join(gone)}")
+
+    def _table(self, shown: Sequence[str]) -> Table:
+        made = table(shown, [])
+        for id_, *figures in self._rows:
+            known = zip(self._headings[1:], figures, strict=True)
+            made.add_row(_Name(id_), *(Text(figure) for heading, figure in known if heading in shown))
+        return made
+
+
 class _Name:
     """A name that gives way to the figures beside it, in its middle, where a terminal is too narrow."""
+
+    _LEAST = 12
 
     def __init__(self, raw: str) -> None:
         self._raw = raw
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        return Measurement(1, cell_len(name(self._raw)))
+        width = cell_len(name(self._raw))
+        return Measurement(min(width, self._LEAST), width)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[Text]:
         yield Text(name(self._raw, min(options.max_width, NAME_WIDTH)))
