@@ -3,8 +3,9 @@ package io.sparklatency.time
 /**
  * The offset of an executor's clock, from the last [[ClockEstimate.Window]] exchanges with it.
  *
- * The bound is certain, not likely, as long as no clock is put right faster: each exchange gives an interval that the offset lies in, an interval grows with
- * its age by [[ClockEstimate.MaxDriftPpm]], and the offset lies in all of them. Within what they leave, [[ClockLine]]
+ * The bound is certain, not likely, as long as no clock is put right faster than [[ClockEstimate.MaxDriftPpm]]: each
+ * exchange gives an interval that the offset lies in, an interval grows with its age by that rate, and the offset lies
+ * in all of them. Within what they leave, [[ClockLine]]
  * says where: the clock is taken to part from ours at one rate, and the offset is half-way between the quickest
  * question and the quickest answer. Those two are rarely of one exchange, and a single exchange is off by as much as
  * one of its messages was slower than the other.
