@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from children import Child
+
 from ports import free_port
 
 _PROPERTIES = """\

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from children import Child, java_options
 from jvms import PLAIN_FILES, thrifty
+
 from ports import free_port
 
 LINES = os.environ.get("SPARK_LINES", "4.2 4.3").split()

@@ -15,9 +15,9 @@ from broker import resolved
 from children import Child
 from click.testing import CliRunner
 from cluster import LINES, Spark, settings
-from ports import free_port
 from watched import QUERY, SINK
 
+from ports import free_port
 from sparklatency.assets.metrics import E2E_LATENCY, Metric, metrics, query_metrics, watermark_metrics
 from sparklatency.cli import main
 

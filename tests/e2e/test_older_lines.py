@@ -21,9 +21,9 @@ from children import PATIENCE, Child
 from cluster import LINES, OF_SCALA_213, OLDER_LINES, Spark, installed, settings, watched
 from history import running_history_server
 from jdk import java_home
-from ports import free_port
 from waits import EVENTS_WITHIN, await_until
 
+from ports import free_port
 from sampling import by_turns
 from sparklatency import NoFiguresError, latency
 from sparklatency.values.queries import QueryLatency

@@ -19,9 +19,9 @@ from urllib.request import urlopen
 import pytest
 from children import Child
 from cluster import LINES, Spark, running_cluster, set_file
-from ports import free_port
 from submitted import CONF
 
+from ports import free_port
 from sampling import by_turns
 from scraping import required
 

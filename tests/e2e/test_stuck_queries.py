@@ -20,10 +20,10 @@ from broker import Broker, java, resolved, running_broker
 from children import Child
 from click.testing import Result
 from cluster import LINES, Cluster, Spark, remote_jmx, running_cluster, settings
-from ports import free_port
 from submitted import CONF as BY_JMX
 from surfaces import INSIDE, LOOKS, Stuck
 
+from ports import free_port
 from sampling import by_turns
 from scraping import scraping
 from sparklatency import SparkLatencyError, latency

@@ -16,6 +16,7 @@ from urllib.request import urlopen
 
 import pytest
 import yaml
+
 from ports import free_port
 
 if TYPE_CHECKING:

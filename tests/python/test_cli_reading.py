@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +25,7 @@ from fabricated import (
 )
 from orders import ORDERS, sparklatency, statistics
 from sparklatency.cli import main
+from sparklatency.cli._options import print_json
 
 if TYPE_CHECKING:
     from click.testing import Result
@@ -50,6 +53,12 @@ def test_what_the_locale_has_no_character_for_is_a_question_mark(ui: UI, charset
         assert "?" in printed.stdout
     printed = runner.invoke(main, ["info", "--json"])
     assert json.loads(printed.stdout)["query"] == "宽"
+
+
+def test_json_goes_to_what_has_no_charset_too() -> None:
+    with redirect_stdout(io.StringIO()) as printed:
+        print_json({"node": "naïve"})
+    assert json.loads(printed.getvalue()) == {"node": "naïve"}
 
 
 def test_operators_shows_own_time_share_and_percentiles(ui: UI) -> None:

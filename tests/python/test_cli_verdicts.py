@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 
 import pytest
 from click.testing import CliRunner
-from ports import free_port
 
 from fabricated import NO_PROGRESS, node, note, query
 from orders import ORDERS, sparklatency
+from ports import free_port
 from sparklatency.binding.jars import jar_lines
 from sparklatency.cli import main
 from ui import APP, application, serving

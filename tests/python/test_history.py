@@ -15,7 +15,7 @@ import pytest
 from matplotlib.dates import date2num
 from pyspark.sql import functions as F  # noqa: N812
 
-from fabricated import figures
+from fabricated import figures, node, query
 from sparklatency import SparkLatencyError, latency, with_e2e_latency
 from sparklatency.extras.plots import bands
 from sparklatency.values.history import History
@@ -187,6 +187,12 @@ def test_an_extra_that_is_missing_is_named(
     with pytest.raises(SparkLatencyError, match=missing) as failed:
         getattr(orders, call)()
     assert extra in str(failed.value)
+
+
+def test_a_frame_says_which_pandas_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pandas.__version__", "1.5.3")
+    with pytest.raises(SparkLatencyError, match=r"needs pandas 2 or newer, not 1\.5\.3"):
+        figures(query("orders", node("sink"))).to_pandas()
 
 
 def test_figures_of_several_queries_have_no_one_history(orders: Latency) -> None:

@@ -115,6 +115,17 @@ class LatencyRecorderSuite extends AnyFunSuite {
     assert(Figures(read.asInstanceOf[LatencySummary]) === Figures(summary))
   }
 
+  test("nothing is handed over behind the end, though another thread may go on") {
+    clock.set(1000000)
+    var published = Seq.empty[Long]
+    val recorder = new LatencyRecorder(clock, (part, _) => published :+= part.records)
+    recorder.record(999990000)
+    recorder.seal()
+    clock.advance(1000)
+    recorder.record(1000400000)
+    assert(published === Nil)
+  }
+
   test("what has passed is handed over with the first row that comes more than half a second later") {
     clock.set(1000000)
     var published = Seq.empty[(Long, Option[Long])]

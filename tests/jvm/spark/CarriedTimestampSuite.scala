@@ -137,8 +137,14 @@ class CarriedTimestampSuite extends StreamingTest {
         none.getMessage.contains("no column here has a watermark") && !none.getMessage.contains("drops"),
         none.getMessage
       )
+      val grouped = never.groupBy(col("updated").as("renamed")).count()
+      assert(intercept[IllegalArgumentException](grouped.withE2ELatency("by a group")).getMessage.contains(
+        "no column here has a watermark"
+      ))
       val chosen = never.withWatermark("updated", "10 seconds").withE2ELatency("by choice")
       assert(chosen.schema === never.schema)
+      val united = watermarked(stream).select("value").union(never.select("updated"))
+      assert(united.withE2ELatency("by the first side").schema === united.schema)
       withSettings("spark.sparklatency.auto.acrossShuffles" -> "true") {
         val (input, name) = (stream, "auto_stored_across")
         val shuffled = watermarked(input).select((unix_millis(col("value")) % 2000).as("key"))

@@ -8,7 +8,6 @@ import org.apache.spark.sql.catalyst.plans.logical.Aggregate
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.logical.Project
-import org.apache.spark.sql.catalyst.plans.logical.Union
 
 /**
  * Columns of the tables that a stream is joined with, by whatever name. One that was written with a watermark has it in its schema for
@@ -28,14 +27,12 @@ private[latency] object StoredColumns {
         case Project(columns, _) => below ++ renamedIn(columns, below)
         case aggregate: Aggregate => below ++ renamedIn(aggregate.aggregateExpressions, below)
         case watermark: EventTimeWatermark => below -- Seq(watermark.eventTime)
-        case union: Union => below ++ AttributeSet(union.output.zipWithIndex.collect {
-            case (column, i) if union.children.exists(side => below.contains(side.output(i))) => column
-          })
         case _ => below
       }
   }
 
-  private def renamedIn(columns: Seq[NamedExpression], of: AttributeSet): AttributeSet =
+  /** What these columns are called behind a step that makes others. Above a union they have the names of its first side. */
+  def renamedIn(columns: Seq[NamedExpression], of: AttributeSet): AttributeSet =
     AttributeSet(columns.collect {
       case renamed @ Alias(column: Attribute, _) if of.contains(column) => renamed.toAttribute
     })

@@ -22,6 +22,7 @@ import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.latency.compat.EventTimeWatermarkExec
 import org.apache.spark.sql.latency.compat.UpdateEventTimeColumnExec
+import org.apache.spark.sql.latency.marking.StoredColumns
 import org.apache.spark.sql.latency.marking.TimestampColumn
 import org.apache.spark.sql.latency.recording.ReadingTime
 import org.apache.spark.sql.types.TimestampType
@@ -37,7 +38,7 @@ private[latency] final class TimestampLineage(plan: SparkPlan, sources: RecordSo
 
   private val watermarked = TimestampLineage.watermarked(plan)
 
-  /** Columns of tables, by whatever name, as `StoredColumns` has them. */
+  /** Columns of tables, by whatever name, as [[StoredColumns]] has them. */
   private val stored = storedIn(plan)
 
   private val known = new IdentityHashMap[SparkPlan, AttributeSet]
@@ -114,19 +115,12 @@ private[latency] final class TimestampLineage(plan: SparkPlan, sources: RecordSo
     case step =>
       val below = step.children.map(storedIn).reduce(_ ++ _)
       step match {
-        case ProjectExec(columns, _) => below ++ renamedIn(columns, below)
-        case union: UnionExec => below ++ AttributeSet(union.output.zipWithIndex.collect {
-            case (column, i) if union.children.exists(side => below.contains(side.output(i))) => column
-          })
-        case aggregate: BaseAggregateExec => below ++ renamedIn(aggregate.resultExpressions, below)
+        case ProjectExec(columns, _) => below ++ StoredColumns.renamedIn(columns, below)
+        case aggregate: BaseAggregateExec =>
+          below ++ StoredColumns.renamedIn(aggregate.resultExpressions, below)
         case _ => below
       }
   }
-
-  private def renamedIn(columns: Seq[NamedExpression], of: AttributeSet): AttributeSet =
-    AttributeSet(columns.collect {
-      case renamed @ Alias(column: Attribute, _) if of.contains(column) => renamed.toAttribute
-    })
 
   private def handedOn(from: SparkPlan, to: SparkPlan): AttributeSet = {
     val below = storedIn(from)
