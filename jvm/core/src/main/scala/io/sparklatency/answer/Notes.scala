@@ -8,6 +8,7 @@ import io.sparklatency.figures.NodeLatencies
 import io.sparklatency.figures.NodeSnapshot
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.path.LatencyPath
+import io.sparklatency.path.LatencyPath.Visible
 import io.sparklatency.path.LatencySplit
 
 /** All that is to be known about a query's figures, the most important first. */
@@ -139,9 +140,6 @@ private[answer] object Notes {
 
   private def hasRecords(query: QuerySnapshot): Boolean =
     query.nodes.exists(!_.measures.getOrElse(Measure.E2ELatency, MeasureSnapshot.empty).total.isEmpty)
-
-  /** Less than this many milliseconds is not seen in any figure. */
-  private val Visible = 0.5
 
   private def youngerDownstream(path: LatencyPath): Option[Note] = for {
     whole <- path.whole

@@ -112,7 +112,7 @@ final class LatencyPath(val nodes: Seq[NodeLatencies]) {
     nodes.flatMap(node => latency(node).avg.map(node -> _)).maxByOption(_._2)
 }
 
-private object LatencyPath {
+private[sparklatency] object LatencyPath {
 
   /** Less than this many milliseconds is not seen in any figure. */
   val Visible = 0.5

@@ -99,10 +99,13 @@ final class LatencyStore private[spark] (
   private def hasGivenWay(name: String, run: Option[String], begun: Seq[StoredStart]): Boolean = {
     val same = begun.filter(_.name == name)
     same.nonEmpty && {
-      val toldOf = run.flatMap(Stored(store, classOf[StoredStart], _)).map(_.told)
-      same.exists(start => run.forall(start.follows(_, toldOf)))
+      val told = run.flatMap(toldOf)
+      same.exists(start => run.forall(start.follows(_, told)))
     }
   }
+
+  /** The place of a run's start among all; none where no event told of it. */
+  private def toldOf(run: String): Option[Long] = Stored(store, classOf[StoredStart], run).map(_.told)
 
   /** What events tell of a run until its first batch with figures; none of a run whose beginning none has told. */
   def begun(run: String): Option[QuerySnapshot] = Stored(store, classOf[StoredStart], run).map(_.snapshot)
@@ -145,7 +148,6 @@ final class LatencyStore private[spark] (
 
   /** Whether a stored run of this name began later, in another session, than one that has no batch yet. */
   private def hasNewer(stored: Seq[StoredRun], begun: QuerySnapshot, name: String): Boolean = {
-    def toldOf(run: String) = Stored(store, classOf[StoredStart], run).map(_.told)
     val told = begun.runId.flatMap(toldOf)
     stored.filter(_.name == name).flatMap(run => Option(run.runId)).flatMap(toldOf).exists(later =>
       told.exists(_ < later)
