@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from jvms import SHORT_LIVED, archived
-from waits import await_until
+from waits import NotInTimeError, await_until
 
 T = TypeVar("T")
 
@@ -116,7 +116,7 @@ class Child:
 
         try:
             return await_until(condition_while_well, PATIENCE * within, every)
-        except TimeoutError:
+        except NotInTimeError:
             raise self._error(f"took more than {PATIENCE * within:g} s until {what}") from None
 
     def _error(self, what: str) -> AssertionError:

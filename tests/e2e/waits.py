@@ -10,11 +10,15 @@ EVENTS_WITHIN = 180
 """Seconds that events of what has ended may take through Spark's queues on a busy machine."""
 
 
+class NotInTimeError(TimeoutError):
+    """A condition was not met within its bound: not the TimeoutError of what a condition itself waits for."""
+
+
 def await_until(condition: Callable[[], T | None], within: float, every: float = 0.1) -> T:
-    """Returns the first true value of `condition`; raises TimeoutError at the bound."""
+    """Returns the first true value of `condition`; raises NotInTimeError at the bound."""
     deadline = time.monotonic() + within
     while not (value := condition()):
         if time.monotonic() > deadline:
-            raise TimeoutError
+            raise NotInTimeError
         time.sleep(every)
     return value
