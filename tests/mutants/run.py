@@ -1,7 +1,8 @@
 """Breaks the code in one way after another, and runs the suite that must notice. Fails if one mutant lives.
 
-It works in a copy of the checkout, ``target/checkout``, which stays for the next run. Each suite must first
-pass on the code as it is. What was printed lies in ``target/printed``.
+It works side by side in copies of the checkout, ``target/sbt-1``, ``target/sbt-2`` and ``target/pytest``.
+They stay for the next run. Each suite must first pass on the code as it is. What was printed lies in
+``target/printed``.
 """
 
 from __future__ import annotations
@@ -22,33 +23,37 @@ from suites import FAILED, PASSED, Pytest, Ran, Sbt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
 TARGET = FOLDER / "target"
-COPY = TARGET / "checkout"
+SBTS = 2
+"""As many run side by side: each waits half of its time, for one thread to compile or for a suite."""
 TOOLS = (".tools", ".venv")
-"""What the copy has in common with the checkout."""
+"""What a copy has in common with the checkout."""
 JARS = "python/src/sparklatency/jars"
 KILLED = "killed"
 
 
-def _hunted(chosen: list[Mutant], line: str) -> list[str]:
-    """Returns what became of mutants whose suites run in one way, and prints it as it goes."""
-    runner = Sbt(COPY, line) if _runs_by_sbt(chosen[0]) else Pytest(COPY, line)
+def _hunted(place: str, chosen: list[Mutant], line: str) -> list[str]:
+    """Returns what became of mutants whose suites run in one way, in one copy, and prints it as it goes."""
+    copy = TARGET / place
+    _fill(copy)
+    runner = Sbt(copy, line) if _runs_by_sbt(chosen[0]) else Pytest(copy, line)
     try:
         suites = sorted({suite for mutant in chosen for suite in mutant.suites})
         unbroken = {suite: _kept(suite, ran).how for suite, ran in runner.run_all(suites).items()}
         verdicts = []
         for mutant in chosen:
             begin = time.monotonic()
-            verdicts.append(_verdict(mutant, runner, unbroken))
+            verdicts.append(_verdict(mutant, copy, runner, unbroken))
             print(f"{verdicts[-1]:24}{time.monotonic() - begin:6.1f} s  {mutant.name}", flush=True)
         return verdicts
     finally:
         runner.close()
 
 
-def _verdict(mutant: Mutant, runner: Sbt | Pytest, unbroken: Mapping[str, str]) -> str:
-    with _broken(mutant) as applies:
+def _verdict(mutant: Mutant, copy: Path, runner: Sbt | Pytest, unbroken: Mapping[str, str]) -> str:
+    with _broken(mutant, copy) as applies:
         if not applies:
             return "does not apply"
         for suite in mutant.suites:
@@ -68,37 +73,47 @@ def _kept(name: str, ran: Ran) -> Ran:
 
 
 @contextmanager
-def _broken(mutant: Mutant) -> Iterator[bool]:
-    """Applies a mutant to the copy, and takes it back."""
-    applies = mutant.applies(COPY)
+def _broken(mutant: Mutant, copy: Path) -> Iterator[bool]:
+    """Applies a mutant to a copy, and takes it back."""
+    applies = mutant.applies(copy)
     try:
         yield applies
     finally:
         for file, _ in mutant.hunks:
-            shutil.copyfile(CHECKOUT / file, COPY / file)
+            shutil.copyfile(CHECKOUT / file, copy / file)
 
 
-def _copy() -> None:
-    """Makes the copy what the checkout is, with what is not committed. Writes only what differs."""
+def _fill(copy: Path) -> None:
+    """Makes a copy what the checkout is, with what is not committed. Writes only what differs."""
     found = files()
-    COPY.mkdir(parents=True, exist_ok=True)
-    known = TARGET / "copied.txt"
+    copy.mkdir(parents=True, exist_ok=True)
+    known = copy.with_suffix(".txt")
     for gone in set(known.read_text(encoding="utf-8").splitlines() if known.exists() else ()) - found:
-        (COPY / gone).unlink(missing_ok=True)
+        (copy / gone).unlink(missing_ok=True)
     for file in found:
-        source, copy = CHECKOUT / file, COPY / file
-        if not copy.exists() or copy.read_bytes() != source.read_bytes():
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, copy)
+        source, here = CHECKOUT / file, copy / file
+        if not here.exists() or here.read_bytes() != source.read_bytes():
+            here.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, here)
     for tools in TOOLS:
-        if not (COPY / tools).exists():
-            (COPY / tools).symlink_to((CHECKOUT / tools).resolve())
-    shutil.copytree(CHECKOUT / JARS, COPY / JARS, dirs_exist_ok=True)
+        if not (copy / tools).exists():
+            (copy / tools).symlink_to((CHECKOUT / tools).resolve())
+    shutil.copytree(CHECKOUT / JARS, copy / JARS, dirs_exist_ok=True)
     known.write_text("\n".join(sorted(found)), encoding="utf-8")
 
 
 def _runs_by_sbt(mutant: Mutant) -> bool:
     return not mutant.suites[0].startswith("pytest ")
+
+
+def _places(chosen: list[Mutant]) -> dict[str, list[Mutant]]:
+    """Returns the mutants of each copy. Those of one suite share one."""
+    suites = groupby(sorted(chosen, key=_order), lambda mutant: (_runs_by_sbt(mutant), mutant.suites[0]))
+    places: dict[str, list[Mutant]] = {}
+    for number, ((by_sbt, _), these) in enumerate(suites):
+        place = f"sbt-{number % SBTS + 1}" if by_sbt else "pytest"
+        places.setdefault(place, []).extend(these)
+    return places
 
 
 def _order(mutant: Mutant) -> tuple[bool, bool, str, str]:
@@ -115,11 +130,9 @@ def main() -> int:
     chosen = [one for one in mutants() if one.name.startswith(tuple(asked.only or [""]))]
     if not chosen:
         parser.error(f"there is no mutant {' or '.join(asked.only)}")
-    _copy()
-    groups = [list(group) for _, group in groupby(sorted(chosen, key=_order), _runs_by_sbt)]
     with ThreadPoolExecutor() as pool:
-        hunts = pool.map(lambda group: _hunted(group, asked.line), groups)
-        verdicts = Counter(said for hunt in hunts for said in hunt)
+        hunts = [pool.submit(_hunted, place, these, asked.line) for place, these in _places(chosen).items()]
+        verdicts = Counter(said for hunt in hunts for said in hunt.result())
     print(f"{len(chosen)} mutants: {', '.join(f'{count} {said}' for said, count in verdicts.most_common())}")
     return 0 if verdicts[KILLED] == len(chosen) else 1
 
