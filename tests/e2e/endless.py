@@ -19,7 +19,7 @@ ROW_MS = 40
 """What each record takes at ``scored``, so that the tasks of two partitions take fifty a second."""
 RATE = 100
 """How many come a second."""
-RECORDS = 60 * RATE
+RECORDS = 600 * RATE
 
 EXPECTED = ["source-queuing", "scored"]
 """The cause, and whose it is: records wait to be read, for a task that is at work there all the time."""
@@ -27,7 +27,7 @@ EXPECTED = ["source-queuing", "scored"]
 LOOKS = 10
 """How many more there are once the cause has been named. Each is of another second of work."""
 
-SECONDS = 60
+SECONDS = 180
 """How long it may take until then, beside other work. Less than ten are usual, for tasks have to start."""
 
 

@@ -141,7 +141,7 @@ def run(
         warm_up: so many records of each topic come before any figure counts.
     """
     topics = {name: f"{folder.name}-{name}" for name in ("orders", "payments", "refunds")}
-    broker.create_topics(folder, dict.fromkeys(topics.values(), "CreateTime"))
+    broker.create_topics(folder, dict.fromkeys(topics.values(), "LogAppendTime"))
     submit = [
         "--master", "local[2]", "--jars", ",".join([str(spark.jar), *resolved("connector")]),
         "--driver-memory", "1g", *settings(CONF),

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col, count, unix_millis, window
 from pyspark.sql.streaming.query import StreamingQuery
 from telling import tell
+from waits import EVENTS_WITHIN
 
 from sparklatency import with_system_time_watermark
 
@@ -83,7 +84,7 @@ class Application:
         for name, query in queries.items():
             whole = self.whole(name)
             tell(json.dumps({"whole": name, "rows": whole}))
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + EVENTS_WITHIN
             while sum(map(len, self._given[name].values())) < len(whole) and time.monotonic() < deadline:
                 time.sleep(0.1)
             query.stop()

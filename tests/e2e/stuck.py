@@ -56,11 +56,14 @@ def main(kind: str, folder: str, brokers: str, topic: str) -> None:
     # A broker that dies between two batches leaves the query without an answer to where its topic ends.
     query = to.trigger(processingTime="5 seconds" if kind == "broker" else "1 second").start()
     shown: set[str] = set()
+    vain: dict[str, float] = {}
     while query.isActive:
+        asked = time.time()
         looks = {"SQL": by_sql(spark), "notebook": latency(kind)._repr_html_()}
         told = {where: found[0] for where, text in looks.items() if (found := HANGS.search(text))}
         for where in told.keys() - shown:
-            print("stuck:", where, time.time(), told[where], flush=True)
+            print("stuck:", where, asked, vain.get(where, 0), told[where], flush=True)
+        vain |= dict.fromkeys(looks.keys() - told.keys(), asked)
         shown = {*told}
         time.sleep(0.5)
     query.awaitTermination()

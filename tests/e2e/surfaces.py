@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from http.client import HTTPException
 from typing import Any
 from urllib.request import urlopen
 
@@ -12,12 +13,16 @@ from click.testing import CliRunner, Result
 from submitted import gauges
 
 from scraping import Prometheus
-from sparklatency import latency
+from sparklatency import SparkLatencyError, latency
 from sparklatency.cli import main
 from sparklatency.cli._options import MISSED
 from sparklatency.values.answer import Progress
+from sparklatency.values.queries import QueryLatency
 
 ASKS = "Getting offsets from "
+
+SLOW = (SparkLatencyError, OSError, HTTPException)
+"""What it is if a UI does not answer in time, as beside three other applications it may not."""
 
 SOON, LATER = 10_000, 30_000
 """Limits of a percentile, in milliseconds. A batch passes the first before it is said to be stalled, and the
@@ -41,12 +46,20 @@ class Stuck:
         with urlopen(f"{self.ui}/{path}", timeout=30) as answer:  # noqa: S310
             return str(answer.read().decode())
 
+    def query(self) -> QueryLatency | None:
+        """What is said of its query, or None while its UI does not answer."""
+        try:
+            return latency(self.kind, url=self.ui).query
+        except SLOW:
+            return None
+
     def slo(self, limit: int, *options: str) -> Result:
         return self.cli("slo", "--query", self.kind, "--node", "source", "--p99", f"{limit}ms", *options)
 
-    def kept(self) -> int:
+    def kept(self) -> int | None:
         """A limit that figures keep."""
-        return max(SOON, *((node.max or 0) + 1 for node in latency(self.kind, url=self.ui).query.nodes))
+        query = self.query()
+        return None if query is None else max(SOON, *((node.max or 0) + 1 for node in query.nodes))
 
     def progress(self) -> Progress:
         return latency(self.kind, url=self.ui).query.progress
@@ -58,7 +71,8 @@ class Stuck:
 
     def rests(self) -> bool:
         """Whether no batch runs."""
-        return self.progress().running is None
+        query = self.query()
+        return query is not None and query.progress.running is None
 
     def alert(self) -> dict[str, Any] | None:
         alerts = (self.prometheus.get("alerts") or {"alerts": []})["alerts"]

@@ -145,7 +145,7 @@ def test_operators_tell_that_one_partition_has_most_of_the_work(said: list[Said]
 def test_a_stage_without_a_node_asks_for_a_mark(said: list[Said]) -> None:
     text = [one["text"] for one in said if one["pipeline"] == "apart"][-1]
     assert "between stages with a node" in text, text
-    assert text.endswith("Mark a step there to see whose it is."), text
+    assert text.endswith("or mark a step there to see whose it is."), text
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
+from http.client import HTTPException
 from pathlib import Path
-from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
@@ -173,7 +173,7 @@ def answers(application: str, server: str) -> bool:
     try:
         with urlopen(f"{server}/api/v1/applications/{application}", timeout=60) as answer:  # noqa: S310
             return int(answer.status) == HTTPStatus.OK
-    except HTTPError:
+    except (OSError, HTTPException):  # it is starting up
         return False
 
 

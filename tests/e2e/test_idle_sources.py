@@ -26,6 +26,9 @@ RATE = 20
 TOGETHER = (DELAY + 3) * RATE
 """Records of each topic at first: some windows close."""
 
+TALKED = 100_000
+"""More than anybody waits for."""
+
 MORE = 5000
 """Windows that close while a source is silent, in milliseconds beyond those that its own records close."""
 
@@ -58,7 +61,7 @@ def said(request: pytest.FixtureRequest, broker: Broker, tmp_path_factory: pytes
     spark = Spark(request.param)
     folder = tmp_path_factory.mktemp("idle")
     talks, pauses = f"{folder.name}-talks", f"{folder.name}-pauses"
-    broker.create_topics(folder, dict.fromkeys((talks, pauses), "CreateTime"))
+    broker.create_topics(folder, dict.fromkeys((talks, pauses), "LogAppendTime"))
     jars = ",".join([str(spark.jar), *resolved("connector")])
     submit = ["--master", "local[2]", "--jars", jars, "--driver-memory", "1g", *settings(CONF)]
     arguments = [str(folder), broker.address, talks, pauses]
@@ -72,7 +75,7 @@ def said(request: pytest.FixtureRequest, broker: Broker, tmp_path_factory: pytes
             lines = [line for line in said_by(driver) if line.get("query") == WITH and "idle" in line]
             return lines[-1]["idle"] if lines else []
 
-        with sending(broker, folder / "talks", talks, 180 * RATE):
+        with sending(broker, folder / "talks", talks, TALKED):
             with sending(broker, folder / "together", pauses, TOGETHER) as one:
                 one.finish(within=60)
             driver.until(lambda: last(WITHOUT), "windows close for both", within=60)
@@ -80,11 +83,10 @@ def said(request: pytest.FixtureRequest, broker: Broker, tmp_path_factory: pytes
             driver.until(
                 lambda: f"kafka[{pauses}]" in "".join(idle()), "a source is shown to be idle", within=60
             )
-            in_silence = said_by(driver)
+            in_silence, before = said_by(driver), last(WITHOUT)
             with sending(broker, folder / "again", pauses, TOGETHER) as again:
                 again.finish(within=60)
             driver.until(lambda: not idle(), "it takes part again", within=60)
-            before = last(WITHOUT)
             driver.until(lambda: last(WITHOUT) > before, "so does it where it was waited for", within=60)
         (folder / "sent").touch()
         driver.finish(within=120)

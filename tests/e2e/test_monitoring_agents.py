@@ -172,8 +172,7 @@ def test_every_metric_has_a_value_to_compare(watched: Watched) -> None:
 
 
 def test_jmx_exporter_shows_every_metric_of_every_node(watched: Watched) -> None:
-    series = scraped(watched.jmx_exporter)
-    assert series is not None
+    series = shown_by_jmx_exporter(watched)
     for metric in of_records():
         nodes = {
             labelled(app="shop.eu", process="driver", query="or%2Eders", node=ESCAPED[node]): value
@@ -183,8 +182,7 @@ def test_jmx_exporter_shows_every_metric_of_every_node(watched: Watched) -> None
 
 
 def test_jmx_exporter_shows_every_metric_of_every_node_in_a_task(watched: Watched) -> None:
-    series = scraped(watched.jmx_exporter)
-    assert series is not None
+    series = shown_by_jmx_exporter(watched)
     for metric in of_tasks():
         values = expected(watched, metric)
         thread = f"{QUERY}-driver"
@@ -199,8 +197,7 @@ def test_jmx_exporter_shows_every_metric_of_every_node_in_a_task(watched: Watche
 
 def test_jmx_exporter_shows_nothing_else_of_ours(watched: Watched) -> None:
     rules = yaml.safe_load(Path(watched.folder, "jmx-exporter.yml").read_text())["rules"]
-    series = scraped(watched.jmx_exporter)
-    assert series is not None
+    series = shown_by_jmx_exporter(watched)
     assert series.keys() == {rule["name"] for rule in rules} - BY_THE_CLOCK
 
 
@@ -230,6 +227,11 @@ def test_opentelemetry_shows_every_metric_of_every_node_in_a_task(watched: Watch
         assert found == pytest.approx(nodes), name
 
 
+def shown_by_jmx_exporter(watched: Watched) -> Series:
+    """It looks for beans when it is asked."""
+    return watched.driver.until(partial(scraped, watched.jmx_exporter), "jmx_exporter answers", within=30)
+
+
 def shown_by_opentelemetry(watched: Watched) -> Series:
     """It looks for beans from time to time, and shows their metrics from then on."""
     rules = yaml.safe_load(Path(watched.folder, "otel.yml").read_text())["rules"]
@@ -243,8 +245,7 @@ def shown_by_opentelemetry(watched: Watched) -> Series:
 
 
 def test_both_agents_show_the_operator_latency_of_a_node(watched: Watched) -> None:
-    exported, series = scraped(watched.jmx_exporter), shown_by_opentelemetry(watched)
-    assert exported is not None
+    exported, series = shown_by_jmx_exporter(watched), shown_by_opentelemetry(watched)
     for name in ("sparklatency_operator_latency_seconds", "sparklatency_operator_latency_avg_seconds"):
         # How long the others took is another figure each time.
         source = labelled(app="shop.eu", process="driver", query="or%2Eders", node="source")

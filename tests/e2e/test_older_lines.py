@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from http.client import HTTPException
 from pathlib import Path
 from subprocess import run
 from urllib.request import urlopen
@@ -25,7 +26,7 @@ from waits import EVENTS_WITHIN, await_until
 
 from ports import free_port
 from sampling import by_turns
-from sparklatency import NoFiguresError, latency
+from sparklatency import SparkLatencyError, latency
 from sparklatency.values.queries import QueryLatency
 
 SCRIPT = Path(__file__).parent / "older_line.py"
@@ -50,6 +51,8 @@ class Submitted:
     id: str
     ui: str
     folder: Path
+    metrics: str
+    """For Prometheus, soon after its queries have ended: those of nodes go."""
 
     @property
     def events(self) -> Path:
@@ -61,7 +64,7 @@ class Submitted:
 
 
 def command(spark: Spark, *arguments: str) -> str:
-    return run([spark.command, *arguments], check=True, capture_output=True, text=True, timeout=60).stdout
+    return run([spark.command, *arguments], check=True, capture_output=True, text=True, timeout=300).stdout
 
 
 @pytest.fixture(
@@ -87,7 +90,8 @@ def submitted(
     arguments = (str(folder / "records"), str(folder))
     with spark.start("older-line", folder, "spark-submit", *submit, SCRIPT, *arguments) as driver:
         [[id_, ui]] = driver.until(partial(driver.told, "older_line"), "its queries end", within=120)
-        yield Submitted(spark, jdk, driver, id_, ui, folder)
+        metrics = text(f"{ui}/api/v1/latency/prometheus")
+        yield Submitted(spark, jdk, driver, id_, ui, folder, metrics)
 
 
 def write_records(folder: Path) -> None:
@@ -110,7 +114,7 @@ def told(query: str, url: str, app: str | None = None) -> QueryLatency:
     """What is said of a query once its run is not said to go on: events of its end take their time."""
 
     def ended() -> QueryLatency | None:
-        with suppress(NoFiguresError):
+        with suppress(SparkLatencyError):  # also where it does not answer in time
             [one] = latency(query, url=url, app=app).queries
             return one if one.status != "RUNNING" else None
         return None
@@ -147,8 +151,8 @@ def test_an_application_runs_on_the_jdk_that_is_meant(submitted: Submitted) -> N
 def test_the_tab_and_prometheus_show_a_query(submitted: Submitted) -> None:
     assert told("by_hand", submitted.ui).batches
     assert "by_hand" in text(f"{submitted.ui}/latency/")
-    metrics = text(f"{submitted.ui}/api/v1/latency/prometheus")
-    assert re.search(rf'sparklatency_records_total{{.*node="source",query="by_hand"}} {RECORDS}\.0', metrics)
+    counted = rf'sparklatency_records_total{{.*node="source",query="by_hand"}} {RECORDS}\.0'
+    assert re.search(counted, submitted.metrics)
 
 
 def test_check_finds_that_all_fits(submitted: Submitted) -> None:
@@ -171,7 +175,10 @@ def test_the_history_server_shows_the_same(submitted: Submitted, tmp_path: Path)
     submitted.driver.finish(within=60)
 
     def knows(server: str) -> bool:
-        return submitted.id in text(f"{server}/api/v1/applications")
+        try:
+            return submitted.id in text(f"{server}/api/v1/applications")
+        except (OSError, HTTPException):  # it is starting up
+            return False
 
     with running_history_server(submitted.spark, submitted.events, tmp_path, knows) as server:
         assert {query: records(query, server, submitted.id) for query in live} == live

@@ -11,6 +11,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -69,7 +70,7 @@ class Driver:
         try:
             with urlopen(f"{self._url}/api/v1/latency{path}", timeout=30) as answer:  # noqa: S310  our own
                 return json.load(answer)
-        except (OSError, ValueError):
+        except (OSError, HTTPException, ValueError):
             return None  # it is starting up, which may take longer than a request waits
 
     def clocks(self) -> dict[str, Mapping[str, Any]]:
@@ -91,6 +92,10 @@ class Driver:
     def batches(self) -> list[Mapping[str, Any]]:
         batches: list[Mapping[str, Any]] = (self.get("/queries/orders/batches") or {"batches": []})["batches"]
         return batches
+
+    def told_batches(self) -> list[Mapping[str, Any]]:
+        """The same where there are some: then none stands for a request that was not answered in time."""
+        return self.process.until(self.batches, "batches are told", within=30)
 
     def told(self) -> dict[int, Mapping[str, list[float]]]:
         """By batch: ingestion timestamps of its records, and how long they took past `twin`. In ms."""
@@ -182,8 +187,8 @@ def test_each_skewed_clock_is_said_to_be_off_where_one_looks_and_once_in_the_log
     warned, since = _said(log.read_text()), driver.since
     assert sorted(executor for executor, *_ in warned) == sorted(SKEWS), "once for each"
     texts = _said("\n".join(clock["text"] for clock in driver.clocks().values()))
-    driver.process.until(lambda: driver.get("/queries/orders"), "its query has figures", within=90)
-    [query] = driver.get("/queries/orders")["queries"]
+    answer = driver.process.until(lambda: driver.get("/queries/orders"), "its query has figures", within=90)
+    [query] = answer["queries"]
     [note] = [note for note in query["notes"] if note["code"] == "clock-offset"]
     noted = _said(note["text"])
     assert [executor for executor, *_ in noted] == ["0"], "the one that is off the most"
@@ -213,14 +218,13 @@ def test_latencies_and_ingestion_timestamps_are_by_the_drivers_clock(
     driver.process.until(lambda: driver.read() >= 1, "the first record is read", within=90)
     # Executors have corrected their clocks by then.
     driver.process.until(lambda: driver.clocks().keys() == SKEWS.keys(), "all clocks are known", within=90)
-    known = {batch["batch"] for batch in driver.batches()}
+    known = {batch["batch"] for batch in driver.told_batches()}
     executors, off = set(), [0.0]
     for number in range(1, 7):
         bounds = driver.bounds()
-        before = driver.read()
         made = driver.add(number, files=4)
-        bounds += driver.bounds_until_it_has_read(before + 4)
-        for batch in driver.batches():
+        bounds += driver.bounds_until_it_has_read(1 + 4 * number)
+        for batch in driver.told_batches():
             if batch["batch"] in known or not batch["inputRows"]:
                 continue
             known.add(batch["batch"])

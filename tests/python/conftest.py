@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.request import urlopen
 
 import pytest
 from jvms import PLAIN_FILES, SHORT_LIVED, archived, thrifty
@@ -57,6 +58,8 @@ def url(spark: SparkSession) -> str:
     """Where the session's UI is."""
     found = spark.sparkContext.uiWebUrl
     assert found is not None
+    # The first question starts Spark's REST service, which takes long on a busy machine.
+    urlopen(f"{found}/api/v1/applications", timeout=600).read()  # noqa: S310
     return found
 
 

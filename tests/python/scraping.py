@@ -85,7 +85,11 @@ def judged_often(rules: str) -> str:
 
 @contextmanager
 def scraping(
-    ui: str, folder: Path, rules: str = "{}", relabelled: Sequence[Mapping[str, Any]] = ()
+    ui: str,
+    folder: Path,
+    rules: str = "{}",
+    relabelled: Sequence[Mapping[str, Any]] = (),
+    interval: str = INTERVAL,
 ) -> Iterator[Prometheus]:
     """One that scrapes the driver with that UI and judges rules, for as long as the block runs.
 
@@ -97,6 +101,7 @@ def scraping(
         folder: an empty one, for what it writes.
         rules: a file of them.
         relabelled: how it changes the labels of our series, as ``metric_relabel_configs`` says it.
+        interval: how often it scrapes. It does not wait for an answer for longer than that.
     """
     address = f"127.0.0.1:{free_port()}"
     (folder / "rules.yml").write_text(rules)
@@ -104,7 +109,7 @@ def scraping(
     targets = [{"targets": [ui.removeprefix("http://")], "labels": labels}]
     job = {
         **job_of_page(),
-        "scrape_interval": INTERVAL,
+        "scrape_interval": interval,
         "static_configs": targets,
         "metric_relabel_configs": [*relabelled],
     }

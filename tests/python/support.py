@@ -42,7 +42,7 @@ STEP = "# "
 WAITS = Path(__file__).parents[1] / "e2e"
 """Where `waits` is, for Python in a process of its own."""
 
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 180
 """How long anything may take on a busy machine. Nothing waits that long unless it fails."""
 
 

@@ -84,7 +84,7 @@ def test_why_a_function_failed_is_told(spark: SparkSession) -> None:
     failing = read.select(F.udf(fails, "LONG", useArrow=False)("value"))
     query = failing.writeStream.format("noop").queryName("fails").start()
     with pytest.raises(StreamingQueryException):
-        query.awaitTermination(60)
+        query.awaitTermination()
 
     def told() -> list[str] | None:
         return [note.text for note in latency("fails").notes if note.code == "failed"] or None
