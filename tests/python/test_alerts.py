@@ -22,7 +22,8 @@ EVERY = "15s"
 
 OF = '{app="shop",query="orders"}'
 LABELS = {"app": "shop", "query": "orders", "severity": "warning"}
-FAILED = f"sparklatency_query_failed{OF}"
+MORE_LABELS = {"SparkQueryFailed": {"instance": "driver:4040"}}
+FAILED = 'sparklatency_query_failed{app="shop",query="orders",instance="driver:4040"}'
 TASKS_FAILED = f"sparklatency_tasks_failed_total{OF}"
 HOLDS_BACK = 'sparklatency_source_watermark_holds_back{app="shop",query="orders",source="kafka[orders]"}'
 LAG, OLDEST, RUNNING, PROGRESS, DURATION, INTERVAL = (
@@ -50,7 +51,7 @@ def raised(
             "alertname": rule,
             "eval_time": at,
             "exp_alerts": [
-                {"exp_labels": LABELS, "exp_annotations": {"summary": summary}}
+                {"exp_labels": LABELS | MORE_LABELS.get(rule, {}), "exp_annotations": {"summary": summary}}
                 for summary in expected.get(rule, [])
             ],
         }
@@ -142,6 +143,16 @@ def test_an_objective_that_is_missed_once_an_hour_alerts_too(tmp_path: Path) -> 
     assert raised(tmp_path, series, "14m", {"SparkRecordLatencyHigh": [summary]}) == ""
 
 
+@pytest.mark.parametrize("at", ["9m", "10m15s", "20m"])
+def test_an_objective_that_each_long_batch_misses_alerts_all_the_time(tmp_path: Path, at: str) -> None:
+    """What comes every five minutes and a quarter, as in real-time mode, has no percentile just before."""
+    summary = "1 % of the records of query orders (shop) are at least 29.8s old at node sink"
+    of = 'sparklatency_record_e2e_latency_seconds_bucket{app="shop",query="orders",node="sink",le="%s"}'
+    batches = " ".join(f"{10 * batch}x20" for batch in range(5))
+    series = {of % "10.0": "0x104", of % "30.0": batches, of % "+Inf": batches}
+    assert raised(tmp_path, series, at, {"SparkRecordLatencyHigh": [summary]}) == ""
+
+
 def test_no_percentile_is_above_the_greatest_age(tmp_path: Path) -> None:
     """All records are 21 s old. Where the bounds are 10 and 30 s Prometheus alone says 29.8 s."""
     of = '{app="shop",query="orders",node="sink"%s}'
@@ -186,7 +197,8 @@ def test_a_batch_is_stalled_that_takes_long_and_whose_tasks_stand_still(
             "3m",
             {
                 "SparkQueryFailed": [
-                    "an error ended query orders (shop): `sparklatency check` tells the error"
+                    "an error ended query orders (shop): "
+                    "`sparklatency check --url http://driver:4040` tells the error"
                 ]
             },
         ),
@@ -253,6 +265,37 @@ def test_a_watermark_is_behind_by_more_than_two_batches_of_real_time_mode(
 ) -> None:
     expected = {"SparkWatermarkBehind": [BEHIND.format(lag)]} if lag else {}
     assert raised(tmp_path, {HOLDS_BACK: "1x100", **series}, "20m", expected) == ""
+
+
+def test_a_scrape_that_fails_does_not_put_off_the_alert_on_a_watermark(tmp_path: Path) -> None:
+    series = {
+        one: f"{value}x10 stale {value}x60" for one, value in ((LAG, 400), (INTERVAL, 10), (HOLDS_BACK, 1))
+    }
+    assert raised(tmp_path, series, "6m", {"SparkWatermarkBehind": [BEHIND.format("6m 40s")]}) == ""
+
+
+@pytest.mark.parametrize(
+    ("lacking", "markers", "is_raised"), [(10, True, False), (10, False, True), (9, True, True)]
+)
+def test_a_query_with_latency_markers_needs_no_timestamps(
+    tmp_path: Path, lacking: int, markers: bool, is_raised: bool
+) -> None:
+    """But where most records have none, some have one."""
+    of_node = '{app="shop",query="orders",node="sink"}'
+    series = {
+        f"sparklatency_records_total{of_node}": "0+10x60",
+        f"sparklatency_records_without_timestamp_total{of_node}": f"0+{lacking}x60",
+    }
+    if markers:
+        labels = '{app="shop",query="orders",source_id="source",operator_id="sink"}'
+        series[f"sparklatency_marker_latency_seconds_count{labels}"] = "0+1x60"
+    text = (
+        f"{20 * lacking} in the last five minutes at node sink of query orders (shop): "
+        "records not measured: no timestamp, or one before 1970"
+    )
+    assert (
+        raised(tmp_path, series, "10m", {"SparkRecordsWithoutTimestamp": [text]} if is_raised else {}) == ""
+    )
 
 
 DROPPED = 'sparklatency_{}_total{{app="shop",query="orders"{}}}'

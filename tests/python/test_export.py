@@ -242,7 +242,7 @@ def test_alerts_ask_for_what_the_endpoint_gives_and_take_limits(series: set[str]
     assert "rate(sparklatency_record_e2e_latency_seconds_bucket[5m])" in expression
     assert expression.startswith("max by (app, query) (")
     assert expression.endswith(") > 2.5")
-    lags = re.findall(r"watermark_lag_seconds > (\S+)", rules["SparkWatermarkBehind"]["expr"])
+    lags = re.findall(r"watermark_lag_seconds\[1m\]\) > (\S+)", rules["SparkWatermarkBehind"]["expr"])
     assert set(lags) == {"60"}
     sometimes = {one.prometheus for one in query_metrics()}  # such as the oldest record that waits
     assert names([rule["expr"] for rule in rules.values()]) <= series | sometimes

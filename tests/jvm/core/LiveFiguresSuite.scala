@@ -47,6 +47,29 @@ class LiveFiguresSuite extends AnyFunSuite {
     assert(node.snapshot().settled.records === 2)
   }
 
+  test("what came to count within the window is known by its maximum, though the window has lost it") {
+    val node = figures
+    node.publish(reading, Aged.records(100000))
+    clock.advance(600000)
+    node.publish(reading, Aged.records(7))
+    assert(node.snapshot().settledMax === None)
+    node.add(Aged.records(100000, 7, 5), rest = Aged.records(5), Seq(reading))
+    assert(shown(node) === ((3, 2, Some(7))))
+    assert(node.snapshot().settledMax === Some(100000))
+    node.add(Aged.records(9))
+    clock.advance(60000)
+    assert(node.snapshot().settledMax === None)
+  }
+
+  test("when a batch has ended nothing stands that was planned before it, but what belongs to no batch") {
+    val node = figures
+    for ((planning, endless) <- Seq((1L, false), (2L, true), (3L, false), (4L, false)))
+      node.publish(ReadingId(planning, planning, 0, 0), Aged.records(planning), Some(500 + planning), endless)
+    node.endedBefore(3)
+    assert(node.snapshot().total.records === 3)
+    assert(node.oldestRunning === Some(503))
+  }
+
   test("the window without what running tasks have shown is told apart, and only while they have") {
     val node = figures
     def ended = node.snapshot().ended.map(records => records.count -> records.max)

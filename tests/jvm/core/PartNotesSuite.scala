@@ -1,9 +1,12 @@
 package io.sparklatency
 
 import io.sparklatency.answer.Note
+import io.sparklatency.figures.AgeParts
+import io.sparklatency.figures.Batch
 import io.sparklatency.figures.Figure.Mean
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeLatencies
+import io.sparklatency.figures.Waits
 import org.scalatest.funsuite.AnyFunSuite
 
 /** What is noted of the parts of a latency: which are unknown, and why they do not add up to the age at the end. */
@@ -92,6 +95,19 @@ class PartNotesSuite extends AnyFunSuite with NotedQueries {
       "none-at-source",
       "How the age splits into source queuing and processing is not known: no record with a timestamp came from the sources."
     )(node("source")(), sink)
+  }
+
+  test("where a batch tells the parts, nothing is said of a split that takes another node") {
+    val parts = AgeParts("sink", Waits(10, 10, 10, 10, 10), 10, 0, 10)
+    for (nodes <- Seq(Seq(node("sink")(500).committed(600)), Seq(node("source")(), sink))) {
+      val told = query(nodes: _*)
+      val explained = Batch("orders", None, None, 7, 10000, 56000, 1, Map.empty, None, Nil, 0, nodes)
+      val codes = Seq(None, Some(explained.copy(parts = Some(parts))))
+        .map(batch =>
+          answer(told.copy(explained = batch)).notes.map(_.code).filter(Set("no-source", "none-at-source"))
+        )
+      assert(codes.map(_.size) === Seq(1, 0))
+    }
   }
 
   test("a commit that was not measured is said to be unknown") {

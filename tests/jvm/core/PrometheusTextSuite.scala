@@ -6,6 +6,7 @@ import io.sparklatency.exposition.PrometheusText
 import io.sparklatency.figures.Activity
 import io.sparklatency.figures.Batch
 import io.sparklatency.figures.FailedTasks
+import io.sparklatency.figures.Held
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.MeasureSnapshot
 import io.sparklatency.figures.NodeSnapshot
@@ -85,6 +86,70 @@ class PrometheusTextSuite extends AnyFunSuite with ExplainedBatches {
     )).text.linesIterator.toSeq
     assert(lines.contains(s"sparklatency_record_e2e_latency_max_seconds{$labels} 0.006"))
     assert(lines.contains(s"sparklatency_records_total{$labels} 2.0"))
+  }
+
+  test(
+    "the maximum is not below what a histogram took in at the end of a batch that is longer than the window"
+  ) {
+    val figures = MeasureSnapshot(Aged.records(5, 7000), Aged.records(6), Aged.records(5, 7000))
+    def max(settledMax: Option[Long]) =
+      text(query("q", Measure.E2ELatency -> figures.copy(settledMax = settledMax)))
+        .text.linesIterator.filter(_.matches(
+          "sparklatency_record_e2e_latency_m(ax|in)_seconds.*"
+        )).map(_.split(' ').last).toSeq
+    assert(max(Some(7000)) === Seq("7.0", "0.006"))
+    assert(max(Some(5)) === Seq("0.006", "0.006"))
+  }
+
+  test("a histogram begins at 0 while the first batch runs: to a scraper the first value is no growth") {
+    val running = MeasureSnapshot(Aged.records(5), Aged.records(5), LatencySummary.empty)
+    val lines = text(query("q", Measure.E2ELatency -> running)).text.linesIterator.toSeq
+    assert(lines.contains(s"sparklatency_record_e2e_latency_seconds_count{$labels} 0"))
+  }
+
+  test(
+    "what counts all batches of a run that has ended goes after two minutes, for the next run begins anew"
+  ) {
+    val last = Batch("q", None, Some("run"), 7, 90000, 100000, 1, Map.empty, None, Nil, 0, Nil)
+    val ended = query("q", Measure.E2ELatency -> MeasureSnapshot.of(Aged.records(5)))
+      .copy(runId = Some("run"), lastBatch = Some(last))
+    def isThere(query: QuerySnapshot, nowMs: Option[Long]) =
+      PrometheusText(
+        "app",
+        Seq(Answered.answer(query)),
+        None,
+        nowMs = nowMs
+      ).text.contains("sparklatency_records_total")
+    assert(isThere(ended, Some(219999)))
+    assert(!isThere(ended, Some(220000)))
+    assert(isThere(ended, None), "in a History Server")
+    assert(isThere(ended.doing(None, 300000), Some(300000)))
+    assert(isThere(ended.copy(runId = None), Some(300000)), "of batch queries")
+    assert(!isThere(ended.copy(lastBatch = None), Some(0)))
+    // Of a run without batches nobody knows when it ended. But what came last is no longer of now.
+    val endless = ended.copy(endless = true)
+    assert(isThere(endless, Some(300000)))
+    assert(Seq(ended, endless).map(text(_).text.contains("_latency_max_seconds")) === Seq(true, false))
+  }
+
+  test("results of windows that are open are dated ahead, and do not count as clocks that differ") {
+    def counted(held: Held, by: Long = 60000) = {
+      val ahead = MeasureSnapshot.of(Aged.records(-by))
+      val nodes = Seq("window" -> Nil, "sink" -> Seq("window"), "source" -> Nil).map { case (id, upstream) =>
+        NodeSnapshot(id, upstream, Map(Measure.E2ELatency -> ahead), Map.empty)
+      }
+      val told = Seq(Aged.node("window")(-60000).copy(held = Some(held)))
+      val last = Batch("q", None, Some("run"), 7, 90000, 100000, 1, Map.empty, None, Nil, 0, told)
+      text(query("q").copy(nodes = nodes, lastBatch = Some(last))).text.linesIterator
+        .filter(_.startsWith("sparklatency_records_ahead")).map(_.split(
+          "node=\""
+        ).last.takeWhile(_ != '"')).toSet
+    }
+    assert(counted(Held(windowMs = Some(60000), eachBatch = true)) === Set("source"))
+    val all = Set("window", "sink", "source")
+    assert(counted(Held(windowMs = Some(60000))) === all)
+    assert(counted(Held(eachBatch = true)) === all)
+    assert(counted(Held(windowMs = Some(60000), eachBatch = true), by = 60001) === all, "further than that")
   }
 
   test("a scraper sees what nothing can take back: to it, a count that goes down has started again") {

@@ -1,7 +1,9 @@
 package io.sparklatency
 
 import io.sparklatency.answer.Note
+import io.sparklatency.figures.Batch
 import io.sparklatency.figures.Figure.Whole
+import io.sparklatency.figures.Held
 import io.sparklatency.figures.Measure
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -16,7 +18,7 @@ class RecordNotesSuite extends AnyFunSuite with NotedQueries {
       late,
       "rows-dropped-late",
       Note.Info,
-      "Operators of the query have dropped 1,200 rows as late. To see which ones, and how late the rows were, set spark.sparklatency.auto=stateful and spark.sparklatency.recording.level=TRACE, and start the query again."
+      "Operators of the query have dropped 1,200 rows as late. To see which ones, and how late the rows were, add stateful to spark.sparklatency.auto, set spark.sparklatency.recording.level=TRACE, and start the query again."
     )
     assert(notes(of(Measure.Lateness, records(5)).copy(droppedLate = 1), "rows-dropped-late") === Nil)
     assert(late.rowsDroppedLate === Some(1200) && late.copy(batches = 0).rowsDroppedLate === None)
@@ -100,6 +102,24 @@ class RecordNotesSuite extends AnyFunSuite with NotedQueries {
       "ahead-of-clock",
       Note.Warn,
       "sink: 1 record is ahead of the clock, by up to 1 ms."
+    )
+  }
+
+  test("where windows give out what there is so far, that they are dated ahead is no warning") {
+    val told = Aged.node("sink")(-60000).copy(held = Some(Held(windowMs = Some(60000), eachBatch = true)))
+    val batch = Batch("orders", None, Some("run"), 7, 90000, 100000, 1, Map.empty, None, Nil, 0, Seq(told))
+    def ahead(ms: Long) = of(Measure.E2ELatency, records(-ms)).copy(lastBatch = Some(batch))
+    noted(
+      ahead(60000),
+      "ahead-of-clock",
+      Note.Info,
+      "sink: 1 record is ahead of the clock, by up to 1 min. They may be results of windows that are still open, dated by their end."
+    )
+    noted(
+      ahead(61000),
+      "ahead-of-clock",
+      Note.Warn,
+      "sink: 1 record is ahead of the clock, by up to 1 min."
     )
   }
 

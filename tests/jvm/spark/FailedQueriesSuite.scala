@@ -9,10 +9,12 @@ import org.apache.spark.sql.streaming.StreamingQuery
 
 /** What Prometheus is told of a query that an error ends: its other series go, and an alert on them with them. */
 class FailedQueriesSuite extends PagesTest {
-  private def failed(query: String): Seq[String] = {
+  private def failed(query: String): Seq[String] = series("query_failed", query)
+
+  private def series(name: String, query: String): Seq[String] = {
     ListenerBus.awaitEmpty(spark.sparkContext)
     val (_, text) = get("/api/v1/latency/prometheus")
-    text.linesIterator.filter(_.matches(s"""sparklatency_query_failed\\{.*query="$query"\\} .*"""))
+    text.linesIterator.filter(_.matches(s"""sparklatency_$name\\{.*query="$query"\\} .*"""))
       .map(_.split(' ').last).toSeq
   }
 
@@ -37,6 +39,11 @@ class FailedQueriesSuite extends PagesTest {
       fails.set(true)
       input.addData(ago(1))
       failure(first)
+      assert(failed(name) === Seq("1.0"))
+      val counted = if (marks == "with") Seq("1.0") else Nil
+      assert(series("records_total", name) === counted)
+      clock.advance(120000)
+      assert(series("records_total", name) === Nil)
       assert(failed(name) === Seq("1.0"))
       failure(started())
       assert(failed(name) === Seq("1.0"), "before it has committed anything")

@@ -150,12 +150,14 @@ def _variable(label: str) -> dict[str, Any]:
     above = {"app": "", "query": ',app=~"$app"', "node": ',app=~"$app",query=~"$query"'}[label]
     # A node that only measures what its operator takes in counts late records and no others.
     names = ("records", "records-dropped-late", "records-dropped-late-by-system-time")
-    counters = "|".join(metric(name).prometheus for name in names)
+    # A query without a node has figures too, and one that failed before its first batch has its error.
+    of_queries = [] if label == "node" else [metric("tasks-failed").prometheus, QUERY_FAILED]
+    series = "|".join([*(metric(name).prometheus for name in names), *of_queries])
     return {
         "name": label,
         "type": "query",
         "datasource": _SOURCE,
-        "query": f'label_values({{__name__=~"{counters}"{above}}}, {label})',
+        "query": f'label_values({{__name__=~"{series}"{above}}}, {label})',
         "refresh": 2,
         "multi": True,
         "includeAll": True,

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sparklatency.assets.metrics import COMMIT_LATENCY, E2E_LATENCY, QUERY_FAILED, histogram, metric
+from sparklatency.assets.metrics import (
+    COMMIT_LATENCY,
+    E2E_LATENCY,
+    MARKER_LATENCY,
+    QUERY_FAILED,
+    histogram,
+    metric,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -13,20 +20,27 @@ _WHERE = "{{ $labels.query }} ({{ $labels.app }})"
 _DURATION = "{{ $value | humanizeDuration }}"
 _FOR_PERCENTILES = "3m"
 """What comes once an hour, as a window may, has a percentile of five minutes for less than five minutes."""
+_KEPT_FOR_PERCENTILES = "10m"
+"""A batch shows its ages when it ends. Between two of five minutes, as in real-time mode, none is known."""
 _RUNNING = metric("batch-in-progress").prometheus
-_USUALLY = metric("commit-interval").prometheus
 _TAKES = metric("batch-duration").prometheus
 _HANGS = f"{_RUNNING} > 30 and {metric('progress-age').prometheus} > 30"
 _STALLED = f"({_HANGS} and {_RUNNING} > 5 * {_TAKES}) or (({_HANGS}) unless {_TAKES})"
 """As the note ``stalled``: for more than half a minute, five times as long as usual, and without progress."""
 
 _OLDEST = metric("oldest-uncommitted").prometheus
-_LAG = metric("watermark-lag").prometheus
-_HOLDS_BACK = metric("source-watermark-holds-back").prometheus
+_LAG, _USUALLY, _HOLDS_BACK = (
+    f"last_over_time({metric(name).prometheus}[1m])"
+    for name in ("watermark-lag", "commit-interval", "source-watermark-holds-back")
+)
+"""A scrape that fails ends all series for a moment, and a rule that waits begins anew."""
 
+_MARKERS = f"{histogram(MARKER_LATENCY)}_count"
 _LATE = " or ".join(
     metric(name).prometheus for name in ("records-dropped-late", "records-dropped-late-by-system-time")
 )
+_WITHOUT_TIMESTAMP = metric("records-without-timestamp").prometheus
+
 _DROPPED = f"increase({metric('rows-dropped-late').prometheus}[5m]) > 0 unless on (app, query) ({_LATE})"
 """As Spark counts them: where a node does, its alert says more."""
 
@@ -66,7 +80,8 @@ def alerts(p99_seconds: float, watermark_lag_seconds: float, tasks_failed: int) 
                     _alert(
                         "SparkQueryFailed",
                         f"{QUERY_FAILED} > 0",
-                        f"an error ended query {_WHERE}: `sparklatency check` tells the error",
+                        f"an error ended query {_WHERE}: "
+                        "`sparklatency check --url http://{{$labels.instance}}` tells the error",
                     ),
                     _alert(
                         "SparkBatchStalled",
@@ -88,6 +103,7 @@ def alerts(p99_seconds: float, watermark_lag_seconds: float, tasks_failed: int) 
                         p99_seconds,
                         f"1 % of the records of query {_WHERE} are at least {_DURATION} old at node {{node}}",
                         wait=_FOR_PERCENTILES,
+                        keep=_KEPT_FOR_PERCENTILES,
                     ),
                     _of_worst_node(
                         "SparkCommitLatencyHigh",
@@ -96,6 +112,7 @@ def alerts(p99_seconds: float, watermark_lag_seconds: float, tasks_failed: int) 
                         f"1 % of the records of query {_WHERE} that left it at node {{node}} are at least "
                         f"{_DURATION} old at the commit",
                         wait=_FOR_PERCENTILES,
+                        keep=_KEPT_FOR_PERCENTILES,
                     ),
                     _alert(
                         "SparkWatermarkBehind",
@@ -117,7 +134,7 @@ def alerts(p99_seconds: float, watermark_lag_seconds: float, tasks_failed: int) 
                     ),
                     _counted("SparkRecordsDroppedLate", "records-dropped-late"),
                     _counted("SparkRecordsDroppedLateBySystemTime", "records-dropped-late-by-system-time"),
-                    _counted("SparkRecordsWithoutTimestamp", "records-without-timestamp"),
+                    _counted("SparkRecordsWithoutTimestamp", "records-without-timestamp", _needs_none),
                     _counted("SparkClocksDiffer", "records-ahead-of-clock"),
                 ],
             }
@@ -153,11 +170,17 @@ def _exact(limit: float) -> str:
     return f"{limit:.15g}"
 
 
-def _counted(name: str, counter: str) -> dict[str, Any]:
+def _needs_none(selector: str) -> str:
+    """Nodes at which no record has a timestamp, of queries with latency markers: those need none."""
+    all_lack_one = f"{_WITHOUT_TIMESTAMP}{selector} == {metric('records').prometheus}{selector}"
+    return f" unless on (app, query, node) ({all_lack_one} and on (app, query) {_MARKERS}{selector})"
+
+
+def _counted(name: str, counter: str, but: Callable[[str], str] = lambda _: "") -> dict[str, Any]:
     found = metric(counter)
     return _of_worst_node(
         name,
-        lambda selector: f"increase({found.prometheus}{selector}[5m])",
+        lambda selector: f"increase({found.prometheus}{selector}[5m]){but(selector)}",
         0,
         "{{ $value | humanize }} in the last five minutes at node {node} of "
         f"query {_WHERE}: {found.help}",
@@ -165,7 +188,12 @@ def _counted(name: str, counter: str) -> dict[str, Any]:
 
 
 def _of_worst_node(
-    name: str, figure: Callable[[str], str], limit: float, summary: str, wait: str | None = None
+    name: str,
+    figure: Callable[[str], str],
+    limit: float,
+    summary: str,
+    wait: str | None = None,
+    keep: str | None = None,
 ) -> dict[str, Any]:
     """An alert on a figure that each node has: one for the query, whose summary names the node.
 
@@ -175,6 +203,7 @@ def _of_worst_node(
         limit: what it may be at the most.
         summary: with ``{node}`` where the node is to be.
         wait: for how long it has to be more.
+        keep: for how long the alert stays when it no longer is.
     """
     worst = f"topk(1, {figure('{app=%[1]q,query=%[2]q}')})"
     node = (
@@ -182,14 +211,17 @@ def _of_worst_node(
         '{{ . | first | label "node" }}{{ end }}'
     )
     expression = f"max by (app, query) ({figure('')}) > {_exact(limit)}"
-    return _alert(name, expression, summary.replace("{node}", node), wait)
+    return _alert(name, expression, summary.replace("{node}", node), wait, keep)
 
 
-def _alert(name: str, expression: str, summary: str, wait: str | None = None) -> dict[str, Any]:
+def _alert(
+    name: str, expression: str, summary: str, wait: str | None = None, keep: str | None = None
+) -> dict[str, Any]:
     return {
         "alert": name,
         "expr": expression,
         **({"for": wait} if wait else {}),
+        **({"keep_firing_for": keep} if keep else {}),
         "labels": {"severity": "warning"},
         "annotations": {"summary": summary},
     }

@@ -4,13 +4,15 @@ import io.sparklatency.figures.Figure.Whole
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.MeasureSnapshot
 import io.sparklatency.figures.NodeSnapshot
+import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.recording.LatencySummary
 
 /** Records of a node that were dropped, were not measured, or came too early. All since the query started. */
 private[answer] object NodeNotes {
 
   /** Kind by kind, the nodes of each in the order of the plan. */
-  def of(nodes: Seq[NodeSnapshot], hasMarkers: Boolean = false): Seq[Note] =
+  def of(query: QuerySnapshot): Seq[Note] = {
+    val nodes = query.nodes
     nodes.flatMap(droppedLate(_, Measure.Lateness, "dropped-late", "the watermark")) ++
       nodes.flatMap(droppedLate(
         _,
@@ -18,7 +20,9 @@ private[answer] object NodeNotes {
         "dropped-late-by-system-time",
         "the system-time watermark"
       )) ++
-      nodes.flatMap(withoutTimestamp(_, hasMarkers)) ++ nodes.flatMap(aheadOfClock)
+      nodes.flatMap(withoutTimestamp(_, hasMarkers = query.markers.nonEmpty)) ++
+      nodes.flatMap(node => aheadOfClock(node, query.datedAheadMs(node)))
+  }
 
   private def droppedLate(node: NodeSnapshot, by: Measure, code: String, watermark: String): Option[Note] = {
     val late = total(node, by)
@@ -58,15 +62,19 @@ private[answer] object NodeNotes {
     }
   }
 
-  private def aheadOfClock(node: NodeSnapshot): Option[Note] = {
+  /** @param byWindowsMs so far that is no wonder: they may be results of windows that are still open */
+  private def aheadOfClock(node: NodeSnapshot, byWindowsMs: Option[Long]): Option[Note] = {
     val all = total(node, Measure.E2ELatency)
+    val isDated = byWindowsMs.exists(most => all.maxLead.forall(_ <= most))
     Option.when(all.aheadOfClock > 0) {
       val ahead = Readable.counted(all.aheadOfClock, "record is", "records are")
       val furthest = all.maxLead.fold("")(ms => s", by up to ${Readable.duration(ms.toDouble)}")
-      val odd = all.maxLead.fold("")(OddTimestamps.ahead)
+      val odd =
+        if (isDated) " They may be results of windows that are still open, dated by their end."
+        else all.maxLead.fold("")(OddTimestamps.ahead)
       Note(
         "ahead-of-clock",
-        Note.Warn,
+        if (isDated) Note.Info else Note.Warn,
         s"${Readable.name(node.id)}: $ahead ahead of the clock$furthest.$odd",
         Some(node.id),
         Seq("records" -> Whole(all.aheadOfClock)) ++ all.maxLead.map("maxLeadMs" -> Whole(_))

@@ -25,7 +25,7 @@ private[answer] object Notes {
       split: LatencySplit,
       found: Seq[Note]
   ): Seq[Note] = {
-    val ofNodes = NodeNotes.of(query.nodes, query.markers.nonEmpty)
+    val ofNodes = NodeNotes.of(query)
     ofRecords(query, found).toSeq ++ failedTasks(query) ++ lostExecutors(query) ++ quiet(query) ++
       youngerDownstream(path) ++ datedAnew(path) ++ ofNodes ++ droppedLate(query) ++
       Watermarks.note(query) ++ folded(query) ++ ofParts(query, split) ++
@@ -130,7 +130,7 @@ private[answer] object Notes {
         "rows-dropped-late",
         Note.Info,
         s"Operators of the query have dropped ${Readable.counted(rows, "row", "rows")} as late. To see which ones, and how late the rows " +
-          "were, set spark.sparklatency.auto=stateful and spark.sparklatency.recording.level=TRACE, and start the query again.",
+          "were, add stateful to spark.sparklatency.auto, set spark.sparklatency.recording.level=TRACE, and start the query again.",
         numbers = Seq("rows" -> Whole(rows))
       )
     }
@@ -181,9 +181,10 @@ private[answer] object Notes {
   }
 
   private def ofParts(query: QuerySnapshot, split: LatencySplit): Seq[Note] =
-    if (query.divided.exists(_.hasRecords))
-      PartNotes.of(split, query.hasNoEnd, ofOthers = query.explained.flatMap(_.parts).forall(_.state != 0))
-    else noBatch.filter(_ => hasRecords(query)).toSeq
+    if (query.divided.exists(_.hasRecords)) {
+      val parts = query.explained.flatMap(_.parts)
+      PartNotes.of(split, query.hasNoEnd, ofOthers = parts.forall(_.state != 0), areTold = parts.nonEmpty)
+    } else noBatch.filter(_ => hasRecords(query)).toSeq
 
   private val noBatch = Some(
     Note("no-batch", Note.Info, "No batch with records at a marked node has been committed yet.")

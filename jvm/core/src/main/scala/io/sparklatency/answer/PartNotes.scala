@@ -8,14 +8,15 @@ private[answer] object PartNotes {
   /**
    * @param split    of each node's last batch, where one with records was committed; where no batch ends, of the window
    * @param ofOthers whether parts may be of other records than come out
+   * @param areTold  whether a batch has told its parts by other ways than nodes
    */
-  def of(split: LatencySplit, hasNoEnd: Boolean, ofOthers: Boolean): Seq[Note] = {
+  def of(split: LatencySplit, hasNoEnd: Boolean, ofOthers: Boolean, areTold: Boolean): Seq[Note] = {
     val hasEnd = split.atEnd.count > 0
     val hasSource = split.queuing.count > 0
     Seq(
       !hasEnd -> (if (hasNoEnd) noEndYet else noEnd),
-      (hasEnd && !split.hasSource) -> noSource,
-      (hasEnd && split.hasSource && !hasSource) -> noneAtSource,
+      (hasEnd && !split.hasSource && !areTold) -> noSource,
+      (hasEnd && split.hasSource && !hasSource && !areTold) -> noneAtSource,
       (hasEnd && split.committed.count == 0) -> (if (hasNoEnd) atOnce else noCommit),
       (ofOthers && split.processing.exists(!_.sameRecords)) -> differentRecords
     ).collect { case (true, note) => note }

@@ -23,12 +23,13 @@ import io.sparklatency.figures.ExecutorClock
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.MeasureSnapshot
 import io.sparklatency.figures.Metric
+import io.sparklatency.figures.QuerySnapshot
 
 /**
  * Figures as text for Prometheus, in seconds, with the labels `app`, `query` and `node`; of clocks, `app` and `executor`; of
  * watermarks, `source`, `column` and `kind`; of latency markers, Flink's names. Latencies are classic histograms: they can be summed
  * over nodes and applications, and never go down while a query runs. An unknown figure has no line. What is of the last batch goes with
- * its run, as gauges do.
+ * its run, as gauges do. What is of all batches stays for two minutes more, for a scraper that has not seen the last of them.
  */
 object PrometheusText {
 
@@ -43,16 +44,23 @@ object PrometheusText {
   /** A text and its content type. */
   final case class Answer(contentType: String, text: String)
 
-  /** @param accept the scraper's HTTP Accept header. Without one the answer is the classic text format */
+  /** For how long the figures of a run stay, from its last commit on, if it has ended since. */
+  private val EndedMs = 120000L
+
+  /**
+   * @param accept the scraper's HTTP Accept header. Without one the answer is the classic text format
+   * @param nowMs  none where time does not go on, as in a History Server
+   */
   def apply(
       app: String,
       queries: Seq[QueryAnswer],
       accept: Option[String],
-      clocks: Seq[ExecutorClock] = Nil
+      clocks: Seq[ExecutorClock] = Nil,
+      nowMs: Option[Long] = None
   ): Answer = {
     val writer = accept.flatMap(accepted => writers.find(_.accepts(accepted))).getOrElse(writers.last)
     val out = new ByteArrayOutputStream
-    writer.write(out, snapshots(app, queries, clocks), EscapingScheme.UNDERSCORE_ESCAPING)
+    writer.write(out, snapshots(app, queries, clocks, nowMs), EscapingScheme.UNDERSCORE_ESCAPING)
     Answer(writer.getContentType, out.toString(UTF_8))
   }
 
@@ -62,14 +70,22 @@ object PrometheusText {
   private def snapshots(
       app: String,
       queries: Seq[QueryAnswer],
-      clocks: Seq[ExecutorClock]
+      clocks: Seq[ExecutorClock],
+      nowMs: Option[Long]
   ): MetricSnapshots = {
     // One name is one series, of the run that goes on before one that has ended.
     val answers = queries.sortBy(_.query.atMs.isEmpty).distinctBy(_.query.name)
     val shown = answers.map(_.query)
-    val nodes = for (query <- shown; node <- query.nodes; (measure, figures) <- node.measures.toSeq)
-      yield Shown(Labels.of("app", app, "query", query.name, "node", node.id), measure, figures)
-    val markers = for (query <- shown; markers <- query.markers.toSeq; one <- markers.of)
+    val counting = shown.filterNot(query => nowMs.exists(isLongOver(query, _)))
+      .map(query => if (hasEnded(query) && query.hasNoEnd) query.afterWindow else query)
+    val nodes = for (query <- counting; node <- query.nodes; (measure, figures) <- node.measures.toSeq)
+      yield Shown(
+        Labels.of("app", app, "query", query.name, "node", node.id),
+        measure,
+        figures,
+        query.datedAheadMs(node).exists(most => figures.total.maxLead.forall(_ <= most))
+      )
+    val markers = for (query <- counting; markers <- query.markers.toSeq; one <- markers.of)
       yield Shown(labels(app, query.name, one.key.tags), Measure.Marker, one.figures)
     // What lasts goes on growing, or is known no more: of a run that has ended nobody is to be woken by it.
     val goingOn = shown.filter(_.atMs.nonEmpty)
@@ -115,6 +131,13 @@ object PrometheusText {
     new MetricSnapshots(all.filterNot(_.getDataPoints.isEmpty).asJava)
   }
 
+  /** A batch query has no run that could end. */
+  private def hasEnded(query: QuerySnapshot): Boolean = query.atMs.isEmpty && query.runId.nonEmpty
+
+  /** Where no batch ends for minutes, or ever, nobody knows when a run ended: the last commit does not tell it. */
+  private def isLongOver(query: QuerySnapshot, nowMs: Long): Boolean =
+    hasEnded(query) && !query.hasNoEnd && query.lastBatch.forall(nowMs - _.committedMs >= EndedMs)
+
   /** Two sessions may have queries of one name: then that of one may have failed while the other's goes on. */
   private def failed(app: String, queries: Seq[QueryAnswer]): Seq[(Labels, Double)] = for {
     (name, runs) <- queries.groupBy(_.query.name).toSeq
@@ -138,11 +161,17 @@ object PrometheusText {
   /** Unknown. */
   private val Created = 0L
 
-  private final case class Shown(labels: Labels, measure: Measure, figures: MeasureSnapshot)
+  private final case class Shown(
+      labels: Labels,
+      measure: Measure,
+      figures: MeasureSnapshot,
+      isDatedAhead: Boolean = false
+  )
 
   private def histogram(measure: Measure, nodes: Seq[Shown]): MetricSnapshot = {
     val histogram = HistogramSnapshot.builder.name(measure.series).help(measure.help)
-    nodes.filter(shown => shown.measure == measure && shown.figures.settled.count > 0).foreach { shown =>
+    // Of the first batch it is 0 while the batch runs. To a scraper, what a series begins with is no growth.
+    nodes.filter(shown => shown.measure == measure && shown.figures.total.count > 0).foreach { shown =>
       val total = shown.figures.settled
       val upTo = total.countsUpTo(Buckets) :+ total.count
       val each = upTo.zip(0L +: upTo).map { case (here, before) => here - before }
@@ -158,19 +187,30 @@ object PrometheusText {
 
   /** Counters, and the figures that a histogram does not have. */
   private def single(metric: Metric, nodes: Seq[Shown]): Option[MetricSnapshot] = metric.series.map { name =>
-    val points = for (
-      shown <- nodes if shown.measure == metric.measure; value <- metric.read(scraped(metric, shown.figures))
-    )
-      yield shown.labels -> value.toDouble
+    val points = for {
+      shown <- nodes
+      if shown.measure == metric.measure && !(shown.isDatedAhead && metric.field == AheadOfClock)
+      value <- scraped(metric, shown.figures)
+    } yield shown.labels -> value
     metric.kind match {
       case Metric.Counter => counter(name, metric.help, points)
       case Metric.Gauge => gauge(name, metric.help, points)
     }
   }
 
-  /** Settled counts only: to a scraper, a counter that goes down has started again. */
-  private def scraped(metric: Metric, figures: MeasureSnapshot): MeasureSnapshot =
-    if (metric.kind == Metric.Counter) MeasureSnapshot.of(figures.settled) else figures
+  /** A counter of clocks that differ. Results that are dated ahead say nothing of clocks. */
+  private val AheadOfClock = "aheadOfClock"
+
+  /**
+   * Of counts, settled ones only: to a scraper, one that goes down has started again. The maximum is that of all that the histogram has
+   * taken in within the window, too: a percentile of the histogram is not more than that.
+   */
+  private def scraped(metric: Metric, figures: MeasureSnapshot): Option[Double] = metric.kind match {
+    case Metric.Counter => metric.read(MeasureSnapshot.of(figures.settled)).map(_.toDouble)
+    case Metric.Gauge =>
+      val settled = figures.settledMax.filter(_ => metric.field == "max")
+      (metric.read(figures).map(_.toDouble) ++ settled.map(_.toDouble)).maxOption
+  }
 
   private def counter(name: String, help: String, points: Seq[(Labels, Double)]): MetricSnapshot = {
     val counter = CounterSnapshot.builder.name(name.stripSuffix("_total")).help(help)

@@ -13,6 +13,7 @@ import io.sparklatency.time.Clock
  */
 final class LiveFigures(clock: Clock, samples: WindowSamples, oneCounts: Boolean = false) {
   private val window = new LatencyWindow(samples)
+  private val greatest = new WindowMax(samples) // of what `total` took in
   private var total = LatencySummary.empty
   private var running = Map.empty[ReadingId, Running]
   private var last: Option[(Long, MeasureSnapshot)] = None
@@ -31,6 +32,7 @@ final class LiveFigures(clock: Clock, samples: WindowSamples, oneCounts: Boolean
       others: Iterable[ReadingId] = Nil
   ): Unit = synchronized {
     total += summary
+    summary.max.foreach(greatest.record)
     if (running.nonEmpty) {
       readings.flatMap(running.get).foreach(published => window.absorb(published.window))
       running = running -- readings -- others
@@ -78,6 +80,11 @@ final class LiveFigures(clock: Clock, samples: WindowSamples, oneCounts: Boolean
   /** What tasks have published and was not added does not stand: others came in their place, or the execution failed. */
   def ended(plannings: Set[Long]): Unit = drop { case (reading, published) =>
     plannings.contains(reading.planning) && !published.endless
+  }
+
+  /** The same of what was planned before: batches follow one another, and of the end of one Spark may have dropped the event. */
+  def endedBefore(planning: Long): Unit = drop { case (reading, published) =>
+    reading.planning < planning && !published.endless
   }
 
   /** Whether some of what it shows is of such a reading, and was not added. */
@@ -136,7 +143,8 @@ final class LiveFigures(clock: Clock, samples: WindowSamples, oneCounts: Boolean
   }
 
   private def compute(): MeasureSnapshot =
-    if (running.isEmpty) MeasureSnapshot(total, window.measure(), total) else computeRunning()
+    if (running.isEmpty) MeasureSnapshot(total, window.measure(), total, settledMax = greatest.measure())
+    else computeRunning()
 
   private def computeRunning(): MeasureSnapshot = {
     val (endless, batches) = showing
@@ -144,7 +152,7 @@ final class LiveFigures(clock: Clock, samples: WindowSamples, oneCounts: Boolean
     val ended = LatencySummary.merge((Iterable(window) ++ endless.map(_.window)).map(_.measure()))
     val shown = LatencySummary.merge(Iterable(ended) ++ batches.map(_.window.measure()))
     val settled = LatencySummary.merge(Iterable(total) ++ endless.map(_.total))
-    MeasureSnapshot(all, shown, settled, Option.when(batches.nonEmpty)(ended))
+    MeasureSnapshot(all, shown, settled, Option.when(batches.nonEmpty)(ended), greatest.measure())
   }
 
   private final class Running(val endless: Boolean, val intake: Int) {

@@ -11,12 +11,15 @@ import io.sparklatency.recording.LatencySummary
  *                never goes down
  * @param ended   those of `window` that are of batches which have ended, where running tasks have shown others. Of a running batch one
  *                node has shown more than the next
+ * @param settledMax the greatest of what `settled` took in within the window: of a batch that is longer the window has lost what
+ *                   its tasks had shown first
  */
 final case class MeasureSnapshot(
     total: LatencySummary,
     window: LatencySummary,
     settled: LatencySummary,
-    ended: Option[LatencySummary] = None
+    ended: Option[LatencySummary] = None,
+    settledMax: Option[Long] = None
 )
 
 object MeasureSnapshot {

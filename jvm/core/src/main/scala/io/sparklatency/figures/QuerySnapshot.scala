@@ -128,7 +128,7 @@ final case class QuerySnapshot(
 
   /** The same when nothing is within the window any more. */
   def afterWindow: QuerySnapshot = {
-    def after(figures: MeasureSnapshot) = figures.copy(window = LatencySummary.empty)
+    def after(figures: MeasureSnapshot) = figures.copy(window = LatencySummary.empty, settledMax = None)
     copy(
       nodes = nodes.map(node =>
         node.copy(measures = node.measures.map { case (of, figures) => of -> after(figures) })
@@ -152,6 +152,19 @@ final case class QuerySnapshot(
       if (next.isEmpty) seen else follow(next, seen ++ next)
     }
     follow(Seq(node), Nil)
+  }
+
+  /**
+   * How far records at a node may be dated ahead of the clock: by the ends of windows that are still open, as in update and complete mode.
+   * None where no such windows are before it.
+   */
+  def datedAheadMs(node: NodeSnapshot): Option[Long] = {
+    val windows = Seq(lastBatch, explained).flatten.flatMap(_.nodes).filter(_.held.exists(_.eachBatch))
+    if (windows.isEmpty) None
+    else {
+      val way = (node +: upstreamOf(node)).map(_.id).toSet
+      windows.filter(told => way(told.id)).flatMap(_.held).flatMap(_.windowMs).maxOption
+    }
   }
 
   /** The window's figures of every node, as those of a batch. */

@@ -122,6 +122,9 @@ final class LatencyStore private[spark] (
     }
   }
 
+  /** None in a History Server: there time does not go on. */
+  def nowMs: Option[Long] = live.map(_ => WallClock.millis())
+
   /** The clocks of the executors that are there now. */
   def clocks: Seq[ExecutorClock] = executors()
 
@@ -218,7 +221,7 @@ final class LatencyStore private[spark] (
   private def snapshot(run: StoredRun): QuerySnapshot = {
     val stored = decoded(run)
     // Where no batch ends, the last figures of a run that has ended stand.
-    val isOver = live.nonEmpty && !stored.endless && WallClock.millis() - run.committedMs >= stored.covers.ms
+    val isOver = !stored.endless && nowMs.exists(_ - run.committedMs >= stored.covers.ms)
     if (isOver) stored.afterWindow else stored
   }
 

@@ -86,7 +86,8 @@ private[v1] abstract class LatencyResource extends BaseAppResource {
   @Path("prometheus")
   @Produces(Array("*/*"))
   def prometheus(@HeaderParam("Accept") accept: String): Response = withStore { (ui, store) =>
-    val answer = PrometheusText(ui.appName, store.queries.map(store.answer), Option(accept), store.clocks)
+    val answers = store.queries.map(store.answer)
+    val answer = PrometheusText(ui.appName, answers, Option(accept), store.clocks, store.nowMs)
     rest.ok(answer.text, answer.contentType)
   }
 
