@@ -48,7 +48,8 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
 
   test("work between stages with a node is no node's, and it is said how to see whose") {
     val unnamed =
-      "while tasks start, in stages without one, or in foreachBatch itself. Mark a step there to see whose it is."
+      "while tasks start, in stages without one, in foreachBatch itself, or where that reads its rows again. Persist what " +
+        "foreachBatch reads twice, or mark a step there to see whose it is."
     val gap = batch(parts(before = 20000, work = 43000, commit = 10), apart)
     assert(said(gap) === ((
       "slowest-step",
@@ -132,12 +133,23 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
   }
 
   test("a backlog names the limit, and the step that fills the batch") {
-    assert(said(batch(parts(backlog = 940))) === ((
+    assert(said(withoutInterval(batch(parts(backlog = 940)))) === ((
       "backlog",
       Some("scored"),
       "Records wait in the backlog, 940 ms of 1 s (94 %): maxOffsetsPerTrigger admits no more. A batch takes 46 s, 43 s of it at " +
         "scored. Raise the limit, or make the batch faster."
     )))
+  }
+
+  test("where the trigger waits longer than batches take, a backlog names the limit and the interval alone") {
+    assert(said(batch(parts(backlog = 940))) === ((
+      "backlog",
+      None,
+      "Records wait in the backlog, 940 ms of 1 s (94 %): maxOffsetsPerTrigger admits no more, and a batch comes every 1 min. Raise the " +
+        "limit, or shorten the interval."
+    )))
+    val isLong = batch(parts(backlog = 940)).copy(admission = Some(admission.copy(tookMs = 60000)))
+    assert(said(isLong)._3.endsWith("Raise the limit, or make the batch faster."))
   }
 
   test("where rows come one by one, they wait for the work on the others, and not for the sink") {

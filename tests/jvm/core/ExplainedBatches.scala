@@ -73,6 +73,10 @@ trait ExplainedBatches extends Assertions {
       commit: Double = 10
   ) = AgeParts("scored", Waits(old, backlog, before, trigger, start), work, state, commit)
 
+  /** Of a query that is triggered as soon as the batch before is over. */
+  protected def withoutInterval(batch: Batch): Batch =
+    batch.copy(admission = batch.admission.map(_.copy(intervalMs = None)))
+
   /** The code of the headline, the node that it names, and its text. */
   protected def said(batch: Batch, nodes: Seq[NodeLatencies] = nodes) = {
     val answered = of(batch, nodes)

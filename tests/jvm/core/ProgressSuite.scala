@@ -76,6 +76,9 @@ class ProgressSuite extends AnyFunSuite {
       "Waiting for data to arrive. The last commit was 2 s ago; usually there is one every 2 s.")
     assert(said(waiting.copy(lastBatch = None, usuallyMs = None)) ===
       "Waiting for data to arrive. No batch has been committed yet.")
+    // In continuous mode nobody tells of a commit, and its epochs are committed.
+    assert(said(waiting.copy(lastBatch = None, usuallyMs = None, endless = true)) ===
+      "Waiting for data to arrive.")
   }
 
   test("where the clock was set back behind the last commit, that was right now") {

@@ -26,7 +26,7 @@ class StateWaitSuite extends AnyFunSuite with ExplainedBatches {
       "waited-in-state",
       Some("scored"),
       "Records wait in state before scored, 940 ms of 1 s (94 %). They leave when the watermark of kafka[b], 3 s behind its " +
-        "newest event, passes them: a shorter delay or window makes them younger."
+        "newest event, passes them: a shorter delay makes them younger."
     )))
     val windowed = Seq(
       Aged.node("source")(100),
@@ -55,13 +55,19 @@ class StateWaitSuite extends AnyFunSuite with ExplainedBatches {
       )
     )
   ) test(s"of a $what is named, for records leave when the watermark passes its end") {
-    val slow = inState.copy(
+    def text(state: Double) = said(inState.copy(
+      parts = Some(parts(state = state, work = 0)),
       nodes = Seq(nodes.head, nodes.last.copy(held = Some(held))),
       watermarks = Seq(SourceWatermark("kafka[b]", "ts", 3000, Some(0), holdsBack = true))
-    )
-    assert(said(slow)._3.endsWith(
+    ))._3
+    def passes(shorter: String) =
       s"They leave when the watermark of kafka[b], 3 s behind its newest event, passes $end: a shorter $shorter makes them younger."
-    ))
+    // The delay, and one batch of half a second: so long waits what is dated by the end itself.
+    assert(text(3500).endsWith(passes("delay")))
+    assert(
+      text(3501).endsWith(passes(shorter)),
+      "what is dated by its oldest record waits for the others too"
+    )
   }
 
   test("where each batch gives out what there is so far, no watermark is waited for") {
@@ -110,8 +116,10 @@ class StateWaitSuite extends AnyFunSuite with ExplainedBatches {
     assert(text(3000).endsWith(
       "10 s behind its newest event, passes them: 4 s are enough for 99.99 % of records, and make them 6 s younger."
     ))
-    for (behind <- Seq(9000, 20000))
-      assert(text(behind.toLong).endsWith("a shorter delay or window makes them younger."))
+    assert(text(9000).endsWith("passes them: a shorter delay makes them younger."))
+    assert(text(20000).endsWith(
+      "passes them. A shorter delay would drop more: at least 10,000 of 10,000 came later than it."
+    ))
   }
 
   test("where batches are further apart than the watermark waits, they are to blame and not the delay") {
@@ -119,9 +127,11 @@ class StateWaitSuite extends AnyFunSuite with ExplainedBatches {
         took: Long,
         interval: Option[Long],
         held: Held = Held(windowMs = Some(10000)),
-        before: Option[Filling] = None
+        before: Option[Filling] = None,
+        state: Double = 940
     ) = {
       val slow = inState.copy(
+        parts = Some(parts(state = state, work = 0)),
         nodes = Seq(nodes.head, nodes.last.copy(held = Some(held))),
         watermarks = Seq(SourceWatermark("rate", "ts", 10000, Some(0), holdsBack = true)),
         admission = Some(admission.copy(tookMs = took, intervalMs = interval)),
@@ -137,12 +147,19 @@ class StateWaitSuite extends AnyFunSuite with ExplainedBatches {
     assert(text(30000, Some(10000)).endsWith(
       s"$passes window of 10 s. It moves only with a batch, one every 30 s: shorter batches make them younger."
     ))
-    assert(text(1000, Some(60000), Held(windowMs = Some(3600000))).endsWith(
-      "one every 1 min: a shorter trigger interval or window makes them younger."
-    ))
-    assert(text(1000, Some(60000), Held(gapMs = Some(3600000))).endsWith(
-      "one every 1 min: a shorter trigger interval or gap makes them younger."
-    ))
+    for (
+      (held, or) <- Seq(Held(windowMs = Some(3600000)) -> "window", Held(gapMs = Some(3600000)) -> "gap")
+    ) {
+      assert(text(1000, Some(60000), held, state = 70000).endsWith(
+        "one every 1 min: a shorter trigger interval makes them younger."
+      ))
+      assert(text(1000, Some(60000), held, state = 70001).endsWith(
+        s"one every 1 min: a shorter trigger interval or $or makes them younger."
+      ))
+      assert(text(30000, None, held, state = 3600000).endsWith(
+        s"one every 30 s: shorter batches or $or make them younger."
+      ))
+    }
     val enough = s"$passes window of 10 s: 4 s are enough for 99.99 % of records, and make them 6 s younger."
     assert(text(6000, None).endsWith(enough))
     assert(
@@ -153,7 +170,7 @@ class StateWaitSuite extends AnyFunSuite with ExplainedBatches {
     assert(text(
       6001,
       None
-    ).endsWith(s"$passes window of 10 s: a shorter delay or window makes them younger."))
+    ).endsWith(s"$passes window of 10 s: a shorter delay makes them younger."))
   }
 
   test("in a join records wait for the other side, and no delay or window is to blame") {
@@ -185,8 +202,8 @@ class StateWaitSuite extends AnyFunSuite with ExplainedBatches {
     val passes =
       "Records wait in state before totals, 940 ms of 1 s (94 %). They leave when the watermark of kafka[0], 3 s behind its " +
         "newest event, passes the end of their window of 1 min"
-    assert(text(600000, 600000) === s"$passes: a shorter delay or window makes them younger.")
-    assert(text(600000, 603000) === s"$passes: a shorter delay or window makes them younger.")
+    assert(text(600000, 600000) === s"$passes: a shorter delay makes them younger.")
+    assert(text(600000, 603000) === s"$passes: a shorter delay makes them younger.")
     assert(text(
       600000,
       1200000

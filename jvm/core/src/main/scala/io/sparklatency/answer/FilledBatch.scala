@@ -20,9 +20,10 @@ private[answer] final case class FilledBatch(
 
 private[answer] object FilledBatch {
   val Faster = "Make that faster, or give it more cores."
-  val Unnamed = "while tasks start, in stages without one, or in foreachBatch itself."
+  val Unnamed =
+    "while tasks start, in stages without one, in foreachBatch itself, or where that reads its rows again."
   val Shorter = "Fewer files and partitions make it shorter."
-  val MarkThere = "Mark a step there to see whose it is."
+  val MarkThere = "Persist what foreachBatch reads twice, or mark a step there to see whose it is."
   val Jobs =
     "between planning and the first read: a table that is broadcast, stages without a node, what foreachBatch does first, or a wait for " +
       "cores."

@@ -87,7 +87,14 @@ private final class LeadingPart(
     noStep(s"Records wait in the backlog, $figures: $limit waits for more of them. Lower it$orDelay.")
   }
 
-  private def backlog: Cause = {
+  private def backlog: Cause = admission.intervalMs.filter(_ > filling.tookMs).fold(limited) { ms =>
+    noStep(
+      s"Records wait in the backlog, $figures: $limit admits no more, and a batch comes every ${Readable.duration(ms.toDouble)}. Raise " +
+        "the limit, or shorten the interval."
+    )
+  }
+
+  private def limited: Cause = {
     val filled = FilledBatch.of(filling, age.end, skewed)
     at(
       filled.nodes,
@@ -142,7 +149,7 @@ private final class LeadingPart(
     else at(
       Seq(node),
       "Records wait in state before ",
-      s", $figures.${StateWait.leaving(batch, node, watermark)}"
+      s", $figures.${StateWait.leaving(batch, node, part.ms, watermark)}"
     )
   }
 

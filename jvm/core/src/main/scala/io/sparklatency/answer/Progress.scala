@@ -74,7 +74,8 @@ final case class Progress(query: QuerySnapshot, run: Option[RunStatus], error: O
       s"The last commit was ${Readable.duration(ms.toDouble)} ago$usually."
     }
     if (query.isUnmarked) last.toSeq :+ noNode
-    else Seq(last.getOrElse("No batch has been committed yet."))
+    // Of epochs in continuous mode nobody tells.
+    else last.orElse(Option.when(!query.hasNoEnd)("No batch has been committed yet.")).toSeq
   }
 
   private def lasted: Seq[String] =

@@ -8,17 +8,21 @@ import io.sparklatency.figures.WatermarkKind
 /** For what records wait in the state of a node. */
 private[answer] object StateWait {
 
-  /** When records leave the state of a node, and what makes that earlier. */
-  def leaving(batch: Batch, node: String, advice: Option[WatermarkAdvice]): String = {
+  /**
+   * When records leave the state of a node, and what makes that earlier.
+   *
+   * @param waitedMs how long they were there
+   */
+  def leaving(batch: Batch, node: String, waitedMs: Double, advice: Option[WatermarkAdvice]): String = {
     val at = batch.nodes.find(_.id == node)
     val held = at.flatMap(_.held)
     val sides = at.fold(0)(_.upstream.distinct.size)
-    val (end, shorterOnes) = (held.flatMap(_.windowMs), held.flatMap(_.gapMs)) match {
+    val end = (held.flatMap(_.windowMs), held.flatMap(_.gapMs)) match {
       case (Some(ms), _) =>
-        (s"the end of their window of ${Readable.duration(ms.toDouble)}", "delay or window")
+        s"the end of their window of ${Readable.duration(ms.toDouble)}"
       case (_, Some(ms)) =>
-        (s"the end of their session, ${Readable.duration(ms.toDouble)} after its last record", "delay or gap")
-      case _ => ("them", "delay or window")
+        s"the end of their session, ${Readable.duration(ms.toDouble)} after its last record"
+      case _ => "them"
     }
     val waitedFor = batch.watermarks.find(_.holdsBack).orElse(batch.watermarks.headOption)
     val passes = waitedFor.map { watermark =>
@@ -38,14 +42,11 @@ private[answer] object StateWait {
       case Held.Watermark => passes.fold("") { it =>
           val delay = waitedFor.fold(0L)(_.delayMs)
           val cadence = Cadence.of(batch)
-          val far = delay.max(cadence.fold(0L)(_.ms.toLong))
-          val younger = waitedFor.flatMap(behindOthers(batch, _, far)).orElse(
-            cadence.filter(_.ms > delay).map(betweenBatches(_, held))
-          ).orElse(
-            advice.filter(_.isShorter).map(advice =>
-              s": ${advice.better} are enough for ${WatermarkAdvice.Percent} % of records, and make them ${advice.earlier} younger."
-            )
-          ).getOrElse(s": a shorter $shorterOnes makes them younger.")
+          val everyMs = cadence.fold(0L)(_.ms.toLong)
+          val orWindow = if (waitedMs > delay + everyMs) alsoShorter(held) else ""
+          val younger = waitedFor.flatMap(behindOthers(batch, _, delay.max(everyMs))).orElse(
+            cadence.filter(_.ms > delay).map(betweenBatches(_, orWindow))
+          ).orElse(advice.map(better)).getOrElse(s": a shorter delay$orWindow makes them younger.")
           s" They leave when $it $end$younger"
         }
     }
@@ -59,11 +60,24 @@ private[answer] object StateWait {
   } yield s". The events of ${Readable.name(slow.source)} are ${Readable.duration((newest - slowest).toDouble)} behind those of " +
     s"${Readable.name(fast.source)}: look at who writes them, and at what limits that source."
 
+  /**
+   * What else than the watermark keeps a result: all that comes into its window, if it is dated by that. Dated by the end of the window, as
+   * automatic nodes have it, it waits for the watermark alone.
+   */
+  private def alsoShorter(held: Option[Held]): String =
+    if (held.exists(_.gapMs.nonEmpty)) " or gap" else " or window"
+
+  private def better(advice: WatermarkAdvice): String =
+    if (advice.isShorter)
+      s": ${advice.better} are enough for ${WatermarkAdvice.Percent} % of records, and make them ${advice.earlier} younger."
+    else
+      s". A shorter delay would drop more: at least ${Readable.count(advice.late)} of ${Readable.count(advice.records)} came later than it."
+
   /** Where batches are further apart than the watermark waits, another delay does little. */
-  private def betweenBatches(cadence: Cadence, held: Option[Held]): String = {
-    def isLonger(of: Held => Option[Long]) = held.flatMap(of).exists(_ > cadence.ms)
-    val also = if (isLonger(_.windowMs)) " or window" else if (isLonger(_.gapMs)) " or gap" else ""
-    val what = if (cadence.isTriggers) s"a shorter trigger interval$also makes" else "shorter batches make"
+  private def betweenBatches(cadence: Cadence, orWindow: String): String = {
+    val what =
+      if (cadence.isTriggers) s"a shorter trigger interval$orWindow makes"
+      else s"shorter batches$orWindow make"
     s". It moves only with a batch, one every ${Readable.duration(cadence.ms)}: $what them younger."
   }
 
