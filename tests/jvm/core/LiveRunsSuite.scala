@@ -14,6 +14,8 @@ import io.sparklatency.figures.PublishedPart
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.ReadingId
 import io.sparklatency.figures.RunFigures
+import io.sparklatency.figures.TaskId
+import io.sparklatency.figures.TaskPlace
 import io.sparklatency.figures.WindowSettings
 import io.sparklatency.time.ManualClock
 import org.scalatest.funsuite.AnyFunSuite
@@ -150,6 +152,44 @@ class LiveRunsSuite extends AnyFunSuite {
     }
     assert(all.snapshot().head.nodes.map(node => node.id -> node.upstream) ===
       Seq("source" -> Nil, "scored" -> Seq("source"), "sink" -> Seq("scored")))
+  }
+
+  test("who plans does not wait until a batch has been added up, and what is planned shows then") {
+    val all = runs()
+    all.update(owner()) { _ =>
+      val planning = new Thread(() => all.planned(Seq(planned("source"), planned("sink", "source"))))
+      planning.start()
+      planning.join(60000)
+      assert(!planning.isAlive)
+    }
+    for (node <- Seq("sink", "source"))
+      all.publish(PublishedPart(owner(node), ReadingId(1, 1, 0, 0), endless = false, Aged.records(5), None))
+    assert(all.snapshot().head.nodes.map(_.id) === Seq("source", "sink"))
+  }
+
+  test("of two runs that were planned meanwhile the later one is shown") {
+    val all = runs()
+    all.update(owner("sink", "first"))(_ =>
+      Seq("first", "second", "third").foreach(run =>
+        all.planned(Seq(PlannedNode(owner("sink", run), Set.empty, 1)))
+      )
+    )
+    assert(all.snapshot().map(_.runId) === Seq(Some("third")))
+  }
+
+  test("a run that has ended keeps no figures of tasks, which nobody can ask for") {
+    val all = runs(FiguresSettings(granularity = Granularity.Subtask))
+    all.update(owner())(_.add(
+      "sink",
+      Measure.E2ELatency,
+      Aged.records(5),
+      Some(TaskPlace(TaskId(0, 0), isLast = true))
+    ))
+    def tasks = all.update(owner())(_.taskCount)
+    assert(tasks === 2)
+    all.stopped("run")
+    assert(tasks === 0)
+    assert(records(all) === 1)
   }
 
   test("where only the last nodes are shown, those that a plan has others behind are not") {

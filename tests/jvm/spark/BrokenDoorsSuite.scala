@@ -114,7 +114,8 @@ class BrokenDoorsSuite extends StreamingTest with Ui {
       assert(beans.nonEmpty && gauges.nonEmpty)
       withBrokenReading(isTestThread) {
         for (bean <- beans) intercept[Exception](server.getAttribute(bean, "records"))
-        for ((_, gauge) <- gauges) intercept[IllegalStateException](gauge.getValue)
+        // A sink tells nothing more of what comes behind a gauge that throws, also of Spark's own.
+        for ((name, gauge) <- gauges) assert(gauge.getValue.toString === "NaN", name)
         batch() // the query's own threads read the clock as ever
       }
       for (bean <- beans) assert(server.getAttribute(bean, "records") !== null)

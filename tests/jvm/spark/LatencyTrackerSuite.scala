@@ -84,6 +84,16 @@ class LatencyTrackerSuite extends AnyFunSuite {
     assert(notes.add(run.toString, note))
   }
 
+  test("a problem is told once, and again when a thousand others were told since") {
+    val problems = new Problems
+    val logged = Logged.during {
+      (0 to 1000).foreach(number => problems.tellOnce("any", s"problem $number."))
+      Seq(1000, 0).foreach(number => problems.tellOnce("any", s"problem $number."))
+    }
+    assert(logged.count(_.contains("problem 1000.")) === 1)
+    assert(logged.count(_.contains("problem 0.")) === 2)
+  }
+
   test("a class that is missing when a task ends does not end the application, and the log says so once") {
     val broken = trackerWith(new TaskClocks(_ => throw new NoClassDefFoundError("org/apache/spark/Moved")))
     val logged = Logged.during(Seq(4L, 5L).foreach(task => broken.onTaskEnd(end(task, Success))))

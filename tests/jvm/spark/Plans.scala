@@ -23,7 +23,11 @@ object Plans extends AdaptiveSparkPlanHelper {
 
   /** The plan of the last batch of a query. */
   def executed(query: StreamingQuery): SparkPlan =
-    query.asInstanceOf[StreamingQueryWrapper].streamingQuery.lastExecution.executedPlan
+    batch(query).executedPlan
+
+  /** The last batch itself. */
+  def batch(query: StreamingQuery): IncrementalExecution =
+    query.asInstanceOf[StreamingQueryWrapper].streamingQuery.lastExecution
 
   /** The plans of the batches that `run` runs to their end, by batch. The last batch of a stateful query as a rule has no data. */
   def batches(context: SparkContext)(run: => Unit): Map[Long, SparkPlan] = {

@@ -1,5 +1,7 @@
 package io.sparklatency.figures
 
+import java.util.concurrent.ConcurrentLinkedQueue
+
 import scala.collection.mutable
 
 import io.sparklatency.time.Clock
@@ -40,15 +42,17 @@ final class LiveRuns(
   private val letGo = new Newest[String](10000) // executors
   private val endedRuns = new Newest[String](1000)
   private val batchQueries = new BatchQueriesInProgress
+  private val aboutToRun = new ConcurrentLinkedQueue[Seq[PlannedNode]]
+  private var isTaking = false
   private var isClosed = false
 
   /** A run begins, of which Spark alone tells as yet. */
-  def began(name: String, runId: String, queryId: String): Unit = synchronized {
+  def began(name: String, runId: String, queryId: String): Unit = locked {
     if (!isClosed && !hasEnded(runId) && ofRun(runId)(_ => ()).isEmpty) begun.add(runId, name, queryId)
   }
 
   /** What events tell of a run without nodes, with how its tasks get on. */
-  def withTasks(run: QuerySnapshot): QuerySnapshot = synchronized {
+  def withTasks(run: QuerySnapshot): QuerySnapshot = locked {
     run.runId.flatMap(begun.tasks).fold(run)(tasks =>
       run.copy(
         progressMs = tasks.atMs,
@@ -59,7 +63,7 @@ final class LiveRuns(
   }
 
   /** Hands over the figures of a run of a query, which begin anew with each run. */
-  def update[A](owner: MarkOwner)(change: RunFigures => A): A = synchronized {
+  def update[A](owner: MarkOwner)(change: RunFigures => A): A = locked {
     change(owner.runId.flatMap(replaced.get).getOrElse(newest(owner)))
   }
 
@@ -67,7 +71,7 @@ final class LiveRuns(
    * The same of a task, which may outlive its run for a moment: figures of a run that has ended would come back and stay, and those of
    * one that another has followed would take the place of the next. Of several runs of a query, the next has the higher plannings.
    */
-  def ofTask(owner: MarkOwner, planning: Long)(change: RunFigures => Unit): Unit = synchronized {
+  def ofTask(owner: MarkOwner, planning: Long)(change: RunFigures => Unit): Unit = locked {
     val next = queries.get(owner.key.query).filter(run => run.runId != owner.runId && run.planning > planning)
     if (next.isEmpty && !owner.runId.exists(hasEnded)) update(owner) { run =>
       run.planning = run.planning.max(planning)
@@ -105,34 +109,49 @@ final class LiveRuns(
     if (!mayForget(run)) run.runId.foreach(replaced(_) = run)
   }
 
-  /** A plan is about to run. Its nodes, upstream first, may be of several queries. */
-  def planned(nodes: Seq[PlannedNode]): Unit = synchronized {
-    nodes.groupBy(_.owner.runId).foreach {
-      case (Some(run), of) => if (!hasEnded(run)) update(of.head.owner)(_.planned(of))
-      case (None, of) => batchQueries.planned(of)
-    }
+  /**
+   * A plan is about to run. Its nodes, upstream first, may be of several queries. The planning thread does not wait for the lock, which may
+   * be held while the tasks of a large batch are added up: whoever has it next takes the nodes.
+   */
+  def planned(nodes: Seq[PlannedNode]): Unit = { aboutToRun.add(nodes); () }
+
+  private def locked[A](body: => A): A = synchronized {
+    takePlanned()
+    body
+  }
+
+  /** In their order: what is asked meanwhile takes none. */
+  private def takePlanned(): Unit = if (!isTaking) {
+    isTaking = true
+    try Iterator.continually(aboutToRun.poll()).takeWhile(_ != null).foreach { nodes =>
+        nodes.groupBy(_.owner.runId).foreach {
+          case (Some(run), of) => if (!hasEnded(run)) update(of.head.owner)(_.planned(of))
+          case (None, of) => batchQueries.planned(of)
+        }
+      }
+    finally isTaking = false
   }
 
   /** A job of an execution outside a streaming query begins. */
   def batchQueryStarted(execution: Long, stages: Iterable[Int]): Unit =
-    synchronized(batchQueries.started(execution, stages))
+    locked(batchQueries.started(execution, stages))
 
-  def batchQueryEnded(execution: Long): Unit = synchronized(batchQueries.ended(execution))
+  def batchQueryEnded(execution: Long): Unit = locked(batchQueries.ended(execution))
 
   /** The same of a run that is known already. */
-  def ofRun[A](runId: String)(read: RunFigures => A): Option[A] = synchronized {
+  def ofRun[A](runId: String)(read: RunFigures => A): Option[A] = locked {
     all.find(_.runId.contains(runId)).map(read)
   }
 
   def isRunning(runId: String): Boolean = ofRun(runId)(!_.stopped).getOrElse(false)
 
   /** The ids of all runs that show. */
-  def running: Seq[String] = synchronized(showing.flatMap(_.runId).toSeq)
+  def running: Seq[String] = locked(showing.flatMap(_.runId).toSeq)
 
-  def hasEnded(runId: String): Boolean = synchronized(endedRuns.contains(runId))
+  def hasEnded(runId: String): Boolean = locked(endedRuns.contains(runId))
 
   /** A stopped query shows no longer; its last figures can still be read, as long as not too many queries came after it. */
-  def stopped(runId: String): Unit = synchronized {
+  def stopped(runId: String): Unit = locked {
     endedRuns.add(runId)
     replaced -= runId
     ofRun(runId) { query =>
@@ -145,7 +164,7 @@ final class LiveRuns(
   }
 
   /** Nothing of ours is to outlive the application in this process. What comes later shows nowhere, and is not kept. */
-  def close(): Unit = synchronized {
+  def close(): Unit = locked {
     isClosed = true
     shown.closed()
     queries.clear()
@@ -154,7 +173,7 @@ final class LiveRuns(
   }
 
   /** Of a task that still runs. What comes after it has ended, or its execution, or this run of its query, is too late. */
-  def publish(part: PublishedPart): Unit = synchronized {
+  def publish(part: PublishedPart): Unit = locked {
     val isLate = endedTasks.contains(part.reading.task) || part.owner.runId.exists(hasEnded) ||
       !part.endless && endedPlannings.contains(part.reading.planning)
     if (!isLate) {
@@ -164,7 +183,7 @@ final class LiveRuns(
   }
 
   /** How far a task is. What comes after it has ended, or this run of its query, is too late. */
-  def report(report: TaskReport): Unit = synchronized {
+  def report(report: TaskReport): Unit = locked {
     if (!endedTasks.contains(report.attempt.id)) report.run match {
       case Some(run) => if (!hasEnded(run)) ofRun(run)(_.report(report, clock.millis()))
       case None => batchQueries.report(report)
@@ -173,7 +192,7 @@ final class LiveRuns(
   }
 
   /** A job of a query's run begins: of its newest, for one goes on at a time. */
-  def jobStarted(queryId: String, stages: Iterable[Int]): Unit = synchronized {
+  def jobStarted(queryId: String, stages: Iterable[Int]): Unit = locked {
     queries.values.filter(run => !run.stopped && run.id.contains(queryId)).foreach(_.jobStarted(stages))
     begun.tasksOf(queryId).foreach(_.jobStarted(stages))
   }
@@ -183,7 +202,7 @@ final class LiveRuns(
    *
    * @param why it failed, in a line; none of one that was killed
    */
-  def taskEnded(task: Long, stage: Int, hasFailed: Boolean, why: Option[String] = None): Unit = synchronized {
+  def taskEnded(task: Long, stage: Int, hasFailed: Boolean, why: Option[String] = None): Unit = locked {
     endedTasks.add(task)
     batchQueries.taskEnded(task)
     all.foreach(_.taskEnded(task))
@@ -210,7 +229,7 @@ final class LiveRuns(
    * @param why       none where Spark let it go
    * @param isOverdue whether it no longer answered: then it was lost, whatever was told before
    */
-  def executorRemoved(executor: String, why: Option[String], isOverdue: Boolean): Unit = synchronized {
+  def executorRemoved(executor: String, why: Option[String], isOverdue: Boolean): Unit = locked {
     if (why.isEmpty) letGo.add(executor)
     why.filter(_ => isOverdue || !letGo.contains(executor)).foreach { why =>
       val lost = LostExecutor(executor, clock.millis(), why)
@@ -220,7 +239,7 @@ final class LiveRuns(
   }
 
   /** An execution has ended: what its tasks published and was not added does not stand. */
-  def executionEnded(plannings: Set[Long]): Unit = synchronized {
+  def executionEnded(plannings: Set[Long]): Unit = locked {
     plannings.foreach(endedPlannings.add)
     batchQueries.ended(plannings)
     all.foreach(_.ended(plannings, clock.millis()))
@@ -229,9 +248,9 @@ final class LiveRuns(
   /** In the order in which the queries were first seen; of those that are not wanted nothing is read. */
   def snapshot(isWanted: RunFigures => Boolean = _ => true): Seq[QuerySnapshot] = {
     val now = clock.millis()
-    val ofBatchQuery = synchronized(batchQueries.asked(work))()
+    val ofBatchQuery = locked(batchQueries.asked(work))()
     ofBatchQuery.foreach { case (owner, _) => update(owner)(_ => ()) } // the first of them shows, too
-    val shown = synchronized(queries.values.filter(isWanted).toList.map { query =>
+    val shown = locked(queries.values.filter(isWanted).toList.map { query =>
       (query.snapshot(now), query.stopped, query.soFar(work))
     })
     // Asked outside the lock: Spark's own answers may take a while, and so does a look at each partition.
@@ -253,7 +272,7 @@ final class LiveRuns(
   /** The same of the query itself, without its nodes. */
   private def briefly(run: RunFigures): Option[QuerySnapshot] = run.runId.map { id =>
     val now = clock.millis()
-    synchronized(run.brief(now)).doing(briefActivity(id), now, uncommitted(id))
+    locked(run.brief(now)).doing(briefActivity(id), now, uncommitted(id))
   }
 
   private def briefly(begun: String): Option[QuerySnapshot] =
@@ -262,7 +281,7 @@ final class LiveRuns(
   /** The same with its nodes, where the parts of an age are made of what these show: each part has a gauge, which asks by itself. */
   private def withAges(run: RunFigures): Option[QuerySnapshot] = run.runId.map { id =>
     val (now, activity) = (clock.millis(), briefActivity(id))
-    val known = synchronized {
+    val known = locked {
       if (run.tellsParts && !activity.exists(_.hasNoEnd)) run.brief(now) else run.snapshot(now)
     }
     known.doing(activity, now)
@@ -333,7 +352,7 @@ final class LiveRuns(
     }
 
     override def watermark(key: WatermarkKey): Unit =
-      shown.addedWatermark(query, key, () => LiveRuns.this.synchronized(queries.get(query)).flatMap(briefly))
+      shown.addedWatermark(query, key, () => LiveRuns.this.locked(queries.get(query)).flatMap(briefly))
 
     override def task(task: String, node: Option[String]): LiveFigures = {
       val figures = this.figures(node.getOrElse(RunFigures.Other))

@@ -263,6 +263,9 @@ final class RunFigures private[figures] (
     nodes.withTasks.foreach(_.ended(plannings))
   }
 
+  /** A batch has ended, and with it all before: this is its first planning. */
+  def endedBefore(planning: Long): Unit = nodes.withTasks.foreach(_.endedBefore(planning))
+
   def forget(task: Long, nowMs: Long): Unit = {
     losing(nowMs)(_.task == task)
     nodes.withTasks.foreach(_.forget(task))
@@ -273,8 +276,12 @@ final class RunFigures private[figures] (
 
   def keep(task: Long): Unit = nodes.withTasks.foreach(_.keep(task))
 
-  /** Its tasks tell nothing more. */
-  def stop(nowMs: Long): Unit = end.stop(nowMs)(now(nowMs))
+  /** Its tasks tell nothing more. What nobody will ask for goes: a batch that was not committed, and what tasks show one by one. */
+  def stop(nowMs: Long): Unit = {
+    end.stop(nowMs)(now(nowMs))
+    open = None
+    nodes.forgetTasks()
+  }
 
   def snapshot(nowMs: Long): QuerySnapshot = end.shown.getOrElse(now(nowMs))
 

@@ -25,6 +25,8 @@ private final class RunNodes(granularity: Granularity, make: FiguresMaker) {
   def all: Iterable[LiveFigures] = nodes.values.flatMap(_.values)
   def withTasks: Iterable[LiveFigures] = all ++ tasks.values
 
+  def forgetTasks(): Unit = tasks.clear()
+
   /** Does what may add nodes, and places the new ones as `plan` has them. */
   def inOrder(plan: Seq[String])(change: => Unit): Unit = {
     val known = nodes.keys.toList

@@ -35,6 +35,7 @@ import org.apache.spark.sql.latency.recording.ReportMessage
 import org.apache.spark.sql.latency.recording.RunningTasks
 import org.apache.spark.sql.latency.recording.TaskFigures
 import org.apache.spark.sql.latency.tracking.LatencyTracker
+import org.apache.spark.sql.latency.tracking.LostEnds
 import org.apache.spark.sql.latency.tracking.PlannedMarks
 import org.apache.spark.sql.latency.tracking.Problems
 import org.apache.spark.sql.latency.tracking.QueryActivity
@@ -97,7 +98,10 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
   context.env.metricsSystem.registerSource(source)
   // A queue of our own: another listener that is slow or overrun cannot make us lose an execution. What is stored comes first:
   // how a run has ended is known before the run is taken for ended.
-  for (listener <- Seq(archive, tracker, clocks, new EndListener))
+  private val lostEnds = new LostEnds(names, () => dropped.getCount, WallClock)(end =>
+    Seq(archive, tracker).foreach(_.onOtherEvent(end))
+  )
+  for (listener <- Seq(archive, tracker, clocks, lostEnds, new EndListener))
     context.listenerBus.addToQueue(listener, LatencyApplication.Queue)
   RunningTasks.receiveBy(runs.publish, runs.report)
   context.ui.foreach { ui =>
@@ -165,9 +169,13 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
 
     override def onApplicationEnd(end: SparkListenerApplicationEnd): Unit = {
       LatencyApplication.release(context)
-      runs.close()
-      clocks.close()
+      close()
     }
+  }
+
+  private def close(): Unit = {
+    runs.close()
+    clocks.close()
   }
 }
 
@@ -193,6 +201,8 @@ object LatencyApplication extends MarkedApplication.Finder {
   def running(context: SparkContext): LatencyApplication = synchronized {
     existing(context).getOrElse {
       if (context.isStopped) throw new IllegalStateException("the SparkContext has been stopped")
+      // Of the one before the end may not have come through a queue that was full.
+      current.foreach { case (_, earlier) => earlier.close() }
       val application = new LatencyApplication(context)
       current = Some(context -> application)
       application

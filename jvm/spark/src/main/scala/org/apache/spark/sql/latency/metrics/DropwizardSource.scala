@@ -1,5 +1,6 @@
 package org.apache.spark.sql.latency.metrics
 
+import java.util.concurrent.atomic.AtomicBoolean
 import javax.management.ObjectName
 
 import scala.collection.mutable
@@ -19,8 +20,10 @@ import io.sparklatency.figures.OperatorLatency
 import io.sparklatency.figures.QueryMetric
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.WatermarkKey
+import io.sparklatency.spark.base.OurFailure
 import io.sparklatency.time.ClockOffset
 import org.apache.spark.SparkEnv
+import org.apache.spark.internal.Logging
 import org.apache.spark.metrics.source.Source
 
 /**
@@ -32,9 +35,11 @@ import org.apache.spark.metrics.source.Source
  * ten times a second while the figures stand. Where no batch tells its parts, each part of a query's age costs a look at its
  * nodes. The threads of sinks and of JMX read; [[LiveRuns]] adds and removes under its lock.
  */
-private[latency] sealed class DropwizardSource extends Source with FiguresListener {
+private[latency] sealed class DropwizardSource extends Source with FiguresListener with Logging {
   override val sourceName: String = "sparklatency"
   override val metricRegistry: MetricRegistry = new MetricRegistry
+
+  private val hasFailed = new AtomicBoolean
 
   // What goes with a query.
   private val gauges = mutable.Map.empty[String, List[String]]
@@ -80,9 +85,19 @@ private[latency] sealed class DropwizardSource extends Source with FiguresListen
   }
 
   private def register(name: String)(value: => AnyRef): Unit = {
-    metricRegistry.register(name, (() => value): Gauge[AnyRef])
+    metricRegistry.register(name, (() => orUnknown(value)): Gauge[AnyRef])
     ()
   }
+
+  /** If a gauge throws, a sink tells nothing more of what comes behind it in the registry, also of Spark's own. */
+  private def orUnknown(value: => AnyRef): AnyRef =
+    try value
+    catch {
+      case OurFailure(e) =>
+        if (hasFailed.compareAndSet(false, true))
+          logWarning("a metric of sparklatency cannot be read, and is NaN", e)
+        Double.box(Double.NaN)
+    }
 
   private def keep(query: String, bean: ObjectName): Unit =
     synchronized(beans(query) = bean :: beans.getOrElse(query, Nil))

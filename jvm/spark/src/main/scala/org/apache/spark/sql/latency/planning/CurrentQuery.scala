@@ -6,6 +6,7 @@ import java.util.UUID
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.latency.compat.ContinuousTrigger
+import org.apache.spark.sql.latency.compat.IncrementalExecution
 import org.apache.spark.sql.latency.compat.RealTimeTrigger
 import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.compat.StreamExecution
@@ -60,6 +61,13 @@ private[latency] object CurrentQuery {
 
   def active(session: SparkSession, query: UUID): Option[StreamExecution] =
     Option(session.sharedState.activeStreamingQueries.get(query))
+
+  /**
+   * The query that ran a batch, as long as that run goes on. The next run of it has the same id, and whoever asks that for its plan before
+   * it has made one waits for its sources.
+   */
+  def ran(batch: IncrementalExecution): Option[StreamExecution] =
+    active(batch.sparkSession, batch.queryId).filter(_.runId == batch.runId)
 
   /** As a user knows it: its name, else its id. */
   def nameOf(query: StreamExecution): String = Option(query.name).getOrElse(query.id.toString)

@@ -71,9 +71,11 @@ private[latency] final class LatencyTracker(
       startedMs(start.executionId) = WallClock.at(start.time)
       plannedMarks.began(start.executionId, start.rootExecutionId)
     case end: SparkListenerSQLExecutionEnd =>
-      if (end.qe != null) executionEnded(end)
-      startedMs -= end.executionId
-      runs.batchQueryEnded(end.executionId)
+      try if (end.qe != null) executionEnded(end)
+      finally {
+        startedMs -= end.executionId
+        runs.batchQueryEnded(end.executionId)
+      }
     case start: QueryStartedEvent =>
       val id = start.id.toString
       runs.began(Option(start.name).getOrElse(id), start.runId.toString, id)
@@ -99,7 +101,9 @@ private[latency] final class LatencyTracker(
     Option(start.properties).foreach { settings =>
       val execution = Option(settings.getProperty(SQLExecution.EXECUTION_ID_KEY)).map(_.toLong)
       val query = execution.flatMap(queryOf).orElse(CurrentQuery.idOf(settings))
-      query.fold(execution.foreach(runs.batchQueryStarted(_, stages)))(runs.jobStarted(_, stages))
+      // A thread of a pool may have the id of one that is over.
+      val goesOn = execution.filter(SQLExecution.getQueryExecution(_) != null)
+      query.fold(goesOn.foreach(runs.batchQueryStarted(_, stages)))(runs.jobStarted(_, stages))
     }
   }
 
@@ -161,6 +165,7 @@ private[latency] final class LatencyTracker(
     val (inner, others) = (marks.filter(_.figures.owner.runId.isEmpty) ++ ran)
       .partition(_.figures.owner.runId.contains(run))
     (gone ++ own).headOption.foreach(mark => runs.update(mark.figures.owner)(_ => ()))
+    own.map(_.figures.id).minOption.foreach(first => runs.ofRun(run)(_.endedBefore(first)))
     if (inner.nonEmpty) hold(run, inner)
     val later = foreachBatch.get(run).toSeq.flatMap(_.release(own))
     val all = gone ++ own ++ later
@@ -240,7 +245,7 @@ private[latency] final class LatencyTracker(
       val arrivals = marks.map(_.figures).filter(_.comesIn)
       if (arrivals.nonEmpty && arrivals.forall(_.comesInByAnother))
         batch.happenedMs = Try(SourceWatermarks.meanEventTimeMs(execution)).toOption.flatten
-      Try(admissions.executed(run, execution, CurrentQuery.active(execution.sparkSession, execution.queryId)))
+      Try(admissions.executed(run, execution, CurrentQuery.ran(execution)))
       batch.watermarks = Try(SourceWatermarks.after(execution, batch.watermarks)).getOrElse(batch.watermarks)
     }
   }

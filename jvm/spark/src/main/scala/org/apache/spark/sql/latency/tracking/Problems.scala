@@ -7,7 +7,7 @@ import org.apache.spark.internal.Logging
 
 /**
  * Tells of each problem of a query once, so that a plan which is made anew for each batch does not fill the log. It remembers
- * at most a thousand problems, and beyond them tells of no new one.
+ * the last thousand problems: one that comes back after as many others is told again.
  *
  * Costs one look into a set. Thread-safe: planning threads and the listener's thread call it.
  */
@@ -16,10 +16,16 @@ private[latency] final class Problems extends Logging {
 
   /** @param isChosen whether a setting asked for it: then it is no warning */
   def tellOnce(query: String, problem: String, isChosen: Boolean = false): Unit =
-    if (synchronized(told.size < Problems.ToldAtMost && told.add(query -> problem))) {
+    if (isNew(query -> problem)) {
       val text = s"query '${Readable.name(query)}': $problem"
       if (isChosen) logInfo(text) else logWarning(text)
     }
+
+  private def isNew(problem: (String, String)) = synchronized {
+    val isNew = told.add(problem)
+    if (told.size > Problems.ToldAtMost) told -= told.head
+    isNew
+  }
 
   /** The query's run has ended. The next run is told again. */
   def forget(query: String): Unit = synchronized {

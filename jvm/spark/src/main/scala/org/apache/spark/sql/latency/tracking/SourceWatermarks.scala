@@ -26,7 +26,7 @@ private[latency] object SourceWatermarks extends AdaptiveSparkPlanHelper {
   /** The watermarks after an execution, if they were `before` ahead of it. */
   def after(execution: IncrementalExecution, before: Seq[SourceWatermark]): Seq[SourceWatermark] = {
     val session = execution.sparkSession
-    val query = CurrentQuery.active(session, execution.queryId)
+    val query = CurrentQuery.ran(execution)
     val sources = new StreamingQuerySources(query)
     val idle = query.fold(Map.empty[UUID, Long])(SystemTimeQueries.idleSince(_, execution.currentBatchId))
     val read = collect(execution.executedPlan) { case exec: EventTimeWatermarkExec => exec }

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.latency.planning
 
+import java.lang.ref.WeakReference
 import java.util.UUID
 
 import io.sparklatency.answer.Readable
@@ -21,16 +22,22 @@ import org.apache.spark.sql.streaming.StreamingQueryListener
  * Gets between a query and its trigger when it starts, if it has system-time watermarks, or several of which some may be idle. Spark
  * calls this in the query's own thread, before the query does anything, and the query then finds its plan and trigger made.
  *
- * Costs a look at the plan of each query that starts in the session.
+ * Costs a look at the plan of each query that starts in the session. Does not keep the session: Spark keeps each listener as long as the
+ * application runs, and a server may have opened and closed thousands of sessions by then.
  */
-private[latency] final class SystemTimeQueries(session: SparkSession, applications: MarkedApplication.Finder)
-    extends StreamingQueryListener with Logging {
+private[latency] final class SystemTimeQueries(
+    session: WeakReference[SparkSession],
+    applications: MarkedApplication.Finder
+) extends StreamingQueryListener with Logging {
   import StreamingQueryListener._
 
   override def onQueryStarted(event: QueryStartedEvent): Unit =
+    Option(session.get).foreach(begun(_, event))
+
+  private def begun(session: SparkSession, event: QueryStartedEvent): Unit =
     CurrentQuery.active(session, event.id).collect { case query: MicroBatchExecution =>
       if (query.queryExecutionThread eq Thread.currentThread)
-        try begin(query)
+        try begin(query, session)
         catch {
           case OurFailure(e) => logWarning(
               s"system-time watermarks of query ${event.id} move only while records arrive, and its sources are never idle",
@@ -39,10 +46,10 @@ private[latency] final class SystemTimeQueries(session: SparkSession, applicatio
         }
     }: Unit
 
-  private def begin(query: MicroBatchExecution): Unit = {
+  private def begin(query: MicroBatchExecution, session: SparkSession): Unit = {
     val settings = LatencyConf(session)
     val watermarks = SystemTimeQueries.watermarks(query.analyzedPlan)
-    if (watermarks.nonEmpty) warn(query)
+    if (watermarks.nonEmpty) warn(query, session)
     val timeouts =
       SystemTimeQueries.idleTimeouts(query.analyzedPlan, watermarks, settings.watermarkIdleTimeout)
     if (watermarks.nonEmpty || timeouts.nonEmpty) {
@@ -62,11 +69,12 @@ private[latency] final class SystemTimeQueries(session: SparkSession, applicatio
     }
   }
 
-  private def warn(query: MicroBatchExecution): Unit = SystemTimeWarnings.of(query).foreach { problem =>
-    logWarning(s"query ${Readable.name(CurrentQuery.nameOf(query))}: $problem")
-    try applications.of(session.sparkContext).warned(query.runId.toString, problem)
-    catch { case OurFailure(_) => } // the log has it
-  }
+  private def warn(query: MicroBatchExecution, session: SparkSession): Unit =
+    SystemTimeWarnings.of(query).foreach { problem =>
+      logWarning(s"query ${Readable.name(CurrentQuery.nameOf(query))}: $problem")
+      try applications.of(session.sparkContext).warned(query.runId.toString, problem)
+      catch { case OurFailure(_) => } // the log has it
+    }
 
   override def onQueryProgress(event: QueryProgressEvent): Unit = ()
   override def onQueryTerminated(event: QueryTerminatedEvent): Unit = ()
@@ -77,7 +85,7 @@ private[latency] object SystemTimeQueries {
   /** From now on this session's queries find their watermarks moved. */
   def listenIn(session: SparkSession, applications: MarkedApplication.Finder): Unit = synchronized {
     if (!session.streams.listListeners().exists(_.isInstanceOf[SystemTimeQueries]))
-      session.streams.addListener(new SystemTimeQueries(session, applications))
+      session.streams.addListener(new SystemTimeQueries(new WeakReference(session), applications))
   }
 
   /** Which watermarks of a query were idle when this batch began, and since when. Any thread may ask. */
