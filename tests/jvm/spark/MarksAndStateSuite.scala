@@ -59,6 +59,22 @@ class MarksAndStateSuite extends StreamingTest {
     }
   }
 
+  test(
+    "a filter behind a node behind an aggregation changes the state when the node goes, but not where it is kept"
+  ) {
+    def inState(settings: Seq[(String, String)]): Long = withSettings(settings: _*) {
+      val input = stream
+      val counts = watermarked(input).groupBy("value").count().withE2ELatency("counts", "value")
+      val query = start(counts.filter("unix_millis(value) % 2 = 0"), freshNode(), "update")
+      try {
+        input.addData(ago(0, 1, 2, 3))
+        processAll(query)
+        query.recentProgress.flatMap(_.stateOperators).map(_.numRowsTotal).max
+      } finally query.stop()
+    }
+    assert(Seq(on, off, off ++ kept).map(inState) === Seq(4, 2, 4))
+  }
+
   test("what a node has kept in the state so far stays there, if the setting comes when the node goes") {
     assert(restarted(on, off ++ kept)(withoutNewest) === Seq(2, 2))
   }

@@ -1,6 +1,8 @@
 package io.sparklatency.spark
 
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.streaming.StreamingQueryException
 import org.apache.spark.sql.streaming.Trigger
 
 /** A system-time watermark from one run of a query to the next. */
@@ -45,6 +47,24 @@ class SystemTimeRestartSuite extends SystemTimeTest {
         it.reads(input, 30)
         assert(it.batches === 2, mode)
       }
+    }
+  }
+
+  test(
+    "a state that does not fit is refused after a restart, also where Spark is to run no batch without data"
+  ) {
+    withSettings("spark.sql.streaming.noDataMicroBatches.enabled" -> "false") {
+      val input = stream
+      val folder = checkpoint()
+      running(windows(lagging(input)), checkpoint = folder)(_.reads(input, 1))
+      val other = lagging(input).groupBy(window(col("value"), "10 seconds")).agg(max("value").as("newest"))
+      val refused = intercept[StreamingQueryException](
+        running(
+          other.select(seconds("window.end"), seconds("newest")),
+          checkpoint = folder
+        )(_.reads(input, 2))
+      )
+      assert(refused.getMessage.toLowerCase.contains("schema"), refused.getMessage)
     }
   }
 

@@ -1,11 +1,15 @@
 package io.sparklatency.spark
 
+import java.lang.ref.WeakReference
+
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.functions._
+import org.apache.spark.sql.latency.Plans
 
 /** How a system-time watermark goes by the clock. The lag is 10 s and windows have 10 s unless a test says otherwise. */
-class SystemTimeWatermarkSuite extends SystemTimeTest {
+class SystemTimeWatermarkSuite extends SystemTimeTest with Patient {
   test("the last window closes by itself when the clock is past its end by the lag") {
     val input = stream
     running(windows(lagging(input))) { it =>
@@ -23,6 +27,36 @@ class SystemTimeWatermarkSuite extends SystemTimeTest {
       it.reads(input, 1, 2)
       it.comesTo(100000)
       assert(it.rows === Nil)
+    }
+  }
+
+  test("filters behind it reach the source, as behind an ordinary one, and also those that read its column") {
+    def pushed(df: DataFrame, filter: String = "id > 10 AND ts > TIMESTAMP_MILLIS(5)"): Seq[String] =
+      Plans.collect(firstPlan(df.filter(filter))) {
+        case scan: FileSourceScanExec => scan.dataFilters.map(_.sql)
+      }.flatten.filter(_.contains(">"))
+    val events = spark.readStream.schema("id LONG, ts TIMESTAMP").parquet(eventsApart(1))
+    def column(of: String) = pushed(events.withWatermark("ts", "10 seconds")).filter(_.contains(of))
+    assert(column("id").size === 1 && column("ts").isEmpty)
+    assert(pushed(events.withSystemTimeWatermark("ts", "10 seconds")).size === 2)
+    // Nobody reads its column further on.
+    val unread = events.withSystemTimeWatermark("ts", "10 seconds").filter("id > 20").select("id")
+    assert(pushed(unread, "id > 10").size === 2)
+  }
+
+  test("a session that is left alone is not kept, though it had such a query") {
+    def left = {
+      val session = spark.newSession()
+      session.readStream.format("rate").load().createTempView("rates")
+      val query = session.table("rates").withSystemTimeWatermark("timestamp", "10 seconds")
+        .writeStream.format("noop").start()
+      query.stop()
+      new WeakReference(session)
+    }
+    val session = left
+    eventually {
+      System.gc()
+      assert(session.get === null)
     }
   }
 

@@ -71,7 +71,7 @@ private[latency] object AcrossShuffles {
   }
 
   private def widened(rows: LogicalPlan, timestamps: StreamTimestamps): Option[LogicalPlan] = rows match {
-    case Project(_, KeptTimestamps(_, below)) if timestamps.of(below).nonEmpty => None // it is there
+    case Project(_, KeptTimestamps(_, below, _)) if timestamps.of(below).nonEmpty => None // it is there
     case _ => withTimestamp(rows, timestamps).collect {
         case (timestamp, wide) if wide.ne(rows) && !TooWide.is(wide, before = rows) =>
           Project(rows.output, KeptTimestamps(Seq(timestamp), wide))

@@ -13,7 +13,7 @@ import org.apache.spark.sql.latency.marking.KeptTimestamps
 private[latency] object IngestionStampStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case stamp: IngestionStamp => over(stamp, planLater(stamp.child)) :: Nil
-    case KeptTimestamps(_, child) => planLater(child) :: Nil
+    case KeptTimestamps(_, child, _) => planLater(child) :: Nil
     case _ => Nil
   }
 

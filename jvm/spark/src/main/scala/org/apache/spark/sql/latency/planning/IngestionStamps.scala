@@ -8,8 +8,11 @@ import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.NamedExpression
 import org.apache.spark.sql.catalyst.expressions.PredicateHelper
+import org.apache.spark.sql.catalyst.plans.logical.Aggregate
+import org.apache.spark.sql.catalyst.plans.logical.Distinct
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.plans.logical.Filter
+import org.apache.spark.sql.catalyst.plans.logical.Join
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -39,7 +42,8 @@ private[latency] object IngestionStamps extends Rule[LogicalPlan] with Predicate
     case project @ Project(_, child) if unstamped(child, project.references).nonEmpty =>
       project.withNewChildren(unstamped(child, project.references).toSeq)
     case function if FunctionInput.of(function).exists(unread(_).nonEmpty) => narrowed(function)
-    case Filter(condition, kept: KeptTimestamps) if condition.deterministic =>
+    case Filter(condition, kept: KeptTimestamps)
+        if condition.deterministic && !(kept.ofMark && hasState(kept.child)) =>
       kept.copy(child = Filter(condition, kept.child))
     case filter @ Filter(condition, stamp: IngestionStamp) =>
       val (passing, staying) = parted(condition, stamp)
@@ -48,6 +52,15 @@ private[latency] object IngestionStamps extends Rule[LogicalPlan] with Predicate
         val below = stamp.copy(child = Filter(passing.reduce(And), stamp.child))
         staying.reduceOption(And).fold[LogicalPlan](below)(Filter(_, below))
       }
+  }
+
+  /**
+   * Whether a filter that goes further would change what operators keep. Of others with state Spark lets none pass.
+   */
+  private def hasState(plan: LogicalPlan): Boolean = plan.exists {
+    case grouping @ (_: Aggregate | _: Distinct) => grouping.isStreaming
+    case join: Join => join.left.isStreaming && join.right.isStreaming
+    case _ => false
   }
 
   private def isAsked(expression: Expression): Boolean = expression.exists(_.isInstanceOf[IngestionTime])

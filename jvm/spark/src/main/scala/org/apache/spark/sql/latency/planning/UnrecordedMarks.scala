@@ -33,7 +33,7 @@ private[latency] final case class UnrecordedMarks(
         val isKept = LatencyConf(session).forceTimestampSupport
         plan.transformUp {
           case mark: LatencyMark if !query.isRecorded(mark) =>
-            if (isKept) KeptTimestamps(mark.timestamp.references.toSeq, mark.child)
+            if (isKept) KeptTimestamps(mark.timestamp.references.toSeq, mark.child, ofMark = true)
             else {
               if (run.nonEmpty && !NoTimestamp.is(mark.timestamp))
                 tell(application, query.name, run, mark)

@@ -5,6 +5,7 @@ import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.marking.ContinuousMode
 import org.apache.spark.sql.latency.marking.IdleTimeoutHint
 import org.apache.spark.sql.latency.marking.ResolveSystemTimeWatermark
+import org.apache.spark.sql.latency.marking.SystemTimeFilters
 import org.apache.spark.sql.latency.marking.SystemTimeWatermarkHint
 import org.apache.spark.sql.latency.planning.IdleTimeout
 import org.apache.spark.sql.latency.planning.SystemTimeQueries
@@ -20,6 +21,7 @@ private[application] object WatermarkRules {
     extensions.injectResolutionRule(ofSession(session => ResolveSystemTimeWatermark(listenIn(session))))
     extensions.injectResolutionRule(ofSession(session => IdleTimeoutHint(listenIn(session))))
     extensions.injectResolutionRule(ofSession(IdleTimeout(_, LatencyApplication)))
+    extensions.injectOptimizerRule(_ => SystemTimeFilters)
     extensions.injectPlannerStrategy(_ => SystemTimeWatermarkStrategy)
   }
 

@@ -10,8 +10,8 @@ import org.apache.spark.sql.latency.compat.NoId
 
 /**
  * Says that a watermark below goes by the clock and not by the events. The watermark itself is Spark's own node, so Spark
- * checks, tracks and logs it like any other. No optimizer rule knows this node: filters above it stay there, and only
- * projections come between it and the watermark.
+ * checks, tracks and logs it like any other. No rule of Spark's optimizer knows this node: [[SystemTimeFilters]] lets filters pass, and
+ * only projections come between it and the watermark.
  *
  * Immutable. Spark's analyzer, optimizer and planner handle it in their thread. Costs nothing for a record.
  *

@@ -5,6 +5,7 @@ import java.util.UUID
 import io.sparklatency.time.Turns
 import io.sparklatency.time.WallClock
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.latency.compat.IncrementalExecution
 import org.apache.spark.sql.latency.compat.MicroBatchExecution
 import org.apache.spark.sql.latency.compat.MicroBatchExecutionContext
@@ -35,6 +36,10 @@ private[latency] final class SystemTimeTrigger(
     idle: Option[IdleSources]
 ) extends TriggerExecutor {
   private val turns = new Turns(intervalMs)
+
+  /** Else Spark never asks, and what is put in the place of its last plan would stay: it takes the first batch for a later one then. */
+  private lazy val runsWithoutData =
+    sessionOf(query).sessionState.conf.getConf(SQLConf.STREAMING_NO_DATA_MICRO_BATCHES_ENABLED)
   private lazy val closes = KeptState.closesIn(query.logicalPlan, query.outputMode)
 
   /** Read by the same thread, when it plans. */
@@ -83,7 +88,7 @@ private[latency] final class SystemTimeTrigger(
     // At each trigger without data Spark thinks the next batch through, and holds that its watermark stays the same.
     case Some(previous) => previous.executionPlan.watermarkPropagator.purge(context.batchId)
     // After a restart Spark has no last plan to ask, so it would wait for data, whatever is open in the state.
-    case None if context.batchId > 0 && closes => askOnce(context)
+    case None if context.batchId > 0 && closes && runsWithoutData => askOnce(context)
     case None => // nothing has been read yet, so nothing is open, or nothing ever closes
   }
 
