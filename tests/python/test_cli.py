@@ -60,7 +60,10 @@ def test_jar_without_pyspark_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark", None)
     failed = sparklatency("jar")
     assert (failed.exit_code, failed.stdout) == (1, "")
-    assert "pyspark is not installed here" in failed.stderr
+    assert (
+        "pyspark is not installed here. Install the one you want: pip install 'pyspark==4.3.*'"
+        in failed.stderr
+    )
     assert sparklatency("jar", "--spark", "4.2").exit_code == 0
 
 

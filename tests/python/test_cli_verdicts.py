@@ -222,9 +222,8 @@ def test_check_says_what_to_mend(ui: UI) -> None:
     checked = sparklatency(ui, "check")
     assert checked.exit_code == 3
     printed = " ".join(checked.stdout.split())
-    assert (
-        "warn plugin Long tasks show late. Set --conf spark.plugins=io.sparklatency.LatencyPlugin" in printed
-    )
+    lost = "On a cluster long tasks show late, and clocks are not corrected."
+    assert f"warn plugin Is not set. {lost} Set --conf spark.plugins=io.sparklatency.LatencyPlugin" in printed
     assert (
         r"wrong no-timestamp two\nlines: bare: no record has a timestamp. Mark it with another column."
         in printed
@@ -234,6 +233,12 @@ def test_check_says_what_to_mend(ui: UI) -> None:
     )
     assert "silent" not in printed
     assert "ok query" not in printed
+
+
+def test_check_of_an_application_wants_to_know_where_it_is() -> None:
+    asked = CliRunner().invoke(main, ["check", "--app", "orders"])
+    assert asked.exit_code == 2
+    assert "--app chooses among the applications of a UI. Name the UI by --url." in asked.stderr
 
 
 @pytest.mark.parametrize(

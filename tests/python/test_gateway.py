@@ -239,28 +239,32 @@ def test_an_application_that_ended_in_the_jvm_is_said_to_have_ended() -> None:
         stream = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 1).load()
         query = stream.writeStream.format("noop").trigger(availableNow=True).start()
         query.awaitTermination()
-        return spark, query, latency(query)
+        rows = spark.range(1).select(F.current_timestamp().alias("ts"))
+        return spark, query, latency(query), rows
 
-    def ask(query, shown):
-        for call in (latency, lambda: latency("orders"), lambda: latency(query), shown.history):
+    def ask(query, shown, rows):
+        mark = lambda: with_e2e_latency(rows, "node", "ts")
+        for call in (latency, lambda: latency("orders"), lambda: latency(query), shown.history, mark):
             say(call)
 
-    spark, query, shown = start()
+    spark, *begun = start()
     spark._jsparkSession.stop()
-    ask(query, shown)
+    ask(*begun)
     spark.stop()
-    spark, query, shown = start()
+    spark, *begun = start()
     jvm = spark.sparkContext._gateway.proc
     jvm.kill()
     jvm.wait()
-    ask(query, shown)
+    ask(*begun)
+    say(lambda: latency(begun[0], url="http://localhost:1"))
+    say(lambda: configure(SparkSession.builder))
     """
     )
     assert told[0].startswith("The application has ended: the SparkContext has been stopped. Start another")
-    assert told[4].startswith("The application has ended: its JVM does not answer (")
-    assert told[4].endswith("Leave this Python process (restart the kernel), and start another session.")
+    assert told[5].startswith("The application has ended: its JVM does not answer (")
+    assert told[5].endswith("Leave this Python process (restart the kernel), and start another session.")
     assert [one.split(":")[1].split(" (")[0] for one in told] == (
-        [" the SparkContext has been stopped. Start another session"] * 4 + [" its JVM does not answer"] * 4
+        [" the SparkContext has been stopped. Start another session"] * 5 + [" its JVM does not answer"] * 7
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from fabricated import figures, node, query
 from sparklatency import SparkLatencyError, latency, with_e2e_latency
 from sparklatency.extras.plots import bands
 from sparklatency.values.history import History
+from sparklatency.values.nodes import Nodes
 from support import NOW, aged, eventually
 
 if TYPE_CHECKING:
@@ -159,6 +160,17 @@ def test_a_plot_has_a_line_and_a_band_for_each_node(orders: Latency) -> None:
     assert orders.history().plot(axes) is axes
 
 
+def test_a_plot_has_a_line_for_each_of_two_long_ids_that_differ_in_the_middle(orders: Latency) -> None:
+    ids = [f"payments/europe/fraud-check/model-{model}/after-the-scoring-step" for model in "ab"]
+    [batch] = full(orders)[-1:]
+    nodes = Nodes(replace(batch.nodes["sink"], node=id_) for id_ in ids)
+    axes = History("orders", (replace(batch, nodes=nodes),)).plot()
+    assert len(axes.lines) == len(ids)
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == [f"{id_}: p50, band to p99" for id_ in ids]
+
+
 def test_a_plot_of_a_query_says_which_and_one_of_none_does_not() -> None:
     assert History("orders", ()).plot().get_title() == "orders: record latency by batch"
     assert figures().plot().get_title() == "record latency by batch"
@@ -167,7 +179,7 @@ def test_a_plot_of_a_query_says_which_and_one_of_none_does_not() -> None:
 def test_a_plot_shows_odd_names_as_they_are_and_times_in_utc() -> None:
     points = [(datetime(2023, 1, 1, 12, minute, tzinfo=UTC), 1.0, 2.0) for minute in (0, 1)]
     with mpl.rc_context({"timezone": "Asia/Tokyo"}):
-        axes = bands("cost_$_a_$", ("time [UTC]", "ms"), {"__other__": points, "$_$: p50": points}, None)
+        axes = bands("cost_$_a_$", ("time [UTC]", "ms"), [("__other__", points), ("$_$: p50", points)], None)
         axes.figure.canvas.draw()  # of a formula that is none it fails
         at = axes.xaxis.get_major_formatter().format_data_short(date2num(points[0][0]))
         assert at == "2023-01-01 12:00:00"

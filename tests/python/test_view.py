@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import TYPE_CHECKING
 
 import pytest
 from rich.console import Console
@@ -13,14 +14,21 @@ from fabricated import (
     UNKNOWN,
     figures,
     node,
+    node_times,
     note,
     operators,
     query,
+    stage,
     unknown,
 )
 from sparklatency import words
-from sparklatency.rendering import commands
+from sparklatency.rendering import commands, layout
 from sparklatency.rendering.queries import line, tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.console import RenderableType
 
 pytestmark = pytest.mark.one_line
 
@@ -109,13 +117,43 @@ def test_a_plain_line_stays_one_line() -> None:
 def test_in_a_narrow_terminal_ids_give_way_to_figures() -> None:
     ids = ["joined with the customers, first", "joined with the customers, second"]
     shown = figures(query("q", *(node(id_) for id_ in ids)))
-    terminal = Console(file=io.StringIO(), width=80, force_terminal=False, force_jupyter=False)
-    with terminal.capture() as captured:
-        terminal.print(tables(shown.queries))
-    _, headings, _, first, second, *_ = captured.get().splitlines()
+    _, headings, _, first, second, *_ = drawn([tables(shown.queries)], 80)
     assert headings.split() == ["node", "records", "min", "avg", "p50", "p90", "p99", "max"]
     assert first == "joined with …mers, first    12,000     3   1,017.3   612   2,007   3,007   3,019"
     assert second == "joined with …ers, second    12,000     3   1,017.3   612   2,007   3,007   3,019"
+
+
+def drawn(what: Iterable[RenderableType], width: int) -> list[str]:
+    """The lines of what is printed in a terminal of that many columns."""
+    terminal = Console(file=io.StringIO(), width=width, force_terminal=False, force_jupyter=False)
+    with terminal.capture() as captured:
+        terminal.print(*what)
+    return captured.get().splitlines()
+
+
+def test_a_name_of_words_that_does_not_fit_is_broken_and_not_cut() -> None:
+    sources = ["kafka[orders-eu]", "kafka[orders-us]"]
+    row = ["event_time", "event-time", "holds back", "1,000", "2023-11-14 22:13:23.000", "2,000"]
+    made = layout.table(
+        ("source", "column", "kind", "", "delay", "watermark [UTC]", "lag"),
+        [[one, *row] for one in sources],
+        left=4,
+    )
+    cells = [line[:9].split()[0] for line in drawn([made], 80)[2:] if line[:9].strip()]
+    assert "".join(cells) == "".join(sources)
+
+
+def test_the_path_keeps_ids_and_whole_figures_in_a_narrow_terminal() -> None:
+    times = [node_times(id_, latency=1_234_567.8, ewt=2_345_678.9) for id_ in ("read", "checked")]
+    [query_] = figures(
+        query("orders", *(node(id_) for id_ in ("read", "checked")), operators=operators(stage(*times)))
+    ).queries
+    lines = drawn([commands.path(query_)], 40)
+    [of_node] = [line for line in lines if line.startswith("checked")]
+    assert of_node.split()[:2] == ["checked", "1,234,567.8"]
+    assert "Not shown, for the terminal is too narrow: executor, partition, ewt" in " ".join(
+        " ".join(lines).split()
+    )
 
 
 def test_where_a_terminal_is_too_narrow_for_all_figures_whole_columns_go() -> None:
@@ -128,13 +166,7 @@ def test_where_a_terminal_is_too_narrow_for_all_figures_whole_columns_go() -> No
     }
     [query_] = figures(query("orders", *(node(id_, **old) for id_ in ("read", "checked")))).queries
 
-    def shown(width: int) -> list[str]:
-        terminal = Console(file=io.StringIO(), width=width, force_terminal=False, force_jupyter=False)
-        with terminal.capture() as captured:
-            terminal.print(commands.operators(query_))
-        return captured.get().splitlines()
-
-    _, headings, _, first, second, left_out, *_ = shown(80)
+    _, headings, _, first, second, left_out, *_ = drawn([commands.operators(query_)], 80)
     assert headings.split() == ["node", "records", "own", "share", "p50", "p90", "p99", "max"]
     assert first.split() == [
         "read",
@@ -145,7 +177,7 @@ def test_where_a_terminal_is_too_narrow_for_all_figures_whole_columns_go() -> No
     ]
     assert second.split()[0] == "checked"
     assert left_out == "Not shown, for the terminal is too narrow: p95, p99.9"
-    wide = shown(120)
+    wide = drawn([commands.operators(query_)], 120)
     assert "p99.9" in wide[1]
     assert not any("too narrow" in line for line in wide)
 

@@ -200,7 +200,9 @@ def latency(
 
 def _remote(query: object, application: Application) -> Latency:
     # pyspark may be absent, and Spark Connect's queries are of another type
-    if hasattr(query, "runId"):
+    with reaching_jvm():
+        is_query = hasattr(query, "runId")
+    if is_query:
         return _of_run(query, application)
     check_type("latency", "query", query, str, type(None))
     check_text("latency", "query", query)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sparklatency.arguments import check_text, check_type
 from sparklatency.binding.connect import refuse_old_connect
-from sparklatency.binding.gateway import session_api
+from sparklatency.binding.gateway import reaching_jvm, session_api
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -31,8 +31,13 @@ def check(function: str, df: object, /, **of: tuple[object, tuple[type, ...]]) -
 
 
 def in_jvm(df: DataFrame, method: str, *arguments: Any) -> DataFrame:
-    """Returns what a method of the Scala façade makes of a DataFrame; raises what ``session_api`` does."""
+    """Returns what a method of the Scala façade makes of a DataFrame; raises what ``session_api`` does.
+
+    Raises:
+        SparkLatencyError: the application has ended.
+    """
     from pyspark.sql import DataFrame
 
     session = df.sparkSession
-    return DataFrame(getattr(session_api(session), method)(df._jdf, *arguments), session)
+    with reaching_jvm():
+        return DataFrame(getattr(session_api(session), method)(df._jdf, *arguments), session)

@@ -78,10 +78,10 @@ def pyspark_version() -> str:
     try:
         import pyspark
     except ImportError as missing:
+        line = (jar_lines() or ["<line>"])[-1]
         raise SparkLatencyError(
-            "pyspark is not installed here. Install the one you want: "
-            f"pip install 'pyspark=={(jar_lines() or ['<line>'])[0]}.*'. "
-            "For the path of a jar alone, name the line: sparklatency jar --spark 4.2."
+            f"pyspark is not installed here. Install the one you want: pip install 'pyspark=={line}.*'. "
+            f"For the path of a jar alone, name the line: sparklatency jar --spark {line}."
         ) from missing
     return pyspark.__version__
 
@@ -100,5 +100,6 @@ def _no_jar(asked: str, line: str) -> str:
     return (
         f"sparklatency {__version__} has no jar for Spark {line} (asked for {cut(asked)}). "
         f"It has one for Spark {', '.join(lines)}. "
-        f"Install pyspark of such a line: pip install 'pyspark=={lines[-1]}.*'."
+        f"Install pyspark of such a line: pip install 'pyspark=={lines[-1]}.*'. "
+        "Or build the wheel for yours, if README lists it: SPARK=<line> make build."
     )

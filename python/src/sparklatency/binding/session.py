@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sparklatency import words
 from sparklatency.arguments import check_text, check_type
-from sparklatency.binding.gateway import PLUGIN, jvm_api
+from sparklatency.binding.gateway import PLUGIN, jvm_api, reaching_jvm
 from sparklatency.binding.jars import fits, is_ours, jar_of, jar_path
 from sparklatency.binding.properties import setting
 from sparklatency.errors import SparkLatencyError
@@ -199,8 +199,10 @@ def _jvm_setting(key: str) -> str:
     """Returns the setting that the JVM of this process was started with."""
     from pyspark import SparkConf, SparkContext
 
-    SparkContext._ensure_initialized()
-    if jvm_api(SparkContext._jvm) is None:
+    with reaching_jvm():
+        SparkContext._ensure_initialized()
+        api = jvm_api(SparkContext._jvm)
+    if api is None:
         raise SparkLatencyError(
             "This process has a JVM already, started without the jar of sparklatency. A JVM that runs cannot "
             'load it any more. Under spark-submit or the pyspark shell, add --jars "$(sparklatency jar)". '

@@ -46,6 +46,8 @@ class Finding:
 @_options.as_json
 def check(url: str | None, app: str | None, as_json: bool) -> None:
     """Tell what does not fit together. Exits with 3 if something is wrong, else with 0."""
+    if app is not None and url is None:
+        raise click.UsageError("--app chooses among the applications of a UI. Name the UI by --url.")
     findings = list(_installed())
     if url is None:
         findings.append(Finding("warn", "application", "None was looked at. Name its UI by --url."))
@@ -109,7 +111,8 @@ def _running(source: RestReader) -> Iterator[Finding]:
     if PLUGIN in settings.get("spark.plugins", ""):
         yield Finding("ok", "plugin", "is set")
     else:
-        yield Finding("warn", "plugin", f"Long tasks show late. Set --conf spark.plugins={PLUGIN}")
+        lost = "On a cluster long tasks show late, and clocks are not corrected."
+        yield Finding("warn", "plugin", f"Is not set. {lost} Set --conf spark.plugins={PLUGIN}")
     try:
         queries, _ = Application(source).queries()
     except SparkLatencyError as error:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sparklatency.errors import SparkLatencyError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
 
     from matplotlib.axes import Axes
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def bands(
     title: str,
     axes: tuple[str, str],
-    of: Mapping[str, Sequence[tuple[datetime, float, float]]],
+    of: Sequence[tuple[str, Sequence[tuple[datetime, float, float]]]],
     ax: Axes | None,
 ) -> Axes:
     """Draws a line over time for each series, and a band from there upwards.
@@ -25,7 +25,7 @@ def bands(
     Args:
         title: above it.
         axes: what they are called, time first. Times are in UTC, whatever the zone of matplotlib's settings.
-        of: by what the legend says: moments, where the line is then, and how far up the band goes.
+        of: what the legend says, and moments, where the line is then, and how far up the band goes.
         ax: where to; without it, a new figure of matplotlib's pyplot.
 
     Raises:
@@ -36,7 +36,7 @@ def bands(
     except ImportError as missing:
         raise SparkLatencyError("plot needs matplotlib: pip install matplotlib") from missing
     drawn: Any = pyplot.subplots(figsize=(9, 4.5), layout="constrained")[1] if ax is None else ax
-    for label, points in of.items():
+    for label, points in of:
         times, low, high = zip(*points, strict=True)
         (line,) = drawn.plot(times, low, marker=".", label=_shown(label))
         drawn.fill_between(times, low, high, color=line.get_color(), alpha=0.2, linewidth=0)

@@ -75,7 +75,10 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1)
     """Returns a table whose first columns are words, and the others numbers."""
     made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, show_header=any(headings))
     for place, words in enumerate(headings):
-        made.add_column(words, justify="left" if place < left else "right", no_wrap=place >= left)
+        if place < left:  # where a name or a path does not fit, all of it is still to be read
+            made.add_column(words, justify="left", overflow="fold")
+        else:
+            made.add_column(words, justify="right", no_wrap=True)
     for row in rows:
         made.add_row(*(Text(cell) for cell in row))
     return made
@@ -99,7 +102,10 @@ def legend(rows: Iterable[Sequence[str]], words: str = LEGEND) -> list[str]:
 class _Nodes:
     """A table that leaves out whole columns where a terminal is too narrow for all, and says which."""
 
-    _FIRST_TO_GO = ("p95", "p99.9", "p90", "share", "own", "p50", "min", "avg")
+    _FIRST_TO_GO = (
+        *("p95", "p99.9", "p90", "executor", "partition", "ewt", "without"),
+        *("share", "own", "p50", "min", "avg"),
+    )
 
     def __init__(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         self._headings = headings

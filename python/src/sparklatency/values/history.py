@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
@@ -9,7 +10,7 @@ from sparklatency.extras import frames, plots
 from sparklatency.values.batches import Batch
 from sparklatency.values.nodes import NodeLatencies
 from sparklatency.values.statistics import CommitLatency, Lateness, Staleness
-from sparklatency.words import name
+from sparklatency.words import name, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,11 +74,13 @@ class History:
             SparkLatencyError: matplotlib is not installed.
         """
         ids = dict.fromkeys(node.node for batch in self for node in batch.nodes)
-        series = {f"{name(id_)}: p50, band to p99": self._percentiles(id_) for id_ in ids}
+        shown = Counter(map(name, ids))  # of long ids that differ in the middle alone, the whole of each
+        labels = {id_: name(id_) if shown[name(id_)] == 1 else printable(id_) for id_ in ids}
+        series = [(f"{label}: p50, band to p99", self._percentiles(id_)) for id_, label in labels.items()]
         return plots.bands(
             f"{name(self.query)}: {_TITLE}" if self.query else _TITLE,
             ("results committed at [UTC]", "record e2e latency [ms]"),
-            {label: points for label, points in series.items() if points},
+            [(label, points) for label, points in series if points],
             ax,
         )
 
