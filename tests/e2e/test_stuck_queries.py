@@ -162,7 +162,9 @@ def without_one(cluster: Cluster, one: Stuck) -> dict[str, Any]:
             live = sorted(each["isActive"] for each in executors if each["id"] != "driver")
             query = one.query()
             if live == [False, True] and query is not None and query.batches >= before + WELL:
-                return {"query": query, "history": query.history(1000), "check": one.cli("check")}
+                check = one.cli("check")
+                if re.search("^wrong +application ", check.stdout, re.MULTILINE) is None:
+                    return {"query": query, "history": query.history(1000), "check": check}
         return None
 
     return one.driver.until(has_gone_on, "it goes on with one executor", within=60)
@@ -202,7 +204,11 @@ def watched(
     }
     until = max(happened.values()) + PATIENCE_SECONDS
     surfaces = len(LOOKS) + len(INSIDE)
-    while time.time() < until and not (len(said) == len(found) * surfaces and all(verdicts.values())):
+
+    def is_seen() -> bool:
+        return len(said) == len(found) * surfaces and alerts.keys() == found.keys() and all(verdicts.values())
+
+    while time.time() < until and not is_seen():
         for kind, one in found.items():
             with suppress(*SLOW):
                 for surface, look in LOOKS.items():

@@ -133,8 +133,9 @@ class PrometheusTextSuite extends AnyFunSuite with ExplainedBatches {
   }
 
   test("results of windows that are open are dated ahead, and do not count as clocks that differ") {
-    def counted(held: Held, by: Long = 60000) = {
-      val ahead = MeasureSnapshot.of(Aged.records(-by))
+    def counted(held: Held, by: Long = 60000, before: Option[Long] = None) = {
+      val all = Aged.records((by +: before.toSeq).map(-_): _*)
+      val ahead = MeasureSnapshot(all, Aged.records(-by), all)
       val nodes = Seq("window" -> Nil, "sink" -> Seq("window"), "source" -> Nil).map { case (id, upstream) =>
         NodeSnapshot(id, upstream, Map(Measure.E2ELatency -> ahead), Map.empty)
       }
@@ -150,6 +151,9 @@ class PrometheusTextSuite extends AnyFunSuite with ExplainedBatches {
     assert(counted(Held(windowMs = Some(60000))) === all)
     assert(counted(Held(eachBatch = true)) === all)
     assert(counted(Held(windowMs = Some(60000), eachBatch = true), by = 60001) === all, "further than that")
+    // Of one that was dated wrong long ago.
+    val open = Held(windowMs = Some(60000), eachBatch = true)
+    assert(counted(open, before = Some(7200000)) === Set("source"))
   }
 
   test("a scraper sees what nothing can take back: to it, a count that goes down has started again") {

@@ -1,5 +1,6 @@
 package io.sparklatency
 
+import io.sparklatency.figures.Batch
 import io.sparklatency.figures.Filling
 import io.sparklatency.figures.Held
 import io.sparklatency.figures.SourceWatermark
@@ -62,10 +63,10 @@ class StateWaitSuite extends AnyFunSuite with ExplainedBatches {
     ))._3
     def passes(shorter: String) =
       s"They leave when the watermark of kafka[b], 3 s behind its newest event, passes $end: a shorter $shorter makes them younger."
-    // The delay, and one batch of half a second: so long waits what is dated by the end itself.
-    assert(text(3500).endsWith(passes("delay")))
+    // The delay, and two batches of half a second: so long waits what is dated by the end itself.
+    assert(text(4000).endsWith(passes("delay")))
     assert(
-      text(3501).endsWith(passes(shorter)),
+      text(4001).endsWith(passes(shorter)),
       "what is dated by its oldest record waits for the others too"
     )
   }
@@ -109,7 +110,7 @@ class StateWaitSuite extends AnyFunSuite with ExplainedBatches {
     val slow = inState.copy(watermarks =
       Seq(SourceWatermark("kafka[b]", "ts", 10000, Some(0), holdsBack = true))
     )
-    def text(behind: Long) = {
+    def text(behind: Long, slow: Batch = slow) = {
       val known = of(slow).query.copy(outOfOrder = Aged.records(Seq.fill(10000)(behind): _*))
       answer(known).headline.text
     }
@@ -120,6 +121,13 @@ class StateWaitSuite extends AnyFunSuite with ExplainedBatches {
     assert(text(20000).endsWith(
       "passes them. A shorter delay would drop more: at least 10,000 of 10,000 came later than it."
     ))
+    // Dated by their oldest records.
+    val long = slow.copy(
+      parts = Some(parts(state = 3600000, work = 0)),
+      nodes = Seq(nodes.head, nodes.last.copy(held = Some(Held(windowMs = Some(3600000)))))
+    )
+    assert(text(3000, long).endsWith("and make them 6 s younger. A shorter window makes them younger, too."))
+    assert(text(20000, long).endsWith("came later than it. A shorter window makes them younger."))
   }
 
   test("where batches are further apart than the watermark waits, they are to blame and not the delay") {
@@ -150,10 +158,10 @@ class StateWaitSuite extends AnyFunSuite with ExplainedBatches {
     for (
       (held, or) <- Seq(Held(windowMs = Some(3600000)) -> "window", Held(gapMs = Some(3600000)) -> "gap")
     ) {
-      assert(text(1000, Some(60000), held, state = 70000).endsWith(
+      assert(text(1000, Some(60000), held, state = 130000).endsWith(
         "one every 1 min: a shorter trigger interval makes them younger."
       ))
-      assert(text(1000, Some(60000), held, state = 70001).endsWith(
+      assert(text(1000, Some(60000), held, state = 130001).endsWith(
         s"one every 1 min: a shorter trigger interval or $or makes them younger."
       ))
       assert(text(30000, None, held, state = 3600000).endsWith(

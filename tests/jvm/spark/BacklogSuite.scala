@@ -127,6 +127,38 @@ class BacklogSuite extends BacklogTest {
     }
   }
 
+  test("files of another source do not fill the limit of one") {
+    byTheWall {
+      val now = System.currentTimeMillis
+      val folders = Seq("few", "many").map(name => name -> TemporaryFolder(name)).toMap
+      def write(name: String, files: Int*): Unit = files.foreach { number =>
+        val file = folders(name).resolve(s"$number.json")
+        Files.writeString(file, s"""{"at": ${now - 60000}}""")
+        assert(file.toFile.setLastModified(now - 20000)) // as of one that was moved here
+      }
+      def read(name: String, options: (String, String)*): DataFrame =
+        spark.readStream.schema("at LONG").options(options.toMap).json(folders(name).toString)
+          .selectExpr("timestamp_millis(at) AS ts").withE2ELatency(name, "ts")
+      write("few", 1)
+      write("many", 1, 2, 3)
+      val both = read("few", "maxFilesPerTrigger" -> "2").union(read("many"))
+      val query =
+        both.writeStream.queryName(
+          "beside_many"
+        ).trigger(Trigger.ProcessingTime("1 second")).format("noop").start()
+      try {
+        processAll(query)
+        write("few", 2)
+        write("many", 4, 5, 6)
+        processAll(query)
+        val told = queryOf("beside_many")
+        assert(told.get("batches").asInt === 2)
+        assert(!codes(told).contains("backlog") && codes(told).contains("arrived-old"), told)
+        assert(!told.get("headline").get("text").asText.contains("maxFilesPerTrigger"), told)
+      } finally query.stop()
+    }
+  }
+
   test("nobody but the query's own thread asks a source anything, which may answer one question at a time") {
     val asking = new LinkedBlockingQueue[String]
     HesitantSource.asked = () => asking.put(Thread.currentThread.getName)

@@ -11,6 +11,7 @@ import io.sparklatency.spark.Lines.StreamingQueryWrapper
 import io.sparklatency.spark.StreamingTest
 import io.sparklatency.spark.syntax._
 import io.sparklatency.time.ManualClock
+import org.apache.spark.scheduler.SparkListenerExecutorMetricsUpdate
 import org.apache.spark.scheduler.SparkListenerLogStart
 import org.apache.spark.sql.latency.application.LatencyApplication
 import org.apache.spark.sql.latency.recording.PublishedMessage
@@ -51,6 +52,12 @@ class LostEndsSuite extends StreamingTest {
         None
       )))
       assert(Seq.fill(3)(after(LostEnds.EveryMs)) === Seq(1, 1, 1), "the other one goes on")
+      queries(1).stop()
+      for (_ <- 1 to 2) {
+        time.advance(LostEnds.EveryMs)
+        lost.onExecutorMetricsUpdate(SparkListenerExecutorMetricsUpdate("driver", Nil)) // while nothing runs
+      }
+      assert(told.map(_.runId) === queries.map(_.runId))
     } finally queries.foreach(_.stop())
   }
 

@@ -1,7 +1,7 @@
 """What all tables have: headings, columns that keep their figures, and what they say of a query.
 
 What is unknown is an en dash in every table, and a legend below says what that means wherever there is one.
-A name or id never takes more than a line, nor so much of it that the figures are out of sight.
+Beside a node's figures an id has one line, and gives way to them. Elsewhere a name that is long is broken.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ private[answer] object NodeNotes {
         "the system-time watermark"
       )) ++
       nodes.flatMap(withoutTimestamp(_, hasMarkers = query.markers.nonEmpty)) ++
-      nodes.flatMap(node => aheadOfClock(node, query.datedAheadMs(node)))
+      nodes.flatMap(node => aheadOfClock(node, query.isDatedAhead(node, _)))
   }
 
   private def droppedLate(node: NodeSnapshot, by: Measure, code: String, watermark: String): Option[Note] = {
@@ -62,11 +62,11 @@ private[answer] object NodeNotes {
     }
   }
 
-  /** @param byWindowsMs so far that is no wonder: they may be results of windows that are still open */
-  private def aheadOfClock(node: NodeSnapshot, byWindowsMs: Option[Long]): Option[Note] = {
+  /** @param byWindows whether that is no wonder: so far ahead they may be results of windows that are still open */
+  private def aheadOfClock(node: NodeSnapshot, byWindows: Option[Long] => Boolean): Option[Note] = {
     val all = total(node, Measure.E2ELatency)
-    val isDated = byWindowsMs.exists(most => all.maxLead.forall(_ <= most))
     Option.when(all.aheadOfClock > 0) {
+      val isDated = byWindows(all.maxLead)
       val ahead = Readable.counted(all.aheadOfClock, "record is", "records are")
       val furthest = all.maxLead.fold("")(ms => s", by up to ${Readable.duration(ms.toDouble)}")
       val odd =

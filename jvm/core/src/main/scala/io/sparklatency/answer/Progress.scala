@@ -13,7 +13,7 @@ import io.sparklatency.figures.QuerySnapshot
 final case class Progress(query: QuerySnapshot, run: Option[RunStatus], error: Option[String]) {
   import Progress._
 
-  /** What every surface says; none of batch queries, and where no event tells. */
+  /** What every surface says; none of batch queries, where no event tells, and where there is nothing to say. */
   def text: Option[String] = run.map {
     case RunStatus.Running => (now ++ waits ++ left ++ committed).mkString(" ")
     case RunStatus.Failed =>
@@ -21,7 +21,7 @@ final case class Progress(query: QuerySnapshot, run: Option[RunStatus], error: O
       val why = error.fold("")(line => s": ${Readable.cut(line).stripSuffix(".").stripSuffix(";")}")
       (s"Failed$why." +: lasted).mkString(" ")
     case RunStatus.Finished => ("Finished." +: lasted).mkString(" ")
-  }
+  }.filter(_.nonEmpty)
 
   /**
    * Whether the batch that runs has taken much longer than usual, and long for anybody who waits, and gets on no more. The first batch of

@@ -42,11 +42,14 @@ private[answer] object StateWait {
       case Held.Watermark => passes.fold("") { it =>
           val delay = waitedFor.fold(0L)(_.delayMs)
           val cadence = Cadence.of(batch)
-          val everyMs = cadence.fold(0L)(_.ms.toLong)
-          val orWindow = if (waitedMs > delay + everyMs) alsoShorter(held) else ""
-          val younger = waitedFor.flatMap(behindOthers(batch, _, delay.max(everyMs))).orElse(
+          val far = delay.max(cadence.fold(0L)(_.ms.toLong))
+          val orWindow = if (waitedMs > delay + movesWithinMs(batch)) alsoShorter(held) else ""
+          val younger = waitedFor.flatMap(behindOthers(batch, _, far)).orElse(
             cadence.filter(_.ms > delay).map(betweenBatches(_, orWindow))
-          ).orElse(advice.map(better)).getOrElse(s": a shorter delay$orWindow makes them younger.")
+          ).orElse(advice.map(better(
+            _,
+            orWindow
+          ))).getOrElse(s": a shorter delay$orWindow makes them younger.")
           s" They leave when $it $end$younger"
         }
     }
@@ -67,11 +70,22 @@ private[answer] object StateWait {
   private def alsoShorter(held: Option[Held]): String =
     if (held.exists(_.gapMs.nonEmpty)) " or gap" else " or window"
 
-  private def better(advice: WatermarkAdvice): String =
+  /** A batch sees what moves the watermark, and the next one goes by it. The longest counts: one without data is short. */
+  private def movesWithinMs(batch: Batch): Double = 2 * (
+    batch.admission.toSeq.flatMap(of => of.tookMs +: of.intervalMs.toSeq).map(_.toDouble) ++
+      (batch.before ++ batch.cameIn).map(_.tookMs)
+  ).maxOption.getOrElse(0.0)
+
+  private def better(advice: WatermarkAdvice, orWindow: String): String = {
+    def andWindow(also: String) =
+      if (orWindow.isEmpty) "" else s" A shorter${orWindow.stripPrefix(" or")} makes them younger$also."
     if (advice.isShorter)
-      s": ${advice.better} are enough for ${WatermarkAdvice.Percent} % of records, and make them ${advice.earlier} younger."
+      s": ${advice.better} are enough for ${WatermarkAdvice.Percent} % of records, and make them ${advice.earlier} younger." +
+        andWindow(", too")
     else
-      s". A shorter delay would drop more: at least ${Readable.count(advice.late)} of ${Readable.count(advice.records)} came later than it."
+      s". A shorter delay would drop more: at least ${Readable.count(advice.late)} of ${Readable.count(advice.records)} came later than " +
+        s"it.${andWindow("")}"
+  }
 
   /** Where batches are further apart than the watermark waits, another delay does little. */
   private def betweenBatches(cadence: Cadence, orWindow: String): String = {

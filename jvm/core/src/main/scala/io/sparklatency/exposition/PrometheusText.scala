@@ -78,13 +78,19 @@ object PrometheusText {
     val shown = answers.map(_.query)
     val counting = shown.filterNot(query => nowMs.exists(isLongOver(query, _)))
       .map(query => if (hasEnded(query) && query.hasNoEnd) query.afterWindow else query)
-    val nodes = for (query <- counting; node <- query.nodes; (measure, figures) <- node.measures.toSeq)
-      yield Shown(
-        Labels.of("app", app, "query", query.name, "node", node.id),
-        measure,
-        figures,
-        query.datedAheadMs(node).exists(most => figures.total.maxLead.forall(_ <= most))
-      )
+    val nodes = for {
+      query <- counting
+      node <- query.nodes
+      // Of the window: one that is dated wrong is not to make all after it look so.
+      ages = node.measures.get(Measure.E2ELatency).map(_.window)
+      isDatedAhead = ages.exists(of => query.isDatedAhead(node, of.maxLead))
+      (measure, figures) <- node.measures.toSeq
+    } yield Shown(
+      Labels.of("app", app, "query", query.name, "node", node.id),
+      measure,
+      figures,
+      isDatedAhead
+    )
     val markers = for (query <- counting; markers <- query.markers.toSeq; one <- markers.of)
       yield Shown(labels(app, query.name, one.key.tags), Measure.Marker, one.figures)
     // What lasts goes on growing, or is known no more: of a run that has ended nobody is to be woken by it.
@@ -106,8 +112,7 @@ object PrometheusText {
           yield labels(app, query.name, watermark.key.tags) -> value.toDouble
       gauge(metric.series, metric.help, points, metric.unit)
     }
-    // A batch query has no run that could end.
-    val lasting = answers.filter(of => of.query.atMs.nonEmpty || of.query.runId.isEmpty)
+    val lasting = answers.filterNot(of => hasEnded(of.query))
     val ofParts = for {
       answer <- lasting
       ((part, node), same) <-

@@ -13,7 +13,7 @@ import io.sparklatency.time.Clock
  */
 final class LiveFigures(clock: Clock, samples: WindowSamples, oneCounts: Boolean = false) {
   private val window = new LatencyWindow(samples)
-  private val greatest = new WindowMax(samples) // of what `total` took in
+  private val greatest = new WindowMax(samples) // of what was added
   private var total = LatencySummary.empty
   private var running = Map.empty[ReadingId, Running]
   private var last: Option[(Long, MeasureSnapshot)] = None

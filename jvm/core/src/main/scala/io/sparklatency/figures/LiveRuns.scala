@@ -43,7 +43,6 @@ final class LiveRuns(
   private val endedRuns = new Newest[String](1000)
   private val batchQueries = new BatchQueriesInProgress
   private val aboutToRun = new ConcurrentLinkedQueue[Seq[PlannedNode]]
-  private var isTaking = false
   private var isClosed = false
 
   /** A run begins, of which Spark alone tells as yet. */
@@ -115,22 +114,22 @@ final class LiveRuns(
    */
   def planned(nodes: Seq[PlannedNode]): Unit = { aboutToRun.add(nodes); () }
 
-  private def locked[A](body: => A): A = synchronized {
-    takePlanned()
-    body
+  /** A change that goes on is to find no other run in the place of its own: within it nothing is taken. */
+  private def locked[A](body: => A): A = {
+    val isWithin = Thread.holdsLock(this)
+    synchronized {
+      if (!isWithin) takePlanned()
+      body
+    }
   }
 
-  /** In their order: what is asked meanwhile takes none. */
-  private def takePlanned(): Unit = if (!isTaking) {
-    isTaking = true
-    try Iterator.continually(aboutToRun.poll()).takeWhile(_ != null).foreach { nodes =>
-        nodes.groupBy(_.owner.runId).foreach {
-          case (Some(run), of) => if (!hasEnded(run)) update(of.head.owner)(_.planned(of))
-          case (None, of) => batchQueries.planned(of)
-        }
+  private def takePlanned(): Unit =
+    Iterator.continually(aboutToRun.poll()).takeWhile(_ != null).foreach { nodes =>
+      nodes.groupBy(_.owner.runId).foreach {
+        case (Some(run), of) => if (!hasEnded(run)) update(of.head.owner)(_.planned(of))
+        case (None, of) => batchQueries.planned(of)
       }
-    finally isTaking = false
-  }
+    }
 
   /** A job of an execution outside a streaming query begins. */
   def batchQueryStarted(execution: Long, stages: Iterable[Int]): Unit =

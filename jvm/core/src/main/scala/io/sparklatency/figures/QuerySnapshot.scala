@@ -155,10 +155,16 @@ final case class QuerySnapshot(
   }
 
   /**
-   * How far records at a node may be dated ahead of the clock: by the ends of windows that are still open, as in update and complete mode.
-   * None where no such windows are before it.
+   * Whether records at a node may be so far ahead of the clock by the ends of windows that are still open, as in update and complete
+   * mode.
+   *
+   * @param maxLead how far the furthest is; none where that is unknown
    */
-  def datedAheadMs(node: NodeSnapshot): Option[Long] = {
+  def isDatedAhead(node: NodeSnapshot, maxLead: Option[Long]): Boolean =
+    openWindowMs(node).exists(most => maxLead.forall(_ <= most))
+
+  /** How long the windows before a node are, where each batch gives out those that are open. */
+  private def openWindowMs(node: NodeSnapshot): Option[Long] = {
     val windows = Seq(lastBatch, explained).flatten.flatMap(_.nodes).filter(_.held.exists(_.eachBatch))
     if (windows.isEmpty) None
     else {

@@ -95,12 +95,13 @@ final class LatencyApplication private (context: SparkContext) extends MarkedApp
   private val dropped = context.listenerBus.metrics.metricRegistry
     .counter(s"queue.${LatencyApplication.Queue}.numDroppedEvents")
 
-  context.env.metricsSystem.registerSource(source)
-  // A queue of our own: another listener that is slow or overrun cannot make us lose an execution. What is stored comes first:
-  // how a run has ended is known before the run is taken for ended.
   private val lostEnds = new LostEnds(names, () => dropped.getCount, WallClock)(end =>
     Seq(archive, tracker).foreach(_.onOtherEvent(end))
   )
+
+  context.env.metricsSystem.registerSource(source)
+  // A queue of our own: another listener that is slow or overrun cannot make us lose an execution. What is stored comes first:
+  // how a run has ended is known before the run is taken for ended.
   for (listener <- Seq(archive, tracker, clocks, lostEnds, new EndListener))
     context.listenerBus.addToQueue(listener, LatencyApplication.Queue)
   RunningTasks.receiveBy(runs.publish, runs.report)

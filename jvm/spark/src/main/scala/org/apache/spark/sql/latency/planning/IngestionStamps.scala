@@ -9,7 +9,6 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.NamedExpression
 import org.apache.spark.sql.catalyst.expressions.PredicateHelper
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate
-import org.apache.spark.sql.catalyst.plans.logical.Distinct
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.plans.logical.Filter
 import org.apache.spark.sql.catalyst.plans.logical.Join
@@ -58,7 +57,7 @@ private[latency] object IngestionStamps extends Rule[LogicalPlan] with Predicate
    * Whether a filter that goes further would change what operators keep. Of others with state Spark lets none pass.
    */
   private def hasState(plan: LogicalPlan): Boolean = plan.exists {
-    case grouping @ (_: Aggregate | _: Distinct) => grouping.isStreaming
+    case grouping: Aggregate => grouping.isStreaming
     case join: Join => join.left.isStreaming && join.right.isStreaming
     case _ => false
   }

@@ -7,8 +7,6 @@ import io.sparklatency.figures.Phase
 import io.sparklatency.figures.Trigger
 import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
-import org.apache.spark.sql.execution.datasources.FileIndex
-import org.apache.spark.sql.execution.datasources.PartitioningAwareFileIndex
 import org.apache.spark.sql.execution.datasources.v2.MicroBatchScanExec
 import org.apache.spark.sql.execution.streaming.ProcessingTimeTrigger
 import org.apache.spark.sql.latency.compat.IncrementalExecution
@@ -36,7 +34,7 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
     val files = collect(batch.executedPlan) {
       case scan: FileSourceScanExec if isOfStream(scan, batch) => scan.relation
     }
-    val read = files.map(_.location).map(filesOf)
+    val read = files.map(_.location).map(FilesRead.of)
     val known = runs(run)
     val limits = query.fold(known.limits)(limitsOf)
     val interval = query.map(_.trigger).fold(known.intervalMs) {
@@ -46,12 +44,7 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
     runs(run) = known.copy(
       limits = limits,
       intervalMs = interval,
-      read = BatchRead(
-        files = read.map(_.number).sum,
-        bytes = files.map(_.location.sizeInBytes).sum,
-        tables = tablesIn(batch)
-      ),
-      cameMs = read.flatMap(_.changedMs).minOption,
+      read = BatchRead(read, tablesIn(batch)),
       isNewestFirst = files.exists(_.options.get("latestFirst").exists(_.toBoolean))
     )
   }
@@ -78,14 +71,14 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
       told.tookMs.getOrElse(0L),
       limit.map { case (_, left) => left },
       known.intervalMs,
-      cameMs = known.cameMs,
+      cameMs = cameMs(progress, known),
       isNewestFirst = known.isNewestFirst,
       keeping = keeping,
       isAgain = !Looks.exists(told.durationsMs.contains)
     ).after(before)
     // Of the next trigger nothing is known yet: it may find no file.
     val unsure = limit.collect { case (source, left) if !left.isCertain => source }
-    runs(run) = known.copy(read = BatchRead(), cameMs = None, before = Some(trigger), unsure = unsure)
+    runs(run) = known.copy(read = BatchRead(), before = Some(trigger), unsure = unsure)
     trigger.admission(before)
   }
 
@@ -96,13 +89,6 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
 
   private def counted(scan: MicroBatchScanExec, metric: String): Long =
     scan.metrics.get(metric).fold(0L)(_.value)
-
-  private def filesOf(index: FileIndex): FilesRead = index match {
-    case listed: PartitioningAwareFileIndex =>
-      val files = listed.allFiles()
-      FilesRead(files.size, files.map(_.getModificationTime).minOption)
-    case other => FilesRead(other.inputFiles.length, None)
-  }
 
   /** By what sources say of themselves: one topic may be read twice, with another limit. */
   private def limitsOf(query: StreamExecution): Map[String, Seq[SourceLimit]] = {
@@ -120,14 +106,23 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
     val limits = for {
       source <- progress.sources.toSeq
       limit <- run.limits.getOrElse(source.description, Nil)
-      left <- limit.leaving(source, run.read)
+      left <- limit.leaving(source, run.read.of(source, progress))
     } yield source.description -> left
     limits.find { case (_, left) => left.isCertain }.orElse(limits.headOption)
   }
 
+  /** When the first of its files was changed last, by the clock of their file system: of the source of which the one before may have left some. */
+  private def cameMs(progress: StreamingQueryProgress, run: Run): Option[Long] = {
+    val unsure = progress.sources.find(source => run.unsure.contains(source.description))
+    unsure.fold(run.read)(run.read.of(_, progress)).scans.flatMap(_.changedMs).minOption
+  }
+
   /** Whether a batch read nothing of the source of which the one before may have left some: then it had left none. */
   private def foundNone(progress: StreamingQueryProgress, run: Run): Boolean =
-    run.unsure.exists(unsure => progress.sources.filter(_.description == unsure).forall(run.read.hasNoneOf))
+    run.unsure.exists(unsure =>
+      progress.sources.filter(_.description == unsure)
+        .forall(source => run.read.of(source, progress).hasNoneOf(source))
+    )
 }
 
 private object Admissions {
@@ -144,7 +139,6 @@ private object Admissions {
   /**
    * @param foundNothingMs when a trigger before its first batch had found nothing
    * @param read          by the last batch
-   * @param cameMs        when the first of its files was last changed, by the clock of their file system
    * @param isNewestFirst whether a source reads files that came last before others
    * @param unsure        the source of which the last batch may have left some: it does not say so
    */
@@ -154,11 +148,7 @@ private object Admissions {
       limits: Map[String, Seq[SourceLimit]] = Map.empty,
       intervalMs: Option[Long] = None,
       read: BatchRead = BatchRead(),
-      cameMs: Option[Long] = None,
       isNewestFirst: Boolean = false,
       unsure: Option[String] = None
   )
-
-  /** @param changedMs when the first of them was changed last */
-  final case class FilesRead(number: Int, changedMs: Option[Long])
 }

@@ -5,6 +5,7 @@ import java.util.UUID
 import io.sparklatency.time.Clock
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerEvent
+import org.apache.spark.scheduler.SparkListenerExecutorMetricsUpdate
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
 
 /**
@@ -23,7 +24,12 @@ private[latency] final class LostEnds(names: QueryNames, dropped: () => Long, cl
   private var suspects = Set.empty[UUID]
   private var lookedMs = 0L
 
-  override def onOtherEvent(event: SparkListenerEvent): Unit = if (dropped() > 0) {
+  override def onOtherEvent(event: SparkListenerEvent): Unit = lookNowAndThen()
+
+  /** Also comes while nothing runs: the driver's own heartbeat. */
+  override def onExecutorMetricsUpdate(update: SparkListenerExecutorMetricsUpdate): Unit = lookNowAndThen()
+
+  private def lookNowAndThen(): Unit = if (dropped() > 0) {
     val nowMs = clock.millis()
     if (nowMs - lookedMs >= LostEnds.EveryMs) {
       lookedMs = nowMs

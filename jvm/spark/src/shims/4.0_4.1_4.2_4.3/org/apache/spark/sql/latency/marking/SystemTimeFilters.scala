@@ -1,7 +1,9 @@
 package org.apache.spark.sql.latency.marking
 
+import org.apache.spark.sql.catalyst.expressions.And
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.PredicateHelper
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.plans.logical.Filter
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -14,18 +16,29 @@ import org.apache.spark.sql.catalyst.rules.Rule
  *
  * Goes in the optimizer's own batch of rules. Runs in the thread that plans the query. A plan without such a watermark costs one walk.
  */
-private[latency] object SystemTimeFilters extends Rule[LogicalPlan] {
+private[latency] object SystemTimeFilters extends Rule[LogicalPlan] with PredicateHelper {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transformDown {
     case Filter(condition, lagging @ SystemTimeWatermark(id, watermark: EventTimeWatermark))
-        if condition.deterministic && watermark.nodeId == id =>
-      lagging.copy(child = below(watermark, condition))
+        if watermark.nodeId == id && passes(condition) =>
+      parted(condition)(passing => lagging.copy(child = below(watermark, passing)))
     // The optimizer has left out columns that nobody reads further on.
     case Filter(
           condition,
           lagging @ SystemTimeWatermark(id, columns @ Project(names, watermark: EventTimeWatermark))
         )
-        if condition.deterministic && watermark.nodeId == id && names.forall(_.isInstanceOf[Attribute]) =>
-      lagging.copy(child = columns.copy(child = below(watermark, condition)))
+        if watermark.nodeId == id && passes(condition) && names.forall(_.isInstanceOf[Attribute]) =>
+      parted(condition)(passing =>
+        lagging.copy(child = columns.copy(child = below(watermark, passing)))
+      )
+  }
+
+  private def passes(condition: Expression) = splitConjunctivePredicates(condition).head.deterministic
+
+  /** What is not deterministic stays, and what comes behind it. */
+  private def parted(condition: Expression)(pass: Expression => LogicalPlan): LogicalPlan = {
+    val (passing, staying) = splitConjunctivePredicates(condition).span(_.deterministic)
+    val below = pass(passing.reduce(And))
+    staying.reduceOption(And).fold(below)(Filter(_, below))
   }
 
   private def below(watermark: EventTimeWatermark, condition: Expression): LogicalPlan =

@@ -5,7 +5,6 @@ import java.util.UUID
 import io.sparklatency.time.Turns
 import io.sparklatency.time.WallClock
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
-import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.latency.compat.IncrementalExecution
 import org.apache.spark.sql.latency.compat.MicroBatchExecution
 import org.apache.spark.sql.latency.compat.MicroBatchExecutionContext
@@ -39,7 +38,7 @@ private[latency] final class SystemTimeTrigger(
 
   /** Else Spark never asks, and what is put in the place of its last plan would stay: it takes the first batch for a later one then. */
   private lazy val runsWithoutData =
-    sessionOf(query).sessionState.conf.getConf(SQLConf.STREAMING_NO_DATA_MICRO_BATCHES_ENABLED)
+    sessionOf(query).sessionState.conf.streamingNoDataMicroBatchesEnabled
   private lazy val closes = KeptState.closesIn(query.logicalPlan, query.outputMode)
 
   /** Read by the same thread, when it plans. */
@@ -89,7 +88,7 @@ private[latency] final class SystemTimeTrigger(
     case Some(previous) => previous.executionPlan.watermarkPropagator.purge(context.batchId)
     // After a restart Spark has no last plan to ask, so it would wait for data, whatever is open in the state.
     case None if context.batchId > 0 && closes && runsWithoutData => askOnce(context)
-    case None => // nothing has been read yet, so nothing is open, or nothing ever closes
+    case None => // nothing has been read yet, so nothing is open, or nothing ever closes, or Spark runs no batch without data
   }
 
   /** Puts in the place of the last plan one that asks for a batch, and takes it away when it has been asked. */
