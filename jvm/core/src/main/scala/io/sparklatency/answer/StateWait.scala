@@ -46,10 +46,8 @@ private[answer] object StateWait {
           val orWindow = if (waitedMs > delay + movesWithinMs(batch)) alsoShorter(held) else ""
           val younger = waitedFor.flatMap(behindOthers(batch, _, far)).orElse(
             cadence.filter(_.ms > delay).map(betweenBatches(_, orWindow))
-          ).orElse(advice.map(better(
-            _,
-            orWindow
-          ))).getOrElse(s": a shorter delay$orWindow makes them younger.")
+          ).orElse(advice.map(better(orWindow)))
+            .getOrElse(s": a shorter delay$orWindow makes them younger.")
           s" They leave when $it $end$younger"
         }
     }
@@ -76,7 +74,7 @@ private[answer] object StateWait {
       (batch.before ++ batch.cameIn).map(_.tookMs)
   ).maxOption.getOrElse(0.0)
 
-  private def better(advice: WatermarkAdvice, orWindow: String): String = {
+  private def better(orWindow: String)(advice: WatermarkAdvice): String = {
     def andWindow(also: String) =
       if (orWindow.isEmpty) "" else s" A shorter${orWindow.stripPrefix(" or")} makes them younger$also."
     if (advice.isShorter)
