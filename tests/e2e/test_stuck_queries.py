@@ -241,7 +241,7 @@ def told(driver: Child) -> str | None:
 
 def is_well(one: Stuck) -> bool:
     query = one.query()
-    # An alert that was told what is usual has to compare with it. A batch hangs that takes five times as long.
+    # An alert that was told what is usual has to compare with it: what takes five times as long hangs.
     usual = one.prometheus.series("sparklatency_batch_duration_seconds")
     # Of records that were old before the hang, as those of a slow start, nobody says that they wait.
     return (
