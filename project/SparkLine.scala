@@ -72,6 +72,7 @@ object SparkLine {
     "StreamingSuite",
     "ForeachBatchSuite",
     "FirstRowsSuite",
+    "CompiledUnionSuite",
     "AutomaticPlansSuite",
     "MarkersOutputSuite",
     "SystemTimeWatermarkSuite",

@@ -13,6 +13,8 @@ pytestmark = pytest.mark.one_line
 TABLES = {
     "Hazelcast's": ("time.md", "C", 15),
     "Apex's": ("measured.md", "B", 9),
+    "Kafka Streams'": ("measured.md", "A", 15),
+    "Flink's": ("markers.md", "D", 6),
 }
 """The page that has the table, the letter of its cases, and how many there are."""
 

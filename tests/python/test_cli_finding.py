@@ -128,6 +128,16 @@ def test_the_newest_attempt_of_the_application_that_was_named_is_read(ui: UI) ->
     assert "shows no application ''. It shows:" in sparklatency(ui, "info", "--app", "").stderr
 
 
+def test_who_goes_on_asking_is_told_of_the_attempt_that_has_come_since(ui: UI) -> None:
+    ui.queries = [ORDERS]
+    ui.applications = [application("application_1", "clicks", "1")]
+    reader = RestReader(ui.url)
+    reader.queries()
+    ui.applications = [application("application_1", "clicks", "2", "1")]
+    reader.queries()
+    assert ui.asked[-1] == "/api/v1/applications/application_1/2/latency"
+
+
 def test_of_several_applications_those_are_listed_that_are_meant(ui: UI) -> None:
     """A job that runs each night, on a History Server that has thousands of others."""
     ui.applications = [application(f"app-{number}", f"other {number}") for number in range(25)]

@@ -104,7 +104,9 @@ def test_the_demo_ends_by_itself_and_names_the_slow_node(demo: subprocess.Popen[
     assert re.search(r"^ *\d+ s  source: records [\d,]+  min ", out, re.MULTILINE)
     said = r"Slowest step: sink, [\d.]+ s of [\d.]+ s \(\d+ %\)\. "
     # How the rows of a burst fall to the two partitions is chance.
-    advice = r"(Make that faster, or give it more cores|Partition .+ More cores do not help)\.$"
+    advice = (
+        r"(Make that faster, or give it more cores|(Partition|All its records) .+ More cores do not help)\.$"
+    )
     assert re.match(said + advice, out.splitlines()[-1])
     assert "WARN" not in err.replace("WARNING: Using incubator modules", "")
     assert "ERROR" not in err

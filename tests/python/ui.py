@@ -45,6 +45,8 @@ class UI:
         match path.split("/"):
             case ["applications"]:
                 return 200, json.dumps(self.applications)
+            case ["applications", id_]:
+                return 200, json.dumps(next(one for one in self.applications if one["id"] == id_))
             case ["applications", _, "environment"]:
                 return 200, json.dumps({"sparkProperties": list(self.settings.items())})
             case ["applications", *_, "latency"] if self.queries is not None:

@@ -170,7 +170,10 @@ class FilledBatchSuite extends AnyFunSuite with ExplainedBatches {
     assert(text(skewed(1100, 100, step = 1100)).endsWith("do not help."))
     assert(text(skewed(21500, 2200)).endsWith(faster), "many partitions wait for cores")
     assert(text(skewed(21501, 2200)).endsWith("do not help."))
-    assert(text(skewed(42000, 2200, count = 1)).endsWith(faster))
+    val several = "All its records are in one partition: spread them over several. More cores do not help."
+    assert(text(skewed(43000, 43000, count = 1)) === s"Slowest step: scored, 940 ms of 1 s (94 %). $several")
+    assert(text(skewed(1000, 1000, step = 1000, count = 1)).endsWith(several))
+    assert(text(skewed(999, 999, step = 999, count = 1)).endsWith(faster), "less than a second")
     // What others in its stage take is not its own.
     val shared = skewed(42000, 2200)
     val others = shared.copy(stages = shared.stages.map(_.copy(endMs = 98000)))

@@ -84,6 +84,36 @@ class MarkersSuite extends MarkedRuns {
     assert(named(joined.histograms, "o") === Map("s.0 > o.0" -> ((1, 10, 10)), "s.1 > o.1" -> ((1, 10, 10))))
   }
 
+  test("a side of a union has no marker of a side behind a shuffle, and has that of a broadcast before it") {
+    def bySubtask(upstream: (String, Set[String])*) =
+      new Run(MarkerSettings(Some(1000), Granularity.Subtask), upstream.toMap)
+    val run = bySubtask("u" -> Set("a", "b"))
+    run.batch(100)(
+      At("b", 0, 0, 10, stage = 1),
+      At("a", 0, 20, 30, stage = 2, task = Some(1)),
+      At("u", 0, 20, 32, stage = 2, task = Some(1)),
+      At("u", 1, 20, 35, stage = 2, task = Some(2))
+    )
+    assert(named(run.histograms, "u") === Map("a.0 > u.0" -> ((1, 12, 12)), "b.0 > u.1" -> ((1, 35, 35))))
+    val joined = bySubtask("j" -> Set("a", "b"), "u" -> Set("j", "c"))
+    joined.batch(100)(
+      At("b", 0, 0, 10, stage = 1),
+      At("c", 0, 5, 10, stage = 2, task = Some(3)),
+      At("a", 0, 20, 30, stage = 3, task = Some(4)),
+      At("j", 0, 20, 32, stage = 3, task = Some(4)),
+      At("u", 0, 20, 33, stage = 3, task = Some(4)),
+      At("u", 1, 20, 35, stage = 3, task = Some(5))
+    )
+    assert(named(joined.histograms, "j") === Map("a.0 > j.0" -> ((1, 12, 12)), "b.0 > j.0" -> ((1, 32, 32))))
+    // What a task behind a shuffle reads is of any source before it.
+    assert(named(joined.histograms, "u") === Map(
+      "a.0 > u.0" -> ((1, 13, 13)),
+      "b.0 > u.0" -> ((1, 33, 33)),
+      "b.0 > u.1" -> ((1, 35, 35)),
+      "c.0 > u.1" -> ((1, 30, 30))
+    ))
+  }
+
   test("two attempts at a task count once: the marker is that of the newer") {
     val run = new Run(second, chain("s", "o"))
     run.batch(100)(

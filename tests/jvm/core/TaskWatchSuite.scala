@@ -99,6 +99,16 @@ class TaskWatchSuite extends AnyFunSuite {
     assert(task.opened.head.micros === 70000, "all else is counted from when it was opened")
   }
 
+  test("a node of a branch of a union stands before those that have begun, though it begins last") {
+    val task = new Task(1)
+    val read = task.watch.opened(() => 1, isFirst = true)
+    task.look(5)(0)
+    assert(task.waited === Seq(5) && read.waitedNanos === 0)
+    val first = task.watch.opened(() => 2, isFirst = true)
+    task.look(3)(0)
+    assert((task.waited, read.waitedNanos, first.waitedNanos) === ((Seq(8), 3000000, 0)))
+  }
+
   test("a task is over when one of its nodes is told so first") {
     val task = new Task(2)
     task.clock.set(1500)

@@ -175,6 +175,28 @@ class ForgottenRunsSuite extends AnyFunSuite with ArchivedBatches {
     assert(kv.count(classOf[StoredEnd]) === 2)
   }
 
+  test("a run that had no batch for long is the newest when it ends") {
+    val kv = new InMemoryStore
+    val stored = new BatchArchive(kv, kept = 50)
+    stored.onOtherEvent(batch(run("silent").toString, 0).copy(query = "silent"))
+    for (n <- 1 to BatchArchive.RunsKept) wholeRun(stored, s"run-$n", Seq(n.toLong))
+    stored.onOtherEvent(end(run("silent")))
+    wholeRun(stored, "last", Seq(1000L))
+    assert(shown(kv).query("silent").flatMap(shown(kv).answer(_).status) === Some(RunStatus.Failed))
+  }
+
+  test("a query that runs again and again does not drive out how another one ended") {
+    val kv = new InMemoryStore
+    val stored = new BatchArchive(kv, kept = 50)
+    wholeRun(stored, "once", Seq(0L))
+    for (n <- 1 to BatchArchive.RunsKept + 10) {
+      stored.onOtherEvent(batch(run(s"run-$n").toString, n.toLong).copy(query = "again"))
+      stored.onOtherEvent(end(run(s"run-$n")))
+    }
+    assert(shown(kv).query("once").flatMap(shown(kv).answer(_).status) === Some(RunStatus.Failed))
+    assert(kv.count(classOf[StoredRun]) === BatchArchive.RunsKept + 1, "the last began beside so many")
+  }
+
   test("a run that failed before its first batch gives way to the next run of its name") {
     val kv = new InMemoryStore
     val stored = new BatchArchive(kv, kept = 50, used = true)

@@ -88,15 +88,19 @@ class IdleSourcesSuite extends IdleSourcesTest {
   test("while a source has more than is admitted it is not idle") {
     val a = stream
     val folder = TemporaryFolder("limited")
-    for (second <- Seq(1, 2, 3)) Files.writeString(folder.resolve(s"$second.json"), s"""{"s": $second}""")
+    for (number <- 1 to 12) { // of which the last passes
+      val file = folder.resolve(s"$number.json")
+      Files.writeString(file, s"""{"s": ${number / 12 * 3}}""")
+      assert(file.toFile.setLastModified(Start + number * 1000L))
+    }
     val limited = spark.readStream.schema("s LONG").option("maxFilesPerTrigger", 1).json(folder.toString)
       .where("s = 3").selectExpr(s"timestamp_millis($Start + s * 1000) as value")
     a.addData(at(1, 25))
     val df = windows(ordinary(a.toDF()).union(ordinary(limited)))
-    running(df, during = batch => if (batch < 2) clock.advance(100000)) { it =>
+    running(df, during = batch => if (batch < 11) clock.advance(10000)) { it =>
       processAll(it.query)
       assert(it.rows.size === 0)
-      waits(it, 260)
+      waits(it, 170)
       assert(it.rows.size === 1)
     }
   }
@@ -110,6 +114,26 @@ class IdleSourcesSuite extends IdleSourcesTest {
       it.comesTo(30)
       it.reads(b, 30)
       waits(it, 60)
+      assert(it.rows === Seq(Seq(10.0, 1)))
+    }
+  }
+
+  test(
+    "a source of files whose records are all filtered out is silent, also where each trigger finds a file"
+  ) {
+    val a = stream
+    val folder = TemporaryFolder("filtered")
+    val files = spark.readStream.schema("s LONG").json(folder.toString)
+      .where("s = 3").selectExpr(s"timestamp_millis($Start + s * 1000) as value")
+    a.addData(at(1, 25))
+    val df = windows(ordinary(a.toDF()).union(ordinary(files)))
+    // Of each batch a tenth of the timeout counts.
+    def comes(batch: Long): Unit = if (batch < 15) {
+      Files.writeString(folder.resolve(s"$batch.json"), """{"s": 1}""")
+      clock.advance(6000)
+    }
+    running(df, during = comes) { it =>
+      processAll(it.query)
       assert(it.rows === Seq(Seq(10.0, 1)))
     }
   }

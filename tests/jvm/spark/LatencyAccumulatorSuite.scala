@@ -58,6 +58,17 @@ class LatencyAccumulatorSuite extends SparkTest with Eventually {
     }
   }
 
+  test("code that asks once for each branch of a union gets one recorder, until it has read the partition") {
+    val figures = new LatencyAccumulator(MarkOwner(NodeKey("orders", "sink"), None, None))
+    val first = figures.openOnce(partition = 0)
+    assert(figures.openOnce(partition = 0) eq first)
+    assert(figures.openOnce(partition = 1) ne first)
+    val next = figures.openOnce(partition = 0)
+    assert(next ne first)
+    next.record(Start * 1000)
+    assert(figures.openOnce(partition = 0) ne next)
+  }
+
   test("what a thread opens when its task is over is not kept") {
     var late = Seq.empty[WeakReference[LatencyRecorder]]
     inTask(new Properties, new TaskMetrics) { figures =>

@@ -66,7 +66,7 @@ class ReferenceSuite extends AnyFunSuite {
       "",
       "* A gauge covers the window: its last samples (`spark.sparklatency.num.samples` times `sample.window`).",
       "* A counter covers everything since the query began.",
-      "* Prometheus has seconds. Everything else has milliseconds.",
+      "* Prometheus has seconds, also by the rules of jmx_exporter, and so has OpenTelemetry. Everything else has milliseconds.",
       "* JMX and Dropwizard use the name in the first column.",
       "* REST uses the field. Python writes `max_lead` for `maxLead`. Each section says which object holds the fields.",
       ""

@@ -137,6 +137,9 @@ class RestReader:
     def _application(self) -> _Shown:
         if self._found is None:
             self._found = self._matching(self._spark("/api/v1/applications", _shown))
+        elif self._found.has_attempts:  # there may be a newer one by now
+            known = f"/api/v1/applications/{quote(self._found.id)}"
+            [self._found] = self._spark(known, lambda app: _shown([app]))
         return self._found
 
     def _spark(self, path: str, made: Callable[[Any], T]) -> T:
@@ -252,6 +255,7 @@ class _Shown:
     """Where its figures are, with its newest attempt where it has several."""
     spark: str
     """The version of Spark that it runs on."""
+    has_attempts: bool
 
 
 def _is_http(url: str) -> bool:
@@ -285,7 +289,7 @@ def _shown(applications: Any) -> list[_Shown]:
 def _of_newest_attempt(app: Mapping[str, Any], attempt: Mapping[str, Any]) -> _Shown:
     number = attempt.get("attemptId")
     path = f"/api/v1/applications/{quote(app['id'])}" + (f"/{number}" if number else "")
-    return _Shown(str(app["id"]), str(app["name"]), path, str(attempt["appSparkVersion"]))
+    return _Shown(str(app["id"]), str(app["name"]), path, str(attempt["appSparkVersion"]), bool(number))
 
 
 def _body(refused: HTTPError) -> str:

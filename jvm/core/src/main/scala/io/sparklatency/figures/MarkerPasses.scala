@@ -80,6 +80,7 @@ private final class MarkerPasses(
     val read = here.filter(_.node == source)
     if (read.nonEmpty)
       read.filter(goesTo(_, stop, here)).map(start => key(start) -> single(stop.endedMs - start.beganMs))
+    else if (isOfAnotherSide(source, stop, here)) Nil
     else if (granularity == Granularity.Subtask)
       before(source, stop.stage)._1.map(start => key(start) -> single(stop.endedMs - start.beganMs))
     else {
@@ -95,7 +96,21 @@ private final class MarkerPasses(
       !same.exists(_.partition == start.partition) && same.forall(_.endedMs <= stop.endedMs)
     }
 
-  /** What a task read that reads no source itself: it cannot come from another task of its own stage, as of the other side of a union. */
+  /** Where some tasks read a source and others none. There a union has a side behind a shuffle. */
+  private lazy val unions: Set[(String, Int)] =
+    all.groupMap(stop => stop.node -> stop.stage)(stop => readers(stop.task))
+      .filter { case (_, reading) => reading.exists(_ != reading.head) }.keySet
+  private lazy val readers = starts.map(_.task).toSet
+
+  /** What a broadcast brings stands before a node that all tasks of its own side have. */
+  private def isOfAnotherSide(source: String, stop: Stop, here: Seq[Stop]): Boolean =
+    readers(stop.task) && unions(stop.node -> stop.stage) &&
+      !here.exists(other => !unions(other.node -> other.stage) && sourcesOf(other.node).contains(source))
+
+  /**
+   * What a task read that has not read the source itself: it cannot come from another task of its own stage, as of the other side of a
+   * union.
+   */
   private val beforeStage = mutable.Map.empty[(String, Int), (Seq[Stop], Ages)]
   private def before(source: String, stage: Int): (Seq[Stop], Ages) = beforeStage.getOrElseUpdate(
     source -> stage, {

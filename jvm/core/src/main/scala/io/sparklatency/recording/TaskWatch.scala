@@ -22,19 +22,20 @@ import io.sparklatency.time.Clock
 final class TaskWatch(clock: Clock, beganAt: Long = System.nanoTime()) {
   private var lookedAt = beganAt
   private var nodes = Vector.empty[Node]
-  private var changes = 0
+  private var changes = 0L
   private var passed = Array.empty[Long] // what a look has found, node by node
   private var someEnded = false
   private var isReading = false
   private var overAt = Option.empty[Long]
 
   /**
-   * A node begins to read a partition.
+   * A node begins to read a partition. Nodes begin upstream first.
    *
-   * @param rows how many have come to it; asked by the thread that looks
+   * @param rows    how many have come to it; asked by the thread that looks
+   * @param isFirst whether it stands before those that have begun, and have not ended
    */
-  def opened(rows: () => Long): Node = synchronized {
-    val node = new Node(rows)
+  def opened(rows: () => Long, isFirst: Boolean = false): Node = synchronized {
+    val node = new Node(rows, if (isFirst) before() else next())
     if (someEnded) forgetOld(node)
     nodes :+= node
     node
@@ -91,15 +92,19 @@ final class TaskWatch(clock: Clock, beganAt: Long = System.nanoTime()) {
     found
   }
 
-  private def next(): Int = {
-    changes += 1
+  private def next(): Long = {
+    changes += TaskWatch.Step
     changes
   }
 
+  private def before(): Long = nodes.filterNot(_.hasEnded).map(_.opening).minOption.fold(next())(_ - 1)
+
   /** One node while the task reads one partition of it. */
-  final class Node private[TaskWatch] (private[TaskWatch] val rows: () => Long) {
-    private[TaskWatch] val opening = next()
-    private[TaskWatch] var ending = Int.MaxValue
+  final class Node private[TaskWatch] (
+      private[TaskWatch] val rows: () => Long,
+      private[TaskWatch] val opening: Long
+  ) {
+    private[TaskWatch] var ending = Long.MaxValue
     private[TaskWatch] var watched = 0L
     private[TaskWatch] var waited = 0L
     private[TaskWatch] var seen = -1L
@@ -164,9 +169,9 @@ final class TaskWatch(clock: Clock, beganAt: Long = System.nanoTime()) {
     private[TaskWatch] def hasEnded: Boolean = endedAt.nonEmpty
 
     /**
-     * Whether rows that have passed the other are on their way here. Nodes begin upstream first, so one that began later is behind. One that had ended before this began is of another
-     * partition. Where many rows have passed the other and none has come, something between the two gathers them, a sort say.
-     * Then whoever is before the other is at work, until that has ended.
+     * Whether rows that have passed the other are on their way here. Nodes begin upstream first, so one that began later is behind. One
+     * that had ended before this began is of another partition. Where many rows have passed the other and none has come, something
+     * between the two gathers them, a sort say. Then whoever is before the other is at work, until that has ended.
      */
     private[TaskWatch] def waitsFor(other: Node, lead: Long, passed: Long): Boolean =
       lead > 0 && other.opening < opening && other.ending > opening && (lead == 1 || passed > 0 || other.hasEnded)
@@ -175,4 +180,7 @@ final class TaskWatch(clock: Clock, beganAt: Long = System.nanoTime()) {
 
 private object TaskWatch {
   val Tries = 3
+
+  /** Room for nodes that begin last and stand before others. */
+  val Step = 1000L
 }

@@ -44,8 +44,8 @@ object syntax {
 
     /**
      * A watermark on `column` that trails the clock by `lag`, whether records arrive or not: windows close though no event
-     * comes. It takes the place of `withWatermark`. Rows pass unchanged and cost nothing. Place it after the filters that
-     * should reach the source.
+     * comes. It takes the place of `withWatermark`. Rows pass unchanged and cost nothing. Filters behind it still reach
+     * the source.
      *
      * @param column the name of a column of type TIMESTAMP, or of a window
      * @param lag    an interval such as `10 seconds`; a record that comes later than that may be dropped

@@ -45,14 +45,13 @@ private[spark] final class BatchArchive(
     default: WindowSettings = WindowSettings(),
     used: Boolean = false
 ) extends SparkListener with Logging {
+  import BatchArchive._
+
   private var isOurs = used
   private val runs = new RunsOfEvents
 
-  /**
-   * The numbers of the batches that are kept of each stored run, which a store on disk would read all of to count them. The run heard of
-   * last comes last.
-   */
-  private val keptOf = mutable.LinkedHashMap.empty[String, NumericRange[Long]]
+  /** What is kept of each stored run, which a store on disk would read all of to count it. The run heard of last comes last. */
+  private val keptOf = mutable.LinkedHashMap.empty[String, Kept]
 
   private val goingOn = mutable.Map.empty[String, String] // the names of those of them whose end was not told
   private var told = 0L // how many batches
@@ -72,7 +71,7 @@ private[spark] final class BatchArchive(
     val settings = update.environmentDetails.getOrElse("Spark Properties", Nil)
     window = LatencyConf.orDefaults(new SparkConf(false).setAll(settings)).figures.window
     isOurs ||= settings.exists { case (key, value) =>
-      key == "spark.plugins" && value.contains(BatchArchive.Plugin)
+      key == "spark.plugins" && value.contains(Plugin)
     }
   }
 
@@ -100,7 +99,7 @@ private[spark] final class BatchArchive(
       becomeOurs()
       notes.add(found)
     case start: QueryStartedEvent =>
-      if (isOurs) addStart(start) else begun = (begun :+ start).takeRight(BatchArchive.RunsKept)
+      if (isOurs) addStart(start) else begun = (begun :+ start).takeRight(RunsKept)
     case of: QueryProgressEvent => withoutBatch.commit(of.progress)
     case end: QueryTerminatedEvent => addEnd(end.runId.toString, end.exception.filterNot(isOfApplication))
     case _ =>
@@ -130,7 +129,7 @@ private[spark] final class BatchArchive(
     val explained = if (batch.parts == null) before.flatMap(lastExplained) else None
     val shown = runs.add(key, batch.record, window)
     if (before.isEmpty && !withoutBatch.gotBatch(key)) goingOn(key) = batch.query
-    val from = keptOf.get(key).fold(0L)(_.start)
+    val from = keptOf.get(key).fold(0L)(_.batches.start)
     val numbers = from.max(number + 1 - most) until number + 1
     val stored = new StoredBatch(StoredBatch.key(key, number), batch)
     val earlier = before.fold(Option(Vector.empty[StoredBatch]))(_.kept)
@@ -141,8 +140,7 @@ private[spark] final class BatchArchive(
     )
     told += 1
     (from until numbers.start).foreach(gone => store.delete(classOf[StoredBatch], StoredBatch.key(key, gone)))
-    keptOf -= key
-    keptOf(key) = numbers
+    heardOf(key, Some(Kept(batch.query, numbers)))
     if (before.isEmpty) forgetOldest()
   }
 
@@ -162,7 +160,13 @@ private[spark] final class BatchArchive(
   private def addEnd(run: String, error: Option[String]): Unit = {
     store.write(new StoredEnd(run, error.nonEmpty, error.map(FailureText.of).orNull))
     goingOn -= run
+    heardOf(run, keptOf.get(run))
     if (known(run).isEmpty) withoutBatch.end(run)
+  }
+
+  private def heardOf(key: String, found: Option[Kept]): Unit = {
+    keptOf -= key
+    keptOf ++= found.map(key -> _)
   }
 
   private def addStart(event: QueryStartedEvent): Unit = {
@@ -177,12 +181,18 @@ private[spark] final class BatchArchive(
   private def isOfApplication(error: String): Boolean =
     hasStopped || error.contains("stopped SparkContext") || error.contains("SparkContext was shut down")
 
-  /** Goes by the order of events. By the clock, which may be set back, the run that has just begun could be the oldest. */
+  /**
+   * Goes by the order of events. By the clock, which may be set back, the run that has just begun could be the oldest. The last run of a
+   * query says how that ended, so runs that another of their name has followed go first.
+   */
   private def forgetOldest(): Unit = {
-    val newestFirst = keptOf.keys.toList.reverse.filterNot(goingOn.contains)
-    val batchesTo = newestFirst.scanLeft(0L)((sum, key) => sum + keptOf(key).size).tail
-    newestFirst.zip(batchesTo).zipWithIndex
-      .collect { case ((key, sum), i) if i >= BatchArchive.RunsKept || sum > 10L * kept => key }
+    val newestFirst = keptOf.keys.toList.reverse
+    val last = newestFirst.distinctBy(keptOf(_).query).toSet
+    val (lasting, followed) = newestFirst.filterNot(goingOn.contains).partition(last)
+    val lastFirst = lasting ++ followed
+    val batchesTo = lastFirst.scanLeft(0L)((sum, key) => sum + keptOf(key).batches.size).tail
+    lastFirst.zip(batchesTo).zipWithIndex
+      .collect { case ((key, sum), i) if i >= RunsKept || sum > 10L * kept => key }
       .foreach { key =>
         // Batches that are deleted one by one leave something of their run in a store in memory.
         store.removeAllByIndexValues(classOf[StoredBatch], StoredBatch.Query, Seq(key).asJavaCollection)
@@ -201,4 +211,7 @@ private[spark] object BatchArchive {
   val RunsKept = 100
 
   private val Plugin = "io.sparklatency.LatencyPlugin"
+
+  /** Of a run, the name of its query and the numbers of its batches. */
+  private final case class Kept(query: String, batches: NumericRange[Long])
 }

@@ -86,8 +86,18 @@ final class LatencyAccumulator private (@transient private var settings: MarkSet
    */
   def placed(at: MarkPlace): Unit = settings = settings.copy(place = settings.place.orElse(Some(at)))
 
-  /** A recorder for one more reading of `partition`. Generated code and the interpreter ask for it before the first row. */
-  def open(partition: Int): LatencyRecorder = {
+  /**
+   * A recorder for one more reading of `partition`. Generated code and the interpreter ask for it before the first row, upstream first.
+   */
+  def open(partition: Int): LatencyRecorder = open(partition, isFirst = false)
+
+  /**
+   * The same for the code of a branch of a union, which asks as its rows are asked for: downstream first, and when nodes behind the union
+   * have.
+   */
+  def openFirst(partition: Int): LatencyRecorder = open(partition, isFirst = true)
+
+  private def open(partition: Int, isFirst: Boolean): LatencyRecorder = {
     val task = Option(TaskContext.get())
     if (recorders.isEmpty) task.foreach(_.addTaskCompletionListener[Unit](seal(_)))
     // In continuous mode a task reads its partition anew with each epoch, for ever.
@@ -112,12 +122,22 @@ final class LatencyAccumulator private (@transient private var settings: MarkSet
       partition,
       recorder,
       watched.map(_.attempt),
-      watched.map(_.opened(id, partition, () => recorder.rows))
+      watched.map(_.opened(id, partition, () => recorder.rows, isFirst))
     )
     recorders = if (before.isEmpty) recorders :+ opened else recorders.updated(number, opened)
     // A thread that reads for the task's may come when that is over, and nobody will close what it opens.
     task.filter(_.isCompleted()).foreach(RunningTasks.closed(recorder, _))
     recorder
+  }
+
+  /**
+   * The same for code that is generated once for each branch of a union, and so asks as often before it reads one of them. Continuous mode
+   * has no unions.
+   */
+  def openOnce(partition: Int): LatencyRecorder = {
+    val isEndless = Option(TaskContext.get()).exists(RunningTasks.isEndless)
+    def isFresh(one: Opened) = !isEndless && one.partition == partition && one.recorder.rows == 0
+    recorders.lastOption.filter(isFresh).fold(open(partition))(_.recorder)
   }
 
   /** Publishes what is left of a reading that another one goes on with, and lets go of it. */

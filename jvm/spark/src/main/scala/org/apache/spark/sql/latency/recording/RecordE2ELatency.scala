@@ -38,7 +38,7 @@ case class RecordE2ELatency(timestamp: Expression, columns: Seq[Expression], nod
       }
   }
 
-  override protected def recordingCode(ctx: CodegenContext, recorder: String): Block = {
+  override private[recording] def recordingCode(ctx: CodegenContext, recorder: String): Block = {
     val micros = timestamp.genCode(ctx)
     val record =
       if (timestamp.nullable)

@@ -63,12 +63,21 @@ abstract class RecordExpression extends Expression {
   }
 
   /** Code that uses a variable which holds the recorder. */
-  protected def recordingCode(ctx: CodegenContext, recorder: String): Block
+  private[recording] def recordingCode(ctx: CodegenContext, recorder: String): Block
+
+  /** A new variable for the recorder. */
+  private[recording] def recorderIn(ctx: CodegenContext): String =
+    ctx.addMutableState(classOf[LatencyRecorder].getName, "recorder", forceInline = true)
+
+  /** Has it opened before the rows of each partition. */
+  private[recording] def openIn(ctx: CodegenContext, recorder: String): Unit = {
+    val accumulator = ctx.addReferenceObj("latency", figures)
+    ctx.addPartitionInitializationStatement(s"$recorder = $accumulator.openOnce(partitionIndex);")
+  }
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
-    val accumulator = ctx.addReferenceObj("latency", figures)
-    val recorder = ctx.addMutableState(classOf[LatencyRecorder].getName, "recorder", forceInline = true)
-    ctx.addPartitionInitializationStatement(s"$recorder = $accumulator.open(partitionIndex);")
+    val recorder = recorderIn(ctx)
+    openIn(ctx, recorder)
     ev.copy(
       code = code"""
         |${recordingCode(ctx, recorder)}

@@ -29,6 +29,12 @@ case class RecordLatencyExec(mark: Expression, child: SparkPlan, override val su
     extends UnaryExecNode with CodegenSupport {
   import RecordLatencyExec._
 
+  /**
+   * That holds the recorder, in the code that this thread makes: two may run one plan. None before code for a row is made, and where a
+   * join finds that it has no rows.
+   */
+  @transient private lazy val variable = new ThreadLocal[String]
+
   override def nodeName: String = "RecordLatency"
   override protected def stringArgs: Iterator[Any] = Iterator(mark)
   override def output: Seq[Attribute] = child.output
@@ -48,6 +54,7 @@ case class RecordLatencyExec(mark: Expression, child: SparkPlan, override val su
    * behind it runs when the last has passed. In a union it also runs behind each row.
    */
   override protected def doProduce(ctx: CodegenContext): String = {
+    variable.remove()
     val rows = compiledChild.produce(ctx, this)
     val accumulator = RecordExpression.in(mark).figures
     val figures = ctx.addReferenceObj("latency", accumulator)
@@ -57,7 +64,10 @@ case class RecordLatencyExec(mark: Expression, child: SparkPlan, override val su
     // All nodes of the stage are asked at once, so the first of them tells it.
     val reading =
       if (accumulator.isWatched && !isTold(child)) once(ctx, s"$figures.reads($partition);") else ""
-    s"$reading\n$rows\nif (!shouldStop()) $figures.ended($partition);"
+    val opening = made.filter(_ => StageCode.isInUnion(this)).fold("") { recorder =>
+      s"if ($recorder == null) $recorder = $figures.openFirst($partition);"
+    }
+    s"$opening\n$reading\n$rows\nif (!shouldStop()) $figures.ended($partition);"
   }
 
   /** Costs a look at a flag each time it comes by. */
@@ -68,9 +78,19 @@ case class RecordLatencyExec(mark: Expression, child: SparkPlan, override val su
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
     val columns = evaluateRequiredVariables(output, input, mark.references)
-    val recording = BindReferences.bindReference(mark, output).genCode(ctx)
-    s"$columns\n${recording.code}\n${consume(ctx, input)}"
+    val bound = RecordExpression.in(BindReferences.bindReference(mark, output))
+    s"$columns\n${bound.recordingCode(ctx, recorderOf(bound, ctx))}\n${consume(ctx, input)}"
   }
+
+  /** One for all branches of a union below. Within one it is opened by the branch's own code: a task of another has none of its rows. */
+  private def recorderOf(bound: RecordExpression, ctx: CodegenContext): String = made.getOrElse {
+    val recorder = bound.recorderIn(ctx)
+    variable.set(recorder)
+    if (!StageCode.isInUnion(this)) bound.openIn(ctx, recorder)
+    recorder
+  }
+
+  private def made: Option[String] = Option(variable.get)
 
   override protected def doExecute(): RDD[InternalRow] = {
     val bound = RecordExpression.in(BindReferences.bindReference(mark, output))

@@ -33,7 +33,7 @@ case class RecordLateness(
       case _ =>
     }
 
-  override protected def recordingCode(ctx: CodegenContext, recorder: String): Block = {
+  override private[recording] def recordingCode(ctx: CodegenContext, recorder: String): Block = {
     val micros = eventTime.genCode(ctx)
     // By reference: as a literal it would make the code of every batch another one, to be compiled anew.
     val reference = ctx.addReferenceObj("watermark", Long.box(watermark), "java.lang.Long")

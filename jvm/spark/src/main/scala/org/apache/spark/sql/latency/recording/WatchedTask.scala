@@ -30,9 +30,12 @@ private[recording] final class WatchedTask(
   private var nodes = Vector.empty[Node]
   private var reportedAt = System.nanoTime()
 
-  /** @param planning the id of the accumulator that brings what the node records */
-  def opened(planning: Long, partition: Int, rows: () => Long): TaskWatch#Node = {
-    val node = watch.opened(rows)
+  /**
+   * @param planning the id of the accumulator that brings what the node records
+   * @param isFirst  see [[TaskWatch.opened]]
+   */
+  def opened(planning: Long, partition: Int, rows: () => Long, isFirst: Boolean): TaskWatch#Node = {
+    val node = watch.opened(rows, isFirst)
     if (isTold) synchronized {
       nodes = (nodes :+ Node(planning, partition, node)).takeRight(Reported)
     }

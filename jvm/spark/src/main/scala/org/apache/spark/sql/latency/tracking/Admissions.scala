@@ -111,7 +111,10 @@ private[latency] final class Admissions extends AdaptiveSparkPlanHelper {
     limits.find { case (_, left) => left.isCertain }.orElse(limits.headOption)
   }
 
-  /** When the first of its files was changed last, by the clock of their file system: of the source of which the one before may have left some. */
+  /**
+   * When the first of its files was changed last, by the clock of their file system: of the source of which the one before may have left
+   * some.
+   */
   private def cameMs(progress: StreamingQueryProgress, run: Run): Option[Long] = {
     val unsure = progress.sources.find(source => run.unsure.contains(source.description))
     unsure.fold(run.read)(run.read.of(_, progress)).scans.flatMap(_.changedMs).minOption

@@ -133,7 +133,7 @@ private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(ta
 
   private def batches(query: QuerySnapshot, kept: KeptBatches, link: Option[String]): NodeSeq =
     tables(keyOf(query), kept.newest, link) {
-      written(BatchesTable(kept, BatchesShown, link))
+      BatchesTable(kept, BatchesShown, link) // a text already
     }
 
   private def keyOf(query: QuerySnapshot): String = query.runId.getOrElse(query.name)
@@ -154,6 +154,6 @@ private[ui] object LatencyQueryPage {
     "At work: the operator latency in the last batch that tells it. A bar: the node is on the critical path of operators, and its share."
   private val BatchesShown = 20
 
-  /** Most of a page's three parts have as many characters. */
+  /** Most of a page's two large parts have as many characters. */
   private val Room = 1 << 16
 }

@@ -25,9 +25,13 @@ import org.apache.spark.sql.latency.compat.WatermarkTracker
  *
  * @param watermarks as the query's logical plan has them, with its sources below
  * @param timeoutMs  how long each may be silent
+ * @param unlimited  the sources of which a batch reads all that there is
  */
-private[planning] final class IdleSources(watermarks: Seq[EventTimeWatermark], timeoutMs: Map[UUID, Long])
-    extends AdaptiveSparkPlanHelper {
+private[planning] final class IdleSources(
+    watermarks: Seq[EventTimeWatermark],
+    timeoutMs: Map[UUID, Long],
+    unlimited: Set[SparkDataStream]
+) extends AdaptiveSparkPlanHelper {
   private val silences = timeoutMs.map { case (id, ms) => id -> new Silence(ms * 1000) }
 
   /** A self-join has the same watermark twice. */
@@ -68,11 +72,20 @@ private[planning] final class IdleSources(watermarks: Seq[EventTimeWatermark], t
     val spoken = if (hadBatch) speakers(context) else Set.empty[UUID]
     val untilMicros = if (hadBatch) WallClock.steadyMicros() else atMicros
     silences.foreach { case (id, silence) =>
-      def isSilent = looks && sources(id).forall(IdleSources.isReadUp(_, context))
+      def isSilent = looks && sources(id).forall(isReadUp(_, context))
       val found = if (spoken(id)) Some(true) else Option.when(isSilent)(false)
       silence.look(atMicros, atMs, found, untilMicros)
     }
     goesOn
+  }
+
+  /** Whether all that the source had is in the batch, or in one before. Not every source tells how much it has. */
+  private def isReadUp(source: SparkDataStream, context: MicroBatchExecutionContext): Boolean = {
+    val end = context.endOffsets.get(source)
+    context.latestOffsets.get(source) match {
+      case Some(latest) => end.contains(latest)
+      case None => unlimited(source) || end == context.startOffsets.get(source)
+    }
   }
 
   private def speakers(context: MicroBatchExecutionContext): Set[UUID] =
@@ -81,17 +94,8 @@ private[planning] final class IdleSources(watermarks: Seq[EventTimeWatermark], t
     }.toSet
 }
 
-private[planning] object IdleSources {
+private object IdleSources {
 
   /** So many batches of a query end, at most, before the listener hears of the first. */
   private val Kept = 100L
-
-  /** Whether all that the source had is in the batch, or in one before. Not every source tells how much it has. */
-  private def isReadUp(source: SparkDataStream, context: MicroBatchExecutionContext): Boolean = {
-    val end = context.endOffsets.get(source)
-    context.latestOffsets.get(source) match {
-      case Some(latest) => end.contains(latest)
-      case None => end == context.startOffsets.get(source)
-    }
-  }
 }

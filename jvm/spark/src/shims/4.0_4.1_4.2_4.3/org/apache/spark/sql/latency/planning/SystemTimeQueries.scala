@@ -9,8 +9,12 @@ import io.sparklatency.spark.base.OurFailure
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.connector.read.streaming.ReadAllAvailable
+import org.apache.spark.sql.connector.read.streaming.SparkDataStream
+import org.apache.spark.sql.connector.read.streaming.SupportsAdmissionControl
 import org.apache.spark.sql.latency.compat.MicroBatchExecution
 import org.apache.spark.sql.latency.compat.ProcessingTimeExecutor
+import org.apache.spark.sql.latency.compat.ReadLimits
 import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.compat.StreamExecution
 import org.apache.spark.sql.latency.compat.sessionOf
@@ -57,7 +61,8 @@ private[latency] final class SystemTimeQueries(
       val idle = Option.when(timeouts.nonEmpty)(
         new IdleSources(
           SystemTimeQueries.all(query.logicalPlan).filter(of => timeouts.contains(of.nodeId)),
-          timeouts
+          timeouts,
+          SystemTimeQueries.unlimited(query)
         )
       )
       query.triggerExecutor match {
@@ -124,6 +129,12 @@ private[latency] object SystemTimeQueries {
     else ordinary(plan, systemTime).flatMap(watermark =>
       WatermarkIdleTimeout.of(watermark).orElse(setting).map(watermark.nodeId -> _)
     ).toMap
+
+  /** Sources that say so. To Spark all those have no limit that do not know of limits, and may have their own. */
+  private def unlimited(query: StreamExecution): Set[SparkDataStream] =
+    ReadLimits.of(query).collect { case (source: SupportsAdmissionControl, _: ReadAllAvailable) =>
+      source: SparkDataStream
+    }.toSet
 
   private def ordinary(plan: LogicalPlan, systemTime: Seq[EventTimeWatermark]): Seq[EventTimeWatermark] =
     all(plan).filterNot(watermark => systemTime.exists(_.nodeId == watermark.nodeId))
