@@ -33,11 +33,12 @@ object Watermarks {
 
   /**
    * That a query which runs waits for a source. A warning if nothing comes at all, and that not only between two triggers. If others are
-   * ahead nobody knows whether the source is silent, or only behind with events that come.
+   * ahead nobody knows whether the source is silent, or only behind with events that come. Where no batch ends for minutes no watermark
+   * moves, whatever comes.
    */
   private[answer] def note(query: QuerySnapshot): Option[Note] = for {
     _ <- query.atMs
-    watermarks = query.watermarks if query.usesWatermark
+    watermarks = query.watermarks if query.usesWatermark && !query.hasNoEnd
     held <- known(query).find(watermark => watermark.holdsBack && waitsForEvents(watermark))
     lag <- query.watermarkLagMs(held) if isWellBehind(query, held)
     level <-

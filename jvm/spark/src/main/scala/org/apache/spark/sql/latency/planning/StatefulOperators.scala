@@ -149,7 +149,12 @@ private[latency] object StatefulOperators extends AdaptiveSparkPlanHelper {
   }
 
   private def isSave(node: SparkPlan): Boolean =
-    node.isInstanceOf[StateStoreSaveExec] || node.isInstanceOf[SessionWindowStateStoreSaveExec]
+    node.isInstanceOf[StateStoreSaveExec] || node.isInstanceOf[SessionWindowStateStoreSaveExec] ||
+      isStreamline(node)
+
+  /** Real-time mode of Spark 4.3 has one operator that aggregates and keeps the state. It gives out what there is so far. */
+  def isStreamline(node: SparkPlan): Boolean =
+    node.isInstanceOf[BaseAggregateExec] && node.isInstanceOf[StateStoreWriter]
 
   private val WithinWatermark = "deduplicate-within-watermark"
   private val PassOn = Set("deduplicate", WithinWatermark, "limit")
@@ -161,7 +166,7 @@ private[latency] object StatefulOperators extends AdaptiveSparkPlanHelper {
   }
 
   private def named(kind: String): String = kind match {
-    case "stateStoreSave" => "aggregate"
+    case "stateStoreSave" | "StatefulStreamlineAggregate" => "aggregate"
     case "dedupe" => "deduplicate"
     case "dedupeWithinWatermark" => WithinWatermark
     case "symmetricHashJoin" => "join"

@@ -17,6 +17,7 @@ import org.apache.spark.sql.execution.ExpandExec
 import org.apache.spark.sql.execution.ProjectExec
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.latency.compat.SessionWindowStateStoreSaveExec
 import org.apache.spark.sql.latency.compat.StateStoreSaveExec
 import org.apache.spark.sql.latency.compat.StateStoreWriter
@@ -58,11 +59,12 @@ private[tracking] object HeldRecords extends AdaptiveSparkPlanHelper {
 
   private def held(operator: SparkPlan): Held = operator match {
     case aggregate: StateStoreSaveExec =>
-      val hasWindows = aggregate.keyExpressions.exists(is(TimeWindow.marker))
       Held(
-        windowMs = if (hasWindows) madeBelow(aggregate.child, TimeWindow.marker) else None,
+        windowMs = windowMs(aggregate.keyExpressions, aggregate.child),
         eachBatch = aggregate.outputMode.exists(_ != OutputMode.Append())
       )
+    case aggregate: BaseAggregateExec if StatefulOperators.isStreamline(aggregate) =>
+      Held(windowMs = windowMs(aggregate.groupingExpressions, aggregate.child), eachBatch = true)
     case sessions: SessionWindowStateStoreSaveExec =>
       Held(
         gapMs = madeBelow(sessions.child, SessionWindow.marker),
@@ -76,6 +78,9 @@ private[tracking] object HeldRecords extends AdaptiveSparkPlanHelper {
       Held(until = if (isTimed) Held.FunctionOrWatermark else Held.Function)
     case _ => Held()
   }
+
+  private def windowMs(keys: Seq[NamedExpression], child: SparkPlan): Option[Long] =
+    if (keys.exists(is(TimeWindow.marker))) madeBelow(child, TimeWindow.marker) else None
 
   /** Where the windows or sessions are made, as `marker` tells, and not those of an operator before. */
   private def madeBelow(plan: SparkPlan, marker: String): Option[Long] =

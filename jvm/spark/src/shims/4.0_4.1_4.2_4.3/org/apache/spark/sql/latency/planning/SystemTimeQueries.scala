@@ -54,8 +54,11 @@ private[latency] final class SystemTimeQueries(
     val settings = LatencyConf(session)
     val watermarks = SystemTimeQueries.watermarks(query.analyzedPlan)
     if (watermarks.nonEmpty) warn(query, session)
+    val hasBatches = CurrentQuery.lastsMs(query.trigger).isEmpty // else a batch lasts minutes, and nobody looks meanwhile
     val timeouts =
-      SystemTimeQueries.idleTimeouts(query.analyzedPlan, watermarks, settings.watermarkIdleTimeout)
+      if (hasBatches)
+        SystemTimeQueries.idleTimeouts(query.analyzedPlan, watermarks, settings.watermarkIdleTimeout)
+      else Map.empty[UUID, Long]
     if (watermarks.nonEmpty || timeouts.nonEmpty) {
       sessionOf(query).withActive(query.logicalPlan) // makes the trigger
       val idle = Option.when(timeouts.nonEmpty)(
