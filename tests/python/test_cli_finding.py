@@ -136,6 +136,9 @@ def test_who_goes_on_asking_is_told_of_the_attempt_that_has_come_since(ui: UI) -
     ui.applications = [application("application_1", "clicks", "2", "1")]
     reader.queries()
     assert ui.asked[-1] == "/api/v1/applications/application_1/2/latency"
+    ui.applications = [application("application_2", "orders", "1")]
+    reader.queries()
+    assert ui.asked[-1] == "/api/v1/applications/application_2/1/latency"
 
 
 def test_of_several_applications_those_are_listed_that_are_meant(ui: UI) -> None:

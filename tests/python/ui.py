@@ -41,7 +41,8 @@ class UI:
         if path in self.instead:
             return self.instead[path]
         if (gone := self._no_application(path)) is not None:
-            return 404, f"no such app: {gone}"
+            is_itself = path.count("/") == 1
+            return 404, f"{'unknown' if is_itself else 'no such'} app: {gone}"
         match path.split("/"):
             case ["applications"]:
                 return 200, json.dumps(self.applications)

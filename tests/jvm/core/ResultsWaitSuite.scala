@@ -106,7 +106,10 @@ class ResultsWaitSuite extends AnyFunSuite {
       query().copy(nodes = Answered.silent(nodes: _*).nodes, usuallyMs = Some(1000), atMs = Some(260000))
     assert(said(silent).startsWith("kafka[clicks] holds the watermark back: 3 min behind the clock"))
     assert(Answered.notes(silent, "silent-source").map(_.level.name) === Seq("warn"))
-    assert(Answered.notes(silent.copy(endless = true), "silent-source") === Nil, "no watermark moves there for minutes")
+    assert(
+      Answered.notes(silent.copy(endless = true), "silent-source") === Nil,
+      "no watermark moves there for minutes"
+    )
     assert(said(silent.copy(atMs = None)) === ofLastResults, "a run that has ended waits for nothing")
   }
 

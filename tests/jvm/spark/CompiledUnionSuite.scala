@@ -26,7 +26,8 @@ class CompiledUnionSuite extends StreamingTest {
       .flatMap(_.get("nodes").elements.asScala).map(node => node.get("node").asText -> node).toMap
 
   test("a source is read by the tasks of its own branch alone, and work behind it is the end's") {
-    val automatic = Seq("spark.sparklatency.auto" -> "source,terminal", "spark.sparklatency.auto.ingestion" -> "true")
+    val automatic = Seq("auto" -> "source,terminal", "auto.ingestion" -> "true")
+      .map { case (key, value) => s"spark.sparklatency.$key" -> value }
     byTheWall(withSettings(compiled +: automatic: _*) {
       val (one, two) = (stream, stream)
       one.addData(ago(1))

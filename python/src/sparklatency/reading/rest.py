@@ -138,8 +138,12 @@ class RestReader:
         if self._found is None:
             self._found = self._matching(self._spark("/api/v1/applications", _shown))
         elif self._found.has_attempts:  # there may be a newer one by now
-            known = f"/api/v1/applications/{quote(self._found.id)}"
-            [self._found] = self._spark(known, lambda app: _shown([app]))
+            try:
+                app = json.loads(self._get(f"/api/v1/applications/{quote(self._found.id)}"))
+                [self._found] = _shown([app])
+            except (HTTPError, LookupError, TypeError, ValueError):  # gone, or another has its address
+                self._found = None
+                return self._application()
         return self._found
 
     def _spark(self, path: str, made: Callable[[Any], T]) -> T:

@@ -54,11 +54,9 @@ private[latency] final class SystemTimeQueries(
     val settings = LatencyConf(session)
     val watermarks = SystemTimeQueries.watermarks(query.analyzedPlan)
     if (watermarks.nonEmpty) warn(query, session)
-    val hasBatches = CurrentQuery.lastsMs(query.trigger).isEmpty // else a batch lasts minutes, and nobody looks meanwhile
     val timeouts =
-      if (hasBatches)
-        SystemTimeQueries.idleTimeouts(query.analyzedPlan, watermarks, settings.watermarkIdleTimeout)
-      else Map.empty[UUID, Long]
+      if (CurrentQuery.lastsMs(query.trigger).nonEmpty) Map.empty[UUID, Long] // nobody looks for minutes
+      else SystemTimeQueries.idleTimeouts(query.analyzedPlan, watermarks, settings.watermarkIdleTimeout)
     if (watermarks.nonEmpty || timeouts.nonEmpty) {
       sessionOf(query).withActive(query.logicalPlan) // makes the trigger
       val idle = Option.when(timeouts.nonEmpty)(
