@@ -236,7 +236,15 @@ def test_spark_replaces_the_plugins_of_a_server_that_it_starts_in_this_process(s
         with_e2e_latency(batch, "in the function", "timestamp").write.format("noop").mode("append").save()
 
     marked = with_e2e_latency(rate, "before it", "timestamp")
-    query = marked.writeStream.queryName("handed on").foreachBatch(write).trigger(availableNow=True).start()
+    def start():
+        try:
+            writer = marked.writeStream.queryName("handed on").foreachBatch(write)
+            return writer.trigger(availableNow=True).start()
+        except Exception as refused:  # Spark waits ten seconds for its worker, which has to start
+            if "failed to connect back" not in str(refused):
+                raise
+
+    query = await_until(start, WITHIN)
     query.awaitTermination()
     ours = "node IN ('in the function', 'before it')"
     of_both = spark.sql(f"SELECT query, node, records FROM e2e_latency() WHERE {ours}")

@@ -51,17 +51,6 @@ class LatencySummaryLaws extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("one that has been asked for percentiles grows to the same as any other") {
-    forAll(latencies, latencies) { (a, b) =>
-      val asked = summary(a)
-      val told = Figures(asked)
-      assert(Figures(asked.grown(summary(b))) === Figures(summary(a ++ b)))
-      assert(asked.percentile(90) === told.percentiles(4))
-      assert(asked.percentiles(Seq(50, 99)) === Seq(told.percentiles(3), told.percentiles(5)))
-      assert(Figures(asked) === told)
-    }
-  }
-
   test("the order of merging does not matter") {
     forAll(latencies, latencies, latencies) { (a, b, c) =>
       val (x, y, z) = (summary(a), summary(b), summary(c))

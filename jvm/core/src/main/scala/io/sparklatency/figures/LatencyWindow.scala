@@ -5,8 +5,8 @@ import io.sparklatency.recording.LatencySummary
 /**
  * What came within the last of some samples of time. Not thread-safe, but for the samples.
  *
- * Costs a merge for what comes. Once somebody has looked, what comes next is also added to what he saw, a merge more, and the percentiles
- * that he asked for are found: then he does not wait for them when he looks again.
+ * Costs a merge for what comes. Once somebody has looked, what comes next is also added to what he saw, a merge more: then he does not
+ * wait for one when he looks again.
  */
 final class LatencyWindow(samples: WindowSamples) {
   import WindowSamples.Sample
@@ -46,7 +46,7 @@ final class LatencyWindow(samples: WindowSamples) {
   /** Whoever has asked asks again: what comes first after that is added to what he was told. Else nobody may want the sum. */
   private def add(sample: Sample, summary: LatencySummary): Unit = {
     summaries += sample -> (summaries.getOrElse(sample, LatencySummary.empty) + summary)
-    measured = measured.filter(_ => isAsked).map(_.grown(summary))
+    measured = measured.filter(_ => isAsked).map(_ + summary)
     isAsked = false
   }
 }

@@ -24,9 +24,6 @@ final class LatencySummary private (
 ) extends Serializable {
   import LatencySummary._
 
-  /** The percentiles that were asked for together last. Two threads may find the same ones. */
-  @transient private[this] var known: Known = null
-
   def sum: BigInt = hugeSum.getOrElse(BigInt(plainSum))
   def records: Long = count + withoutTimestamp
   def isEmpty: Boolean = records == 0
@@ -42,24 +39,10 @@ final class LatencySummary private (
   def maxLead: Option[Long] = if (aheadOfClock > 0) Some(-lowest) else None
 
   /** The latency that `percent` of the records do not exceed, at most 1 % too high, within `min` and `max`: see [[Percentiles]]. */
-  def percentile(percent: Double): Option[Long] = {
-    val last = known
-    val place = if (last == null) -1 else last.percents.indexOf(percent)
-    if (place < 0) read(Seq(percent)).head else last.values(place)
-  }
+  def percentile(percent: Double): Option[Long] = percentiles(Seq(percent)).head
 
-  /** Several percentiles for the price of reading the buckets once; of those that were asked for last for nothing. */
-  def percentiles(percents: Seq[Double]): Seq[Option[Long]] = {
-    val last = known
-    if (last != null && last.percents == percents) last.values
-    else {
-      val values = read(percents)
-      known = new Known(percents, values)
-      values
-    }
-  }
-
-  private def read(percents: Seq[Double]): Seq[Option[Long]] =
+  /** Several percentiles for the price of reading the buckets once. */
+  def percentiles(percents: Seq[Double]): Seq[Option[Long]] =
     if (count == 0) percents.map(_ => None)
     else Percentiles.at(percents, encoded, count).toSeq.map(ms => Some(ms.min(highest).max(lowest)))
 
@@ -95,19 +78,10 @@ final class LatencySummary private (
 
   def +(other: LatencySummary): LatencySummary = merge(Seq(this, other))
 
-  /** The same, with the percentiles that this one was asked for: whoever asked asks again, and then does not wait for them. */
-  private[sparklatency] def grown(by: LatencySummary): LatencySummary = {
-    val (all, last) = (this + by, known)
-    if (last != null) all.percentiles(last.percents)
-    all
-  }
-
   private def measured[A](value: => A): Option[A] = if (count == 0) None else Some(value)
 }
 
 object LatencySummary {
-
-  private final class Known(val percents: Seq[Double], val values: Seq[Option[Long]])
 
   /** Whole numbers up to here are Doubles. */
   private val ExactDouble = 1L << 53

@@ -24,7 +24,6 @@ private[ui] object NodesTable {
     )(rows)
   }
 
-  private val percents = Seq[Double](50, 90, 99)
   private val column = new Columns[Row]
 
   private def always(link: String => String): Seq[Column[Row]] = Seq(
@@ -92,7 +91,7 @@ private[ui] object NodesTable {
       measures: Map[Measure, MeasureSnapshot]
   ) {
     val latency: LatencySummary = node(Measure.E2ELatency)
-    val percentiles: Seq[Option[Long]] = latency.percentiles(percents)
+    val percentiles: Seq[Option[Long]] = latency.percentiles(Seq(50, 90, 99))
     val own: Option[Double] = path.own(node)
     val timestamp: String = node.timestamp.fold(Readable.Unknown)(by => Readable.name(by.column))
     val share: Option[Double] = path.share(own)
