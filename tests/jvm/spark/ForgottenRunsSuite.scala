@@ -185,7 +185,7 @@ class ForgottenRunsSuite extends AnyFunSuite with ArchivedBatches {
     assert(shown(kv).query("silent").flatMap(shown(kv).answer(_).status) === Some(RunStatus.Failed))
   }
 
-  test("a query that runs again and again does not drive out how another one ended") {
+  test("a query that runs again and again does not drive out the error that ended another one") {
     val kv = new InMemoryStore
     val stored = new BatchArchive(kv, kept = 50)
     wholeRun(stored, "once", Seq(0L))
@@ -195,6 +195,19 @@ class ForgottenRunsSuite extends AnyFunSuite with ArchivedBatches {
     }
     assert(shown(kv).query("once").flatMap(shown(kv).answer(_).status) === Some(RunStatus.Failed))
     assert(kv.count(classOf[StoredRun]) === BatchArchive.RunsKept + 1, "the last began beside so many")
+  }
+
+  test("the run before the last is kept, however many other queries have ended well") {
+    val kv = new InMemoryStore
+    val stored = new BatchArchive(kv, kept = 50)
+    def endsWell(name: String, query: String) = {
+      stored.onOtherEvent(batch(run(name).toString, 0).copy(query = query))
+      stored.onOtherEvent(new QueryTerminatedEvent(run("id"), run(name), None, None))
+    }
+    for (n <- 1 to BatchArchive.RunsKept) endsWell(s"other-$n", s"other-$n")
+    endsWell("first", "again")
+    endsWell("second", "again")
+    assert(shown(kv).all.earlier.flatMap(_.runId) === Seq(run("first").toString))
   }
 
   test("a run that failed before its first batch gives way to the next run of its name") {

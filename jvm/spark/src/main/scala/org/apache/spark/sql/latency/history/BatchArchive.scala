@@ -129,7 +129,8 @@ private[spark] final class BatchArchive(
     val explained = if (batch.parts == null) before.flatMap(lastExplained) else None
     val shown = runs.add(key, batch.record, window)
     if (before.isEmpty && !withoutBatch.gotBatch(key)) goingOn(key) = batch.query
-    val from = keptOf.get(key).fold(0L)(_.batches.start)
+    val last = keptOf.get(key)
+    val from = last.fold(0L)(_.batches.start)
     val numbers = from.max(number + 1 - most) until number + 1
     val stored = new StoredBatch(StoredBatch.key(key, number), batch)
     val earlier = before.fold(Option(Vector.empty[StoredBatch]))(_.kept)
@@ -140,7 +141,7 @@ private[spark] final class BatchArchive(
     )
     told += 1
     (from until numbers.start).foreach(gone => store.delete(classOf[StoredBatch], StoredBatch.key(key, gone)))
-    heardOf(key, Some(Kept(batch.query, numbers)))
+    heardOf(key, Some(Kept(batch.query, numbers, last.exists(_.hasFailed))))
     if (before.isEmpty) forgetOldest()
   }
 
@@ -160,7 +161,7 @@ private[spark] final class BatchArchive(
   private def addEnd(run: String, error: Option[String]): Unit = {
     store.write(new StoredEnd(run, error.nonEmpty, error.map(FailureText.of).orNull))
     goingOn -= run
-    heardOf(run, keptOf.get(run))
+    heardOf(run, keptOf.get(run).map(_.copy(hasFailed = error.nonEmpty)))
     if (known(run).isEmpty) withoutBatch.end(run)
   }
 
@@ -182,16 +183,16 @@ private[spark] final class BatchArchive(
     hasStopped || error.contains("stopped SparkContext") || error.contains("SparkContext was shut down")
 
   /**
-   * Goes by the order of events. By the clock, which may be set back, the run that has just begun could be the oldest. The last run of a
-   * query says how that ended, so runs that another of their name has followed go first.
+   * Goes by the order of events. By the clock, which may be set back, the run that has just begun could be the oldest. Where an error has
+   * ended the last run of a query, somebody has to hear of it: such runs go last.
    */
   private def forgetOldest(): Unit = {
     val newestFirst = keptOf.keys.toList.reverse
-    val last = newestFirst.distinctBy(keptOf(_).query).toSet
-    val (lasting, followed) = newestFirst.filterNot(goingOn.contains).partition(last)
-    val lastFirst = lasting ++ followed
-    val batchesTo = lastFirst.scanLeft(0L)((sum, key) => sum + keptOf(key).batches.size).tail
-    lastFirst.zip(batchesTo).zipWithIndex
+    val failed = newestFirst.distinctBy(keptOf(_).query).filter(keptOf(_).hasFailed).toSet
+    val (first, others) = newestFirst.filterNot(goingOn.contains).partition(failed)
+    val failedFirst = first ++ others
+    val batchesTo = failedFirst.scanLeft(0L)((sum, key) => sum + keptOf(key).batches.size).tail
+    failedFirst.zip(batchesTo).zipWithIndex
       .collect { case ((key, sum), i) if i >= RunsKept || sum > 10L * kept => key }
       .foreach { key =>
         // Batches that are deleted one by one leave something of their run in a store in memory.
@@ -212,6 +213,6 @@ private[spark] object BatchArchive {
 
   private val Plugin = "io.sparklatency.LatencyPlugin"
 
-  /** Of a run, the name of its query and the numbers of its batches. */
-  private final case class Kept(query: String, batches: NumericRange[Long])
+  /** Of a run, the name of its query, the numbers of its batches, and whether an error ended it. */
+  private final case class Kept(query: String, batches: NumericRange[Long], hasFailed: Boolean)
 }
