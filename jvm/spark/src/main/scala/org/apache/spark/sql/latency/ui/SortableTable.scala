@@ -32,11 +32,8 @@ private[ui] object SortableTable {
     ()
   }
 
-  /** A table of forty nodes takes no more. */
-  private val Room = 1 << 14
-
   private def written(id: String, columns: Seq[Column[_]])(rows: StringBuilder => Unit): NodeSeq = {
-    val text = new StringBuilder(Room)
+    val text = new StringBuilder
     text ++= "<div class=\"latency-scroll\">\n      <table id=\"" ++= id
     text ++= "\" class=\"table table-bordered table-sm table-striped sortable\">\n        <thead><tr>"
     columns.foreach(_.heading(text))
