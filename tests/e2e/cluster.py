@@ -57,9 +57,11 @@ class Spark:
         return _only(f"dist/{self.artifact}-*.jar")
 
     @property
-    def classes(self) -> Path:
-        """An archive of the classes that an application loads. It is for JVMs whose class path is Spark's."""
-        return _ROOT / f".venv/{self.line}/classes.jsa"
+    def classes(self) -> Path | None:
+        """An archive of the classes that an application loads, where there is one for its JDK. It is for JVMs
+        whose class path is Spark's. With one that it cannot use a JVM goes without that of the JDK, too."""
+        archive = _ROOT / f".venv/{self.line}/classes.jsa"
+        return archive if self.java_home is None and archive.exists() else None
 
     def start(
         self,

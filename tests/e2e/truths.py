@@ -87,6 +87,11 @@ def looked(batch: Batch) -> int:
     return batch.durations.get("latestOffset", 0)
 
 
+def before_it_ran(batch: Batch) -> int:
+    """How long at the most."""
+    return batch.durations["triggerExecution"] - batch.durations["addBatch"]
+
+
 def scored(seen: Seen) -> Bounds | None:
     """Every record waits while those beside it are scored, on average as long as tasks did. What else its
     task does meanwhile is divided among steps, so a third may be theirs; all is not longer than the batch."""
@@ -196,11 +201,12 @@ def windowed(seen: Seen) -> Bounds | None:
 
 def joined(seen: Seen) -> Bounds | None:
     """Of a pair one is five seconds older, less what its source began later. Those that came in last are of
-    both sources, each of which counts whole seconds when it is asked."""
+    both sources, each of which counts whole seconds when it is asked. From one to the other goes some time
+    that no phase of the batch has."""
     if seen.before is None:
         return None
     left, right = (created(seen.folder / "sources" / side / "0") for side in ("0", "1"))
-    apart = 1000 + looked(seen.before) + looked(seen.batch)
+    apart = 1000 + before_it_ran(seen.before) + before_it_ran(seen.batch)
     return 5000 + right - left - apart, 5000 + right - left + apart
 
 

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-EVENTS_WITHIN = 180
+EVENTS_WITHIN = 360
 """Seconds that events of what has ended may take through Spark's queues on a busy machine."""
 
 
