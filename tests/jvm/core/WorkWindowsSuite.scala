@@ -113,6 +113,19 @@ class WorkWindowsSuite extends AnyFunSuite with ReportedRuns {
     )
   }
 
+  test("behind a union the operators of the side count that a task reads") {
+    val union = planned("a" -> Set(), "b" -> Set(), "c" -> Set("a", "b"))
+    val runs = new Runs(union, hasNoEnd = true)
+    for (round <- 1 to 2) {
+      val over = round * 1000f
+      runs.report(1, 1, hasBatches = false)(at("a", over, 0, 5), at("c", over, round * 100f, 5))
+      runs.report(1, 2, hasBatches = false)(at("b", over, 0, 9), at("c", over, round * 700f, 8))
+      runs.report(1, 3, hasBatches = false)(at("c", over, 0, 0)) // no row has come on its side
+      runs.clock.advance(1000)
+    }
+    assert(runs.window === Map("a" -> Some(0.0), "b" -> Some(0.0), "c" -> Some(700.0)))
+  }
+
   test("a partition that is read anew begins anew, and a clock that was set ends a window") {
     val runs = new Runs(chain, hasNoEnd = true)
     runs.report(1, 1, hasBatches = false)(at("a", 1000, 0, 5), at("b", 1000, 500, 5))

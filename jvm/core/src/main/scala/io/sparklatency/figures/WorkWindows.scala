@@ -82,12 +82,16 @@ private final class WorkWindows(mark: Long => Option[PlannedNode]) {
     def upstream: Iterable[String] = before.values.flatten
     lazy val ms: Double = nodes.keys.toList.flatMap(latency).sum // a set would take equal ones for one
 
-    /** 0 at a source. None of the first node behind a shuffle, and where more or fewer rows leave the operators than come to them. */
+    /**
+     * 0 at a source. None of the first node behind a shuffle, and where more or fewer rows leave the operators than come to them. Behind a
+     * union a task has the node of one side.
+     */
     def latency(id: String): Option[Double] = {
       val here = nodes(id)
-      upstreamOf(id).toSeq match {
-        case Seq() => Some(0.0)
-        case Seq(one) if has(one) && Set(0L, 1L)(nodes(one).rows - here.rows) && here.slice.watchedMs > 0 =>
+      val from = upstreamOf(id)
+      from.toSeq.filter(has) match {
+        case _ if from.isEmpty => Some(0.0)
+        case Seq(one) if Set(0L, 1L)(nodes(one).rows - here.rows) && here.slice.watchedMs > 0 =>
           val toBefore = if (upstreamOf(one).exists(has)) nodes(one).slice.waitedMs else 0f
           val (waited, watched) = ((here.slice.waitedMs - toBefore).max(0f).toDouble, here.slice.watchedMs)
           // Of one second, too, where a report came late.

@@ -16,6 +16,7 @@ import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.LocalTableScanExec
 import org.apache.spark.sql.execution.ProjectExec
 import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.UnionExec
 import org.apache.spark.sql.execution.WholeStageCodegenExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.datasources.FileIndex
@@ -24,6 +25,7 @@ import org.apache.spark.sql.latency.compat.SparkSession
 import org.apache.spark.sql.latency.compat.StateStoreWriter
 import org.apache.spark.sql.latency.marking.NoTimestamp
 import org.apache.spark.sql.latency.recording.MarkOperator
+import org.apache.spark.sql.latency.recording.OfBranch
 import org.apache.spark.sql.latency.recording.ReadingTime
 import org.apache.spark.sql.latency.recording.RecordE2ELatency
 import org.apache.spark.sql.latency.recording.RecordExpression
@@ -236,17 +238,25 @@ private final class AutomaticPlacement(
     !settings.autoAcrossShuffles && CurrentQuery.running(session).exists(AcrossShuffles.wouldHelp)
 
   private def insert(
-      mark: RecordExpression,
+      record: RecordExpression,
       node: SparkPlan,
       below: SparkPlan,
       above: List[SparkPlan]
-  ): SparkPlan =
+  ): SparkPlan = {
+    val hasBatches = CurrentQuery.hasBatches(session)
+    // A filter does not tell its mark where it stands.
+    val mark: Expression = if (!hasBatches && isOfBranch(above)) OfBranch(record) else record
     MarkOperator(
       mark,
       below,
       isCompiled = isCompiled(node) || above.headOption.exists(isCompiled),
-      CurrentQuery.hasBatches(session)
+      hasBatches
     )
+  }
+
+  /** Whether what stands below these becomes part of the code of one branch of a union: all between is one stage. */
+  private def isOfBranch(above: List[SparkPlan]): Boolean =
+    above.takeWhile(isCompiled).exists(_.isInstanceOf[UnionExec])
 
   private def leaveOut(id: String, reason: String): Unit = tell(LeftOut.node(id, reason))
 

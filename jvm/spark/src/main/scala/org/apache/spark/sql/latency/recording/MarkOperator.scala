@@ -11,7 +11,7 @@ private[latency] object MarkOperator {
    * An operator of our own, because a filter counts its rows for the SQL tab, which takes as long as all that a mark does. Where a
    * task runs as long as the query it is a filter all the same: real-time mode accepts only operators that it knows by name.
    *
-   * @param mark       may be wrapped in [[OfPartition]]
+   * @param mark       may be wrapped in [[OfPartition]], or where there are no batches in [[OfBranch]]
    * @param isCompiled whether the mark is to be part of a stage of generated code
    * @param hasBatches whether the query runs in batches: not so in real-time and continuous mode
    */

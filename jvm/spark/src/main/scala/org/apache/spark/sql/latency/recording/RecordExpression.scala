@@ -78,14 +78,28 @@ abstract class RecordExpression extends Expression {
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val recorder = recorderIn(ctx)
     openIn(ctx, recorder)
+    recorded(ev, recordingCode(ctx, recorder))
+  }
+
+  /** The same, but that the recorder is opened with the first row: see [[OfBranch]]. */
+  private[recording] def branchCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val recorder = recorderIn(ctx)
+    val accumulator = ctx.addReferenceObj("latency", figures)
+    // The row's code may stand in a nested class, which does not see the iterator's own index.
+    val partition = ctx.addMutableState("int", "partition", forceInline = true)
+    ctx.addPartitionInitializationStatement(s"$partition = partitionIndex;")
+    val opening = code"if ($recorder == null) $recorder = $accumulator.openFirst($partition);"
+    recorded(ev, code"$opening\n${recordingCode(ctx, recorder)}")
+  }
+
+  private def recorded(ev: ExprCode, recording: Block): ExprCode =
     ev.copy(
       code = code"""
-        |${recordingCode(ctx, recorder)}
+        |$recording
         |final boolean ${ev.value} = true;
        """.stripMargin,
       isNull = FalseLiteral
     )
-  }
 }
 
 object RecordExpression {
@@ -97,6 +111,7 @@ object RecordExpression {
   private[latency] def unapply(expression: Expression): Option[RecordExpression] = expression match {
     case mark: RecordExpression => Some(mark)
     case OfPartition(mark: RecordExpression) => Some(mark)
+    case OfBranch(mark: RecordExpression) => Some(mark)
     case Uncompiled(mark: RecordExpression) => Some(mark)
     case _ => None
   }
