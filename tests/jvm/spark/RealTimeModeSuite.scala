@@ -10,6 +10,8 @@ import io.sparklatency.spark.syntax._
 import io.sparklatency.time.WallClock
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.functions.lit
+import org.apache.spark.sql.functions.struct
+import org.apache.spark.sql.functions.to_json
 import org.apache.spark.sql.functions.window
 
 /** Real-time mode: figures, the way of records and its parts are there while a batch runs for minutes. */
@@ -33,18 +35,20 @@ class RealTimeModeSuite extends LongTasksTest {
     val input = LowLatencyMemoryStream[Timestamp](spark, 2)
     val marked = input.toDF().withE2ELatency("node", "value")
     byTheWall {
+      val beforeStart = System.currentTimeMillis
       val query = startInRealTime(marked, "overdue")
       def progress = answerOf("overdue").get("progress")
-      def after(minutes: Double): Boolean = {
-        WallClock.install(new Shifted((minutes * 60000).toLong))
+      def after(minutes: Double, since: Long): Boolean = {
+        WallClock.install(new Shifted(since + (minutes * 60000).toLong - System.currentTimeMillis))
         progress.get("stalled").asBoolean && !progress.get("running").isNull
       }
       try {
         input.addData(ago(7))
         eventually(assert(figures("node", "overdue").nonEmpty))
-        assert(!after(9.5))
+        // However long this machine took until now: the batch began between the two.
+        assert(!after(9.5, beforeStart))
         assert(progress.get("running").isNull)
-        assert(after(10.5))
+        assert(after(10.5, System.currentTimeMillis))
         assert(progress.get("batchDuration").isNull)
       } finally query.stop()
     }
@@ -66,9 +70,7 @@ class RealTimeModeSuite extends LongTasksTest {
       assert(way.get("headline").get("text").asText ===
         "Slowest step: scored, 60 ms of 67 ms (90 %). Make that faster, or give it more cores.")
       assert(way.get("notes").elements.asScala.map(_.get("code").asText).toSeq === Seq("no-commit"))
-      val nodes = way.get("nodes").elements.asScala.toSeq
-      assert(nodes.map(_.get("node").asText) === Seq("read", "scored"))
-      assert(nodes.map(_.get("upstream").elements.asScala.map(_.asText).toSeq) === Seq(Nil, Seq("read")))
+      assert(waysOf("way") === Seq("read" -> Nil, "scored" -> Seq("read")))
     } finally query.stop()
   }
 
@@ -92,6 +94,28 @@ class RealTimeModeSuite extends LongTasksTest {
       }
     }
 
+  test("in real-time mode an aggregation is as old as its window though only a text is made of that") {
+    assume(spark.version >= "4.3", "real-time mode keeps no state there")
+    val settings = Seq(
+      "spark.sql.streaming.realTimeMode.minBatchDuration" -> "1s",
+      "spark.sql.shuffle.partitions" -> "1" // with the source's one all tasks run at once
+    )
+    withSettings(everything ++ settings: _*) {
+      val input = LowLatencyMemoryStream[Timestamp](spark, 1)
+      val counts =
+        input.toDF().withWatermark("value", "10 seconds").groupBy(window(col("value"), "1 minute")).count()
+      val query = counts.select(to_json(struct("*")).as("value")).writeStream.queryName("real_time_texts")
+        .outputMode("update").foreach(Drop).trigger(Lines.realTime("3 seconds")).start()
+      try {
+        input.addData(ago(5)) // of a window that ends in twenty seconds
+        eventually {
+          val found = Seq("aggregate-1", "sink").map(figures(_, "real_time_texts"))
+          assert(found === Seq.fill(2)(Some((1, Some(-20000), Some(-20000)))))
+        }
+      } finally query.stop()
+    }
+  }
+
   test("in real-time mode an aggregation is a node, and a window that is open is no clock that differs") {
     assume(spark.version >= "4.3", "real-time mode keeps no state there")
     withSettings(
@@ -114,6 +138,33 @@ class RealTimeModeSuite extends LongTasksTest {
         assert(nodes("sink").get("aheadOfClock").asLong === 1, shown)
         val ahead = shown.get("notes").elements.asScala.filter(_.get("code").asText == "ahead-of-clock")
         assert(ahead.map(_.get("level").asText).toSet === Set("info"), shown)
+      } finally query.stop()
+    }
+  }
+
+  test("in real-time mode no source is idle, for nobody looks while a batch runs") {
+    withSettings(
+      "spark.sql.streaming.realTimeMode.minBatchDuration" -> "1s",
+      "spark.sparklatency.watermark.idle.timeout" -> "1m"
+    ) {
+      val Seq(speaks, silent) = Seq.fill(2)(LowLatencyMemoryStream[Timestamp](spark, 1)): @unchecked
+      val Seq(one, other) = Seq(speaks, silent).map(_.toDF().withWatermark("value", "10 seconds")): @unchecked
+      val marked = one.union(other).withE2ELatency("both", "value")
+      val query = marked.writeStream.queryName("real_time_silence").outputMode("update").foreach(Drop)
+        .trigger(Lines.realTime("2 seconds")).start()
+      def goesOn(batches: Int): Unit = {
+        val before = Option(query.lastProgress).fold(-1L)(_.batchId)
+        eventually(assert(query.lastProgress != null && query.lastProgress.batchId >= before + batches))
+      }
+      try {
+        speaks.addData(ago(5))
+        goesOn(1)
+        clock.advance(120000)
+        speaks.addData(ago(5))
+        goesOn(2)
+        val watermarks =
+          answerOf("real_time_silence").get("lastBatch").get("watermarks").elements.asScala.toSeq
+        assert(watermarks.map(_.get("idleSince").isNull) === Seq(true, true))
       } finally query.stop()
     }
   }

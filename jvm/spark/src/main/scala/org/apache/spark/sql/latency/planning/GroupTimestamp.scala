@@ -7,6 +7,7 @@ import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.aggregate.HashAggregateExec
 import org.apache.spark.sql.execution.aggregate.ObjectHashAggregateExec
 import org.apache.spark.sql.execution.aggregate.SortAggregateExec
+import org.apache.spark.sql.latency.compat.StreamlineAggregation
 
 /**
  * The record timestamp of an aggregation's groups, where it does not come out. Spark's optimizer folds a projection above an aggregation
@@ -31,7 +32,7 @@ private object GroupTimestamp {
       case hash: HashAggregateExec => hash.copy(resultExpressions = results)
       case objects: ObjectHashAggregateExec => objects.copy(resultExpressions = results)
       case sorted: SortAggregateExec => sorted.copy(resultExpressions = results)
-      case other => other
+      case other => StreamlineAggregation.giving(other, results).getOrElse(other)
     }
   }
 }
