@@ -119,6 +119,24 @@ class LiveRunsSuite extends AnyFunSuite {
     assert(shown(owner("one"), owner("two"), maxNodes = 0) === 5) // as one node
   }
 
+  test("a run of which nobody told the end gives way to the next of its query, which alone is read") {
+    var shown = Map.empty[String, () => Option[QuerySnapshot]]
+    val listener = new FiguresListener {
+      override def addedQuery(query: String, brief: () => Option[QuerySnapshot]): Unit =
+        shown += query -> brief
+      override def removed(query: String): Unit = shown -= query
+    }
+    def begun(run: String) = Some(QuerySnapshot("orders", Some("id"), Some(run), 0, Nil, 0, None))
+    val all = new LiveRuns(clock, FiguresSettings(), listener, begunAs = begun)(_.stopped)
+    def read = shown.map { case (name, brief) => name -> brief().flatMap(_.runId) }
+    for (run <- Seq("first", "second")) {
+      all.began("orders", run, "id")
+      assert(read === Map("orders" -> Some(run)))
+    }
+    all.began("orders", "of another session", "other")
+    assert(read === Map("orders" -> Some("second")))
+  }
+
   test("the oldest record that is not committed is looked for outside the lock") {
     var read = Seq.empty[() => Option[QuerySnapshot]]
     val listener = new FiguresListener {

@@ -5,6 +5,7 @@ import io.sparklatency.answer.LeftOut
 import io.sparklatency.answer.Note
 import io.sparklatency.answer.QueryAnswer
 import io.sparklatency.answer.RunStatus
+import io.sparklatency.answer.SkippedBatches
 import io.sparklatency.figures.Activity
 import io.sparklatency.figures.Batch
 import io.sparklatency.figures.QuerySnapshot
@@ -174,6 +175,9 @@ class ProgressSuite extends AnyFunSuite {
     val leftOut = LeftOut.note(LeftOut.node("sink", "no column"))
     assert(new QueryAnswer(waits, None, found = Seq(leftOut)).notes.map(_.text) ===
       Seq(s"$noNode The notes on what is left out say why.", leftOut.text))
+    val newer = SkippedBatches.note("a newer one wrote them")
+    assert(new QueryAnswer(waits, None, found = Seq(newer)).notes === Seq(newer))
+    assert(newer.text === "Batches are skipped: a newer one wrote them.")
   }
 
   test("a stalled batch tells how far its tasks are, and that none runs") {

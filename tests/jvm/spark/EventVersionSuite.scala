@@ -177,6 +177,9 @@ class EventVersionSuite extends AnyFunSuite {
       "batches of query 'orders' are skipped: batches of format 99 were written by a newer sparklatency; this one " +
         "reads formats up to 2: upgrade sparklatency on the History Server, or wherever else they are read"
     ))
+    val latencies = new LatencyStore(store, None)
+    assert(latencies.queries.flatMap(latencies.answer(_).notes.map(_.text)).filter(_.contains("newer")) ===
+      Seq(s"Batches are skipped: ${logged.head.dropWhile(_ != ':').drop(2)}."))
   }
 
   test(

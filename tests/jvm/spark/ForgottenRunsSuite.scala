@@ -197,6 +197,19 @@ class ForgottenRunsSuite extends AnyFunSuite with ArchivedBatches {
     assert(kv.count(classOf[StoredRun]) === BatchArchive.RunsKept + 1, "the last began beside so many")
   }
 
+  test("nor does it where the run's first batch is told behind its end") {
+    val kv = new InMemoryStore
+    val stored = new BatchArchive(kv, kept = 50, used = true)
+    stored.onOtherEvent(QueryEvents.started(run("id"), run("once"), "once"))
+    stored.onOtherEvent(end(run("once")))
+    stored.onOtherEvent(batch(run("once").toString, 0).copy(query = "once"))
+    for (n <- 1 to BatchArchive.RunsKept + 10) {
+      stored.onOtherEvent(batch(run(s"run-$n").toString, n.toLong).copy(query = "again"))
+      stored.onOtherEvent(end(run(s"run-$n")))
+    }
+    assert(shown(kv).query("once").flatMap(shown(kv).answer(_).status) === Some(RunStatus.Failed))
+  }
+
   test("the run before the last is kept, however many other queries have ended well") {
     val kv = new InMemoryStore
     val stored = new BatchArchive(kv, kept = 50)

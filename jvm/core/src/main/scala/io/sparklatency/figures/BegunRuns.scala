@@ -17,7 +17,9 @@ private final class BegunRuns(
 ) {
   private val runs = mutable.Map.empty[String, BegunRun]
 
+  /** Of one query no two go on at once: those before it have ended, though nobody may have told that. */
   def add(id: String, name: String, queryId: String): Unit = {
+    runs.collect { case (before, run) if run.queryId == queryId => before }.toList.foreach(forget)
     runs(id) = new BegunRun(name, queryId)
     show(name)
   }

@@ -5,6 +5,7 @@ import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
 import io.sparklatency.answer.Readable
+import io.sparklatency.answer.SkippedBatches
 import io.sparklatency.figures.WindowSettings
 import io.sparklatency.recording.NewerFormatException
 import io.sparklatency.spark.base.LatencyConf
@@ -24,8 +25,8 @@ import org.apache.spark.util.kvstore.KVStore
 
 /**
  * Writes what the events tell into Spark's store of an application. While the application runs, the store is in memory. A
- * History Server may keep it on disk. Batches that a newer sparklatency wrote are skipped, and the log says so once for each
- * application.
+ * History Server may keep it on disk. Batches that a newer sparklatency wrote are skipped. The log says so once for each application, and
+ * a note of each run does.
  *
  * A batch costs a merge of each node's figures and two writes: the batch's event, and the run with three summaries for each
  * node and measure. The first batch of a run also costs a look at all runs. Batches beyond the limits are deleted, and runs that have
@@ -119,6 +120,8 @@ private[spark] final class BatchArchive(
         if (!hasSkipped)
           logWarning(s"batches of query '${Readable.name(batch.query)}' are skipped: ${newer.getMessage}")
         hasSkipped = true
+        val note = SkippedBatches.note(newer.getMessage)
+        Option(batch.runId).foreach(run => notes.add(SparkListenerLatencyNote(run, note)))
     }
 
   private def add(batch: SparkListenerLatencyBatch): Unit = {
@@ -141,7 +144,9 @@ private[spark] final class BatchArchive(
     )
     told += 1
     (from until numbers.start).foreach(gone => store.delete(classOf[StoredBatch], StoredBatch.key(key, gone)))
-    heardOf(key, Some(Kept(batch.query, numbers, last.exists(_.hasFailed))))
+    // An end may be told before the first batch.
+    def hadFailed = Stored(store, classOf[StoredEnd], key).exists(_.hasFailed)
+    heardOf(key, Some(Kept(batch.query, numbers, last.fold(hadFailed)(_.hasFailed))))
     if (before.isEmpty) forgetOldest()
   }
 
