@@ -183,6 +183,16 @@ def test_every_code_and_number_of_a_note_stands_on_the_page_of_rest() -> None:
     assert [name for name in of_notes if f"`{name}`" not in page] == []
 
 
+def test_each_part_that_can_lead_has_a_line_of_advice() -> None:
+    heading = "| the part that leads | what the headline names | what to do |\n"
+    rows = text(DOCS / "measured.md").split(heading)[1].split("\n\n")[0].splitlines()[1:]
+    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    codes = (ROOT / "tests/python/golden/codes.txt").read_text(encoding="utf-8").splitlines()
+    parts = {code.removeprefix("part ").replace("-", " ") for code in codes if code.startswith("part ")}
+    assert {name.split(",")[0] for name, _, _ in cells} == parts - {"processing"}  # which never leads
+    assert all(advice for _, _, advice in cells)
+
+
 def test_costs_are_those_of_the_results() -> None:
     check = [sys.executable, str(ROOT / "tests" / "bench" / "pages.py"), "--check"]
     done = subprocess.run(check, capture_output=True, text=True, check=False)

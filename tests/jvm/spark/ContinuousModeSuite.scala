@@ -85,6 +85,7 @@ class ContinuousModeSuite extends LongTasksTest {
             assert(parts.map(part => part.get("code").asText -> part.get("nodes").size).toSeq ===
               Seq("source-queuing" -> 0, "work" -> 1))
           }
+          assert(waysOf("continuous") === Seq("source-0-rate" -> Nil, "sink" -> Seq("source-0-rate")))
           node("sink", "continuous").records
         } finally query.stop()
       assert(node("sink", "continuous").records >= counted)

@@ -57,6 +57,21 @@ class LongTasksSuite extends LongTasksTest {
     }
   }
 
+  test("while the first batch runs the way of records is known from its plan") {
+    val input = stream
+    val read = input.toDF().withE2ELatency("a", "value").withE2ELatency("b", "value")
+    input.addData(ago(7)) // before the start: a first trigger that found nothing would have told its progress
+    val query = start(read.filter(LongTasksSuite.heldAtFirst(col("value"))), "first_way")
+    try {
+      eventually(assert(Seq("a", "b").forall(figures(_, "first_way").exists(_._1 == 1))))
+      assert(query.lastProgress === null)
+      assert(waysOf("first_way") === Seq("a" -> Nil, "b" -> Seq("a")))
+    } finally {
+      LongTasksSuite.mayPass.countDown()
+      query.stop()
+    }
+  }
+
   test(
     "the oldest record that waits is known by its timestamp, though time went by before its task told of it"
   ) {
@@ -90,6 +105,9 @@ class LongTasksSuite extends LongTasksTest {
 
 object LongTasksSuite {
   private val mayEnd = new CountDownLatch(1)
+
+  private val mayPass = new CountDownLatch(1)
+  private val heldAtFirst = udf { (_: Timestamp) => mayPass.await(); true }.asNondeterministic()
 
   private val mayShow = new CountDownLatch(1)
   private val heldIfOld = udf { (at: Timestamp) =>

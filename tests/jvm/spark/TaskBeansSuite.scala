@@ -100,6 +100,28 @@ class TaskBeansSuite extends StreamingTest with Patient {
     }
   }
 
+  test("an operator that keeps state is a node like any other, whatever its state store is") {
+    val provider = "spark.sql.streaming.stateStore.providerClass"
+    val rocksDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    for ((store, setting) <- Seq("files" -> None, "rocksdb" -> Some(rocksDB))) withSettings(everything: _*) {
+      setting.foreach(spark.conf.set(provider, _))
+      val input = stream
+      val query = start(newestOfEachSecond(watermarked(input)), store, "update")
+      try {
+        input.addData(ago(100, 5000))
+        processAll(query)
+        val nodes = beans(store).collect { case ((_, Some("aggregate-1")), bean) => bean }.toSeq
+        assert(nodes.map(_.getKeyProperty("type")).distinct === Seq("stream-processor-node-metrics"))
+        assert(nodes.map(attribute(_, "records").asInstanceOf[Long]).sum === 2)
+      } finally {
+        query.stop()
+        spark.conf.unset(
+          provider
+        ) // real-time mode of Spark 4.3 wants none that is set, not even the default one
+      }
+    }
+  }
+
   test("a bean without a record is NaN, and attributes are Kafka's") {
     val input = stream
     val query = start(marked(input).filter("value IS NULL").withE2ELatency("none", "value"), "silent_bean")

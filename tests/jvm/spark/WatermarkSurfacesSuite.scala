@@ -97,6 +97,21 @@ class WatermarkSurfacesSuite extends IdleSourcesTest with Ui {
     }
   }
 
+  test("an old record is as old as it is at its source, and its watermark is behind by the delay more") {
+    val (input, day) = (stream, 86400)
+    val later = input.toDF().filter(s"value > timestamp_millis($Start)")
+    running(windows(later.withWatermark("value", "1 day").withE2ELatency("source"))) { it =>
+      def oldest = gauges(s"query.${it.query.name}.node.source.record-e2e-latency-max").asInstanceOf[Double]
+      def lag = inJmx(it, "value", "lag").asInstanceOf[Double]
+      it.reads(input, 0)
+      assert(lag.isNaN, "it has not spoken")
+      it.comesTo(102 * day)
+      it.reads(input, 2 * day)
+      assert(oldest === 100 * day * 1000.0)
+      assert(lag === 101 * day * 1000.0)
+    }
+  }
+
   test("a gauge of a watermark goes when its query stops") {
     def shown = gauges.keys.filter(_.contains("source-watermark")).toSeq
     val before = shown
