@@ -109,7 +109,7 @@ test-parts: build $(VENVS)
 	@$(if $(strip $(PARTS)),$(MAKE) --no-print-directory -j2 -Oline $(PARTS))
 	@$(MAKE) --no-print-directory test-e2e
 
-test-jvm: $(SBT_LAUNCHER) $(VENVS) $(SPARKS) # one session of sbt for all that the tests want of it; two lines' suites run side by side
+test-jvm: $(SBT_LAUNCHER) $(VENVS) $(SPARKS) # one session of sbt for all that the tests want of it; the lines' suites run side by side
 	rm -rf jvm/core/target/test-reports jvm/spark/target/*/test-reports
 	$(SBT) $(if $(SPARK)$(TEST_FULL),,-Dsuites.of.line=true) $(SBT_LINT) core/test "all $(BRIDGE_TESTS)" $(HOME_BRIDGE)/mimaReportBinaryIssues $(SBT_JARS) e2e/classpaths sparkSuites/classpath \
 		|| { $(PYTHON) tests/python/failed.py; exit 1; }

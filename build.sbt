@@ -47,15 +47,16 @@ val sparkJvm = Seq(
  */
 val shortLived = Seq("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m", "-XX:+UseSerialGC")
 
-/** Two forked JVMs at a time: the suites of two Spark lines run side by side. */
+/** Three forked JVMs at a time: with two, two processors have nothing to do for a fifth of the time. */
 Global / concurrentRestrictions := Seq(
-  Tags.limitAll(java.lang.Runtime.getRuntime.availableProcessors),
-  Tags.limit(Tags.ForkedTestGroup, 2),
+  Tags.limitAll(3),
+  Tags.limit(Tags.Compile, 2),
+  Tags.limit(Tags.ForkedTestGroup, 3),
   Tags.exclusiveGroup(Tags.Clean)
 )
 
 /**
- * A project's suites in so many forks, each of which runs its own one after another. Two forks run at a time, of whatever project, so
+ * A project's suites in so many forks, each of which runs its own one after another. Three forks run at a time, of whatever project, so
  * that a line with more suites than all others does not outlast them with one processor idle.
  */
 def inForks(count: Int) = Seq(
