@@ -32,6 +32,9 @@ def thrifty(line: str) -> str:
 
     A query without a trigger asks its sources ten times a second for records, not a hundred times, which
     would keep a fifth of a processor busy while none come.
+
+    It waits for more than 15 seconds until a worker of Python has answered. A JVM that stands still on a busy
+    machine is not given up either; one that is killed is seen to be gone at once all the same.
     """
     room = "" if line in ("3.5", "4.0") else "checkpointing."
     manager = f"org.apache.spark.sql.execution.streaming.{room}FileSystemBasedCheckpointFileManager"
@@ -39,5 +42,8 @@ def thrifty(line: str) -> str:
         "spark.hadoop.fs.file.impl": "io.sparklatency.spark.PlainFiles",
         "spark.sql.streaming.checkpointFileManagerClass": manager,
         "spark.sql.streaming.pollingDelay": "100ms",
+        "spark.python.authenticate.socketTimeout": "10m",
+        "spark.network.timeout": "600s",
+        "spark.worker.timeout": "600",
     }
     return " ".join(f"-D{key}={value}" for key, value in conf.items())

@@ -89,7 +89,7 @@ def once_known(read: Callable[[], T]) -> T:
 
 def get(url: str) -> str:
     """Returns what our own UI has there."""
-    with urlopen(url, timeout=30) as answer:  # noqa: S310  our own
+    with urlopen(url, timeout=PATIENCE_SECONDS) as answer:  # noqa: S310  our own
         return str(answer.read().decode())
 
 

@@ -47,7 +47,7 @@ def said(told: dict[str, str], request: pytest.FixtureRequest) -> list[str]:
     say(lambda: with_e2e_latency(df, "dropped", "ts"))
     spark.conf.set("spark.sql.optimizer.disableHints", False)
 
-    url = context().uiWebUrl().get()
+    url = ui()
     await_until(lambda: len(latency(url=url).nodes) >= 2, WITHIN)
     say(lambda: {node.node: node.records for node in latency(url=url).nodes})
     streamed = with_e2e_latency(rate, "streamed").writeStream.queryName("rates").format("noop").start()
@@ -323,7 +323,7 @@ def test_a_client_is_told_at_the_call_what_is_wrong_with_a_system_time_watermark
     of_query = f"SELECT {figures}, run_id, headline FROM e2e_latency() WHERE query = 'fives'"
     say(lambda: json.dumps(rows(of_query, lambda found: found and found[0]["committed"])))
 
-    shown = latency("fives", url=context().uiWebUrl().get())
+    shown = latency("fives", url=ui())
     sink = shown.nodes["sink"]
     same = {"node": sink.node, "records": sink.records, "oldest": sink.max, "committed": sink.commit.max}
     say(lambda: json.dumps([same | {"run_id": str(query.runId), "headline": shown.headline.text}]))

@@ -34,7 +34,7 @@ APPLICATION = """
     from urllib.request import urlopen
     from pyspark.sql import SparkSession, functions as F
     from sparklatency import configure, latency, with_e2e_latency, with_system_time_watermark
-    from waits import await_until
+    from waits import EVENTS_WITHIN, await_until
 
     builder = SparkSession.builder.master("local[1]").config(map={
         "spark.metrics.conf.*.sink.jmx.class": "org.apache.spark.metrics.sink.JmxSink",
@@ -63,11 +63,11 @@ APPLICATION = """
 
     def text():  # while a batch runs
         address = f"{spark.sparkContext.uiWebUrl}/api/v1/latency/prometheus"
-        found = urlopen(address, timeout=60).read().decode()
+        found = urlopen(address, timeout=600).read().decode()
         return "sparklatency_batch_in_progress_seconds" in found and found
 
-    await_until(lambda: is_known(query) and is_known(clocked), within=120, every=0.05)
-    scraped = await_until(text, within=120, every=0.05)
+    await_until(lambda: is_known(query) and is_known(clocked), EVENTS_WITHIN, every=0.05)
+    scraped = await_until(text, EVENTS_WITHIN, every=0.05)
 
     # By reflection: py4j does not get at the server itself, whose class the JDK does not export.
     java, array = spark._jvm.java.lang, spark.sparkContext._gateway.new_array

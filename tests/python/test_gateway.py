@@ -209,6 +209,7 @@ def test_a_setting_that_is_not_valid_is_no_lack_of_figures() -> None:
 def test_check_names_a_setting_that_is_not_valid_where_only_the_log_has_told() -> None:
     [checked] = said(
         f"""
+    from urllib.request import urlopen
     from click.testing import CliRunner
     from sparklatency.cli import main
 
@@ -218,6 +219,8 @@ def test_check_names_a_setting_that_is_not_valid_where_only_the_log_has_told() -
     spark = builder.getOrCreate()
     rate = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 1).load()
     rate.writeStream.format("noop").trigger(availableNow=True).start().awaitTermination()
+    # The first question starts Spark's REST service, which takes long on a busy machine.
+    urlopen(spark.sparkContext.uiWebUrl + "/api/v1/applications", timeout=600).read()
     checked = CliRunner().invoke(main, ["check", "--url", spark.sparkContext.uiWebUrl])
     print(checked.exit_code, checked.stdout, "\\n--")
     spark.stop()

@@ -70,7 +70,7 @@ RUN = """
     from pyspark.pipelines.cli import run
     from pyspark.sql import SparkSession
     from sparklatency import configure
-    from waits import await_until
+    from waits import EVENTS_WITHIN, await_until
 
     builder = SparkSession.builder.remote("local[1]").config("spark.ui.port", "0")
     builder.config("spark.ui.enabled", "true")  # under SPARK_TESTING it is not
@@ -91,7 +91,7 @@ FIGURES = """
     print("=====", json.dumps(told("mistake.yml", dry=True)))
     print("=====", json.dumps(told("shop.yml", dry=False)))
     nodes = "SELECT query, node, records, status FROM e2e_latency() WHERE records > 0 ORDER BY query, node"
-    rows = await_until(lambda: len(found := spark.sql(nodes).collect()) >= 6 and found, within=120)
+    rows = await_until(lambda: len(found := spark.sql(nodes).collect()) >= 6 and found, EVENTS_WITHIN)
     print("=====", json.dumps([list(row) for row in rows]))
 """
 

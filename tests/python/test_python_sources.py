@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyspark import cloudpickle
+from pyspark.errors import StreamingQueryException
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadMaxRows, ReadMinRows
 
@@ -17,9 +18,10 @@ from sparklatency import latency, with_e2e_latency
 from support import NOW, eventually
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
 
 # Python's workers cannot import this module.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]
@@ -113,6 +115,23 @@ def countdown(spark: SparkSession, asked: Path) -> DataFrame:
     return spark.readStream.format("countdown").option("asked", str(asked)).load()
 
 
+def through(start: Callable[[], StreamingQuery]) -> StreamingQuery:
+    """A query that has read all there is. Spark waits ten seconds for its reader's worker to start."""
+
+    def begun() -> StreamingQuery | None:
+        query = start()
+        try:
+            query.processAllAvailable()
+        except StreamingQueryException as refused:
+            if "failed to connect back" not in str(refused):
+                raise
+            query.stop()
+            return None
+        return query
+
+    return eventually(begun)
+
+
 @pytest.fixture
 def automatic(spark: SparkSession) -> Iterator[None]:
     spark.conf.set("spark.sparklatency.auto", "source")
@@ -127,8 +146,7 @@ def test_a_reader_is_asked_for_its_limit_once_however_many_batches_it_has(
     asked = tmp_path / "asked"
     stream = countdown(spark, asked)
     writer = stream.withWatermark("ts", "1 second").writeStream.format("memory").queryName("countdown")
-    query = writer.start()
-    query.processAllAvailable()
+    query = through(writer.start)
     assert sorted(row.value for row in spark.table("countdown").collect()) == list(range(RECORDS))
     batches = RECORDS // LIMIT
     eventually(lambda: True if len(latency(query).history().batches) == batches else None)
@@ -141,8 +159,7 @@ def test_a_reader_is_asked_for_its_limit_once_however_many_batches_it_has(
 def test_the_limit_of_a_reader_is_named_that_left_records_behind(spark: SparkSession, tmp_path: Path) -> None:
     """By the clock on the wall, as Spark's progress is. Records are as old as that makes them."""
     read = with_e2e_latency(countdown(spark, tmp_path / "asked"), "read", "ts")
-    query = read.writeStream.format("noop").queryName("limited").start()
-    query.processAllAvailable()
+    query = through(read.writeStream.format("noop").queryName("limited").start)
     eventually(lambda: latency(query).history().batches[RECORDS // LIMIT - 1 :] or None)
     assert "ReadMaxRows has left some behind since its first batch" in latency(query).headline.text
 
@@ -160,8 +177,8 @@ def test_what_a_reader_keeps_until_there_is_more_waits_by_its_limit(
     spark.dataSource.register(MomentsOfFile)
     add(FEWEST)
     read = spark.readStream.format("moments").option("folder", str(tmp_path)).load()
-    query = with_e2e_latency(read, "read", "ts").writeStream.format("noop").queryName("moments").start()
-    query.processAllAvailable()
+    writer = with_e2e_latency(read, "read", "ts").writeStream.format("noop").queryName("moments")
+    query = through(writer.start)
     [first] = [one for one in query.recentProgress if one["numInputRows"]]
     add(FEWEST - 1)
     before, left = looks(), time.monotonic()

@@ -140,7 +140,7 @@ class ForeachBatchSuite extends StreamingTest {
       s"an action is the query's whose batch it reads, in a thread of a pool too that was made by $whose"
     ) {
       val pool = Executors.newFixedThreadPool(1)
-      def inPool(action: Runnable): Unit = pool.submit(action).get(60, TimeUnit.SECONDS): Unit
+      def inPool(action: Runnable): Unit = pool.submit(action).get(Patience.Seconds, TimeUnit.SECONDS): Unit
       if (whose == "nobody's query") inPool(() => ())
       val names = Seq("first", "second").map(number => s"pooled_${number}_${whose.takeWhile(_.isLetter)}")
       val queries = names.map { name =>

@@ -81,7 +81,7 @@ class HeldRecordsSuite extends StreamingTest {
       val table = spark.range(1).select(timestamp_seconds(lit(0)).as("made")).withE2ELatency("table", "made")
       val told =
         parts("a_marked_table", "update")(_.crossJoin(broadcast(table)).groupBy("value").agg(count("*")))
-      assert(told("arrived-old") < 100000, told)
+      assert(told("arrived-old") < 3600000, told) // the table's are of 1970
     }
   }
 

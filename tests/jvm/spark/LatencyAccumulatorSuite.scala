@@ -16,6 +16,7 @@ import io.sparklatency.recording.LatencyRecorder
 import io.sparklatency.recording.LatencySummary
 import io.sparklatency.spark.Logged
 import io.sparklatency.spark.Patience
+import io.sparklatency.spark.Patient
 import io.sparklatency.spark.SparkTest
 import org.apache.spark.TaskContext
 import org.apache.spark.TaskContextImpl
@@ -25,9 +26,8 @@ import org.apache.spark.sql.latency.recording.TaskFigures
 import org.apache.spark.util.AccumulatorContext
 import org.apache.spark.util.AccumulatorMetadata
 import org.apache.spark.util.AccumulatorV2
-import org.scalatest.concurrent.Eventually
 
-class LatencyAccumulatorSuite extends SparkTest with Eventually {
+class LatencyAccumulatorSuite extends SparkTest with Patient {
 
   test("a heartbeat that comes while the task is still being read sees nothing, and does not fail") {
     var seen = Seq.empty[Boolean]

@@ -14,9 +14,10 @@ class LatencyTabListSuite extends LatencyTabTest {
   private def statusCell(query: String): Option[Node] =
     cells(table(get("/latency/")._2, "latency-queries")).find(_("Query").text == query).map(_("Status"))
 
-  private def aMinuteAfterTrigger: Clock = new Clock {
+  /** So long that a batch hangs, however long the one before took on this machine. */
+  private def anHourAfterTrigger: Clock = new Clock {
     override def readEveryRow: Boolean = true
-    override def millis(): Long = clock.millis() + 60000
+    override def millis(): Long = clock.millis() + 3600000
     override def at(systemMillis: Long): Long = clock.at(systemMillis)
   }
 
@@ -96,7 +97,7 @@ class LatencyTabListSuite extends LatencyTabTest {
       batch.collect()
       if (id == 1) {
         before = shown
-        WallClock.install(aMinuteAfterTrigger)
+        WallClock.install(anHourAfterTrigger)
         try after = shown
         finally WallClock.install(clock)
       }
@@ -108,8 +109,8 @@ class LatencyTabListSuite extends LatencyTabTest {
       }
       assert(before === ((Some(""), Seq((false, "Batch 1 has run for 0 ms")))))
       assert(after === ((
-        Some("RunningBatch 1 has run for 1 min"),
-        Seq((true, "Batch 1 has run for 1 min"))
+        Some("RunningBatch 1 has run for 1 h"),
+        Seq((true, "Batch 1 has run for 1 h"))
       )))
     } finally query.stop()
   }

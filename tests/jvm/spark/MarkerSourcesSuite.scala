@@ -60,7 +60,8 @@ class MarkerSourcesSuite extends MarkersTest {
       try {
         eventually {
           input.addData(1)
-          assert(markers("markers_real_time")("read found 0")._2.exists(ms => ms >= 25 && ms <= 500))
+          // One second may be like no other, where the thread that looks was kept from it: of many one is as it should be.
+          assert(lastMarkers("markers_real_time")("read found 0")._2.exists(ms => ms >= 25 && ms <= 500))
         }
         assert(query.lastProgress === null)
       } finally query.stop()
@@ -75,7 +76,7 @@ class MarkerSourcesSuite extends MarkersTest {
         rate.select(step(col("value")).as("value")).writeStream.queryName("markers_continuous").format("noop")
           .trigger(Trigger.Continuous("1 hour")).start()
       try eventually {
-          val found = markers("markers_continuous")
+          val found = lastMarkers("markers_continuous")
           assert(found("source-0-rate sink 0")._2.exists(ms => ms >= 10 && ms <= 500), found)
         }
       finally query.stop()

@@ -32,7 +32,8 @@ class MarkersSuite extends MarkersTest {
 
   test("the step that takes the time is named, by what operators did") {
     withSettings(atEnds ++ on ++ byFile: _*)(byTheWall {
-      val step = udf { (value: String) => Thread.sleep(100); value }.asNondeterministic()
+      // Five seconds of each task: more than a busy machine takes to commit.
+      val step = udf { (value: String) => Thread.sleep(500); value }.asNondeterministic()
       val parsed =
         files.withE2ELatency("read").withColumn("value", step(col("value"))).filter(length(col("value")) > 0)
       ran(parsed.withE2ELatency("parsed").filter("value <> 'x'")) { query =>

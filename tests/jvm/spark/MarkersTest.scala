@@ -38,9 +38,16 @@ trait MarkersTest extends StreamingTest with Patient with Ui {
 
   /** Of each histogram: how many markers since the start, and the shortest and longest time of the window. */
   protected def markers(query: String): Map[String, (Long, Option[Long], Option[Long])] =
+    figuresOf(query, "latency")
+
+  /** The same of the last batch that had some; where no batch ends, of the last second. */
+  protected def lastMarkers(query: String): Map[String, (Long, Option[Long], Option[Long])] =
+    figuresOf(query, "last")
+
+  private def figuresOf(query: String, of: String): Map[String, (Long, Option[Long], Option[Long])] =
     queryOf(query).get("markers").get("of").elements.asScala.map { one =>
       def text(tag: String) = Option(one.get(tag)).filterNot(_.isNull).map(_.asText)
-      def figure(name: String) = Option(one.get("latency").get(name)).filterNot(_.isNull).map(_.asLong)
+      def figure(name: String) = Option(one.get(of).get(name)).filterNot(_.isNull).map(_.asLong)
       val place =
         Seq("source_id", "source_subtask_index", "operator_id", "operator_subtask_index").flatMap(text)
       place.mkString(" ") -> ((figure("count").get, figure("min"), figure("max")))

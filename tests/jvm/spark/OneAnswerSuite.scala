@@ -128,7 +128,7 @@ class OneAnswerSuite extends StreamingTest with EverySurface with Patient {
         val query = scored.writeStream.queryName("one_real_time").outputMode("update").foreach(Drop)
           .trigger(Lines.realTime("6 seconds")).start()
         try {
-          input.addData(Seq.fill(2000)(new Timestamp(System.currentTimeMillis())): _*) // 200 s of work
+          input.addData(Seq.fill(2000)(new Timestamp(System.currentTimeMillis())): _*) // half an hour of work
           eventually(assert(store.history(store.query(query.runId.toString).get).size >= 2))
         } finally query.stop()
         ListenerBus.awaitEmpty(spark.sparkContext)
@@ -212,8 +212,9 @@ class OneAnswerSuite extends StreamingTest with EverySurface with Patient {
 object OneAnswerSuite {
   private val Hour = 3600000L
 
+  /** As in WorkInProgressSuite. */
   private val resting = udf { (_: Timestamp) =>
-    Thread.sleep(100)
+    Thread.sleep(1000)
     true
   }.asNondeterministic()
 }

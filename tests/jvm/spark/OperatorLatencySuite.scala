@@ -83,8 +83,9 @@ class OperatorLatencySuite extends StreamingTest {
     test(s"of the nodes of one stage the one before which the time went is named, code generation $codegen") {
       withSettings("spark.sql.codegen.wholeStage" -> codegen)(byTheWall {
         val (a, b, c) = (freshNode(), freshNode(), freshNode())
-        val rows = timed(spark.range(0, 40, 1, 2).toDF()).withE2ELatency(a, "ts")
-        run(resting(resting(rows, "x", 1).withE2ELatency(b, "ts"), "y", 40).withE2ELatency(c, "ts"))
+        // A thread that rests may wake up late, and the one that looks, too: both steps are longer than that, the second by far.
+        val rows = timed(spark.range(0, 10, 1, 2).toDF()).withE2ELatency(a, "ts")
+        run(resting(resting(rows, "x", 20).withE2ELatency(b, "ts"), "y", 400).withE2ELatency(c, "ts"))
         val work = operators("__batch__")
         assert(longest(work) === (("node", Seq(c))) && addsUp(work), work.toPrettyString)
         assert(latency(work, a) === 0.0 && latency(work, b) > 0, work.toPrettyString)
@@ -113,17 +114,22 @@ class OperatorLatencySuite extends StreamingTest {
       byTheWall {
         val (input, query) = (stream, s"diamond_by_$name")
         val read = rows(input).withE2ELatency("a", "value")
-        def branch(id: String) = read.filter(branchIsSlow(id, ms)(col("value"))).withE2ELatency(id, "value")
+        def branch(id: String) = read.filter(branchIsSlow(id)(col("value"))).withE2ELatency(id, "value")
         val started = start(of(branch("b"), branch("c")), query)
         running(started) {
+          def batch(): JsonNode = {
+            input.addData((1 to 3).map(_ => new Timestamp(System.currentTimeMillis())))
+            processAll(started)
+            operators(query)
+          }
           def slowAre(moved: String): Seq[JsonNode] = {
             slowBranch = moved
-            (1 to 3).map { _ =>
-              input.addData((1 to 3).map(_ => new Timestamp(System.currentTimeMillis())))
-              processAll(started)
-              operators(query)
-            }
+            (1 to 3).map(_ => batch())
           }
+          // For each of its three records the slow branch takes as long as all that a batch else takes on this machine.
+          slowBranch = ""
+          batch()
+          pauseMs = ms.max(batch().get("latency").asDouble.toLong)
           def isNamed(branch: String)(work: JsonNode) = longest(work) === (("node", Seq(branch)))
           val (first, after) = (slowAre("b"), slowAre("c"))
           for ((branch, said) <- Seq("b" -> first, "c" -> after)) {
@@ -142,7 +148,7 @@ class OperatorLatencySuite extends StreamingTest {
 
   diamond(
     "join",
-    800, // state is written for a second
+    800,
     (b, c) =>
       b.as("b").join(c.as("c"), expr("b.value = c.value")).select("b.value").withE2ELatency("d", "value")
   )(watermarked)
@@ -159,11 +165,12 @@ class OperatorLatencySuite extends StreamingTest {
 
 object OperatorLatencySuite {
   @volatile private var slowBranch = ""
+  @volatile private var pauseMs = 0L
 
   private def rest(ms: Long): Long = { Thread.sleep(ms); ms }
 
-  private def branchIsSlow(id: String, ms: Long) = udf { (_: Timestamp) =>
-    if (slowBranch == id) Thread.sleep(ms)
+  private def branchIsSlow(id: String) = udf { (_: Timestamp) =>
+    if (slowBranch == id) Thread.sleep(pauseMs)
     true
   }.asNondeterministic()
 }

@@ -9,7 +9,7 @@ import org.scalatest.time.Seconds
 import org.scalatest.time.Span
 
 /**
- * Waits for what happens in another thread, a minute at the most: a test that waits in vain fails, and does not stand still. It looks ten
+ * Waits for what happens in another thread, minutes at the most: a test that waits in vain fails, and does not stand still. It looks ten
  * times a second: most looks write the figures of all queries, beside the task that is waited for.
  */
 trait Patient extends Eventually {
@@ -24,8 +24,8 @@ trait Patient extends Eventually {
   }
 }
 
-/** How long something is waited for that comes at once, unless the machine is busy. */
+/** How long something is waited for that comes within seconds, unless the machine is busy. */
 object Patience {
-  val Seconds = 60L
+  val Seconds = 240L
   val Millis: Long = Seconds * 1000
 }

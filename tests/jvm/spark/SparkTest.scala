@@ -28,8 +28,8 @@ import org.scalatest.time.Span
 /** A local session with the finest granularity, whose tasks soon publish, a clock that stands still, and the figures as a user reads them. */
 trait SparkTest extends AnyFunSuite with BeforeAndAfterAll with BeforeAndAfterEach with TimeLimitedTests {
 
-  /** A test that waits in vain fails, and says where it stood. None takes a minute. */
-  override val timeLimit: Span = Span(10, Minutes)
+  /** A test that waits in vain fails, and says where it stood. None takes a minute on a quiet machine. */
+  override val timeLimit: Span = Span(60, Minutes)
   override val defaultTestSignaler: Signaler = ThreadSignaler
 
   protected val clock: ManualClock = SparkTest.clock

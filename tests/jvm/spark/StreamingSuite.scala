@@ -211,13 +211,13 @@ class StreamingSuite extends StreamingTest {
   private val WaitedMs = 1000L
 
   test("a listener of the user's finds the batch that it is told of, and does not wait for itself") {
-    val found = new LinkedBlockingQueue[(Long, Long)] // how many records, and how long it took
+    val found = new LinkedBlockingQueue[(Long, Long, Long)] // batch, records, and how long it took
     val listener = new StreamingQueryListener {
       override def onQueryProgress(event: QueryProgressEvent): Unit = {
         val began = System.nanoTime()
         val told = new ObjectMapper().readTree(PythonApi.latencyJson(spark, event.progress.name))
-        val records = told.get("queries").get(0).get("nodes").get(0).get("records").asLong
-        found.put(records -> (System.nanoTime() - began) / 1000000)
+        val records = told.at("/queries/0/nodes/0/records").asLong
+        found.put((event.progress.batchId, records, (System.nanoTime() - began) / 1000000))
       }
       override def onQueryStarted(event: QueryStartedEvent): Unit = ()
       override def onQueryTerminated(event: QueryTerminatedEvent): Unit = ()
@@ -225,23 +225,19 @@ class StreamingSuite extends StreamingTest {
     val input = stream
     val query = start(marked(input), "listened")
     spark.streams.addListener(listener)
-    def quickest = found.asScala.map(_._2).min
-    try {
-      for (batch <- 1 to 3) {
+    // On a busy machine any answer may take as long as one that waits for itself, and find less then. But not each of many.
+    def quick = found.asScala.toSeq.collect { case (batch, records, ms) if ms < WaitedMs => batch -> records }
+    try
+      for (batch <- 1 to 20 if batch <= 3 || quick.size < 3) {
         input.addData(ago(5))
         processAll(query)
         assert(found.peek() != null)
-        assert(found.asScala.map(_._1).max === batch)
       }
-      // On a busy machine any answer may take as long as one that waits for itself, but not each of many.
-      for (_ <- 4 to 20 if quickest >= WaitedMs) {
-        input.addData(ago(5))
-        processAll(query)
-      }
-    } finally {
+    finally {
       spark.streams.removeListener(listener)
       query.stop()
     }
-    assert(quickest < WaitedMs, "each waits for what comes after it")
+    assert(quick.size >= 3, "each waits for what comes after it")
+    for ((batch, records) <- quick) assert(records === batch + 1)
   }
 }

@@ -12,8 +12,8 @@ class SystemTimePoliciesSuite extends SystemTimeTest with Patient {
       val (ordinary, system) = (stream, stream)
       val both = ordinary.toDF().withWatermark("value", "10 seconds").union(lagging(system))
       running(windows(both)) { it =>
-        ordinary.addData(at(25))
-        it.reads(system, 3)
+        it.reads(system, 3) // first: when the other one's watermark stands at 15 it would be late
+        it.reads(ordinary, 25)
         it.comesTo(60)
         body(it)
       }

@@ -86,7 +86,7 @@ class WorkInProgressSuite extends LongTasksTest {
       val scored = read.filter(WorkInProgressSuite.resting(col("value"))).withE2ELatency("scored", "value")
       val query = startInRealTime(scored, "busy")
       try {
-        input.addData(Seq.fill(600)(new Timestamp(System.currentTimeMillis())): _*) // a minute of work
+        input.addData(Seq.fill(600)(new Timestamp(System.currentTimeMillis())): _*) // ten minutes of work
         eventually(interval(Span(500, Millis)))(isBusy("busy", "scored"))
         assert(query.lastProgress === null)
       } finally query.stop()
@@ -167,7 +167,7 @@ class WorkInProgressSuite extends LongTasksTest {
               "source-0-rate",
               "sink"
             ))
-            // There are 25 records a second for each of the two tasks, and a task is through with ten.
+            // There are 25 records a second for each of the two tasks, and a task is through with one.
             isBusy("continuous_windows", "sink")
           }
         finally query.stop()
@@ -179,8 +179,9 @@ class WorkInProgressSuite extends LongTasksTest {
 object WorkInProgressSuite {
   private val mayPass = new CountDownLatch(1)
 
+  /** Long beside what a busy machine takes to hand the next row over: a task that does this is at work all the time. */
   private val resting = udf { (_: Timestamp) =>
-    Thread.sleep(100)
+    Thread.sleep(1000)
     true
   }.asNondeterministic()
 
