@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from children import Child
+from waits import PATIENT_ATTACHING
 
 from ports import free_port
 
@@ -19,8 +20,12 @@ controller.listener.names=CONTROLLER
 log.dirs={folder}/data
 auto.create.topics.enable=false
 metadata.max.idle.interval.ms=0
+broker.session.timeout.ms=600000
+initial.broker.registration.timeout.ms=600000
 """
-"""Without the last one a broker that has nothing to do writes a record twice a second, half of its work."""
+"""Without the first of the last three a broker that has nothing to do writes a record twice a second, half of
+its work. Without the others one that stands still for nine seconds loses its partitions until it is heard
+again, and one that needs a minute to begin ends."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,7 @@ def running_broker(folder: Path) -> Iterator[Broker]:
 
 def java(main: str, *arguments: str | Path, heap: str = "128m") -> list[str | Path]:
     """The command that runs one of the suite's own programs, or of Kafka's."""
-    flags = [f"-Xmx{heap}", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"]
+    flags = [f"-Xmx{heap}", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", f"-D{PATIENT_ATTACHING}"]
     return ["java", *flags, "-cp", ":".join(resolved("programs")), main, *arguments]
 
 

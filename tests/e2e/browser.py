@@ -7,9 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from selenium.common.exceptions import SessionNotCreatedException
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 
 WIDE = (1600, 1000)
+STARTS = 5
+"""How often it is started at the most: its driver waits for a minute each time."""
+
 LOCATIONS = {"chromium": "chromium", "chromedriver": "chromedriver"}
 
 
@@ -26,6 +30,23 @@ def require_browser() -> None:
 @contextmanager
 def running_browser(folder: Path) -> Iterator[Chrome]:
     """Chromium for as long as the block runs."""
+    browser = _started(folder, STARTS)
+    try:
+        yield browser
+    finally:
+        browser.quit()
+
+
+def _started(folder: Path, times: int) -> Chrome:
+    try:
+        return _start(folder / f"profile-{times}")
+    except SessionNotCreatedException:
+        if times == 1:
+            raise
+        return _started(folder, times - 1)
+
+
+def _start(profile: Path) -> Chrome:
     options = ChromeOptions()
     options.binary_location = shutil.which("chromium") or ""
     for argument in [
@@ -33,15 +54,10 @@ def running_browser(folder: Path) -> Iterator[Chrome]:
         "--no-sandbox",  # tests may run as root, in a container
         "--disable-dev-shm-usage",
         "--hide-scrollbars",
-        f"--user-data-dir={folder / 'profile'}",
+        f"--user-data-dir={profile}",
     ]:
         options.add_argument(argument)
-    service = ChromeService(shutil.which("chromedriver"))
-    browser = Chrome(options=options, service=service)
-    try:
-        yield browser
-    finally:
-        browser.quit()
+    return Chrome(options=options, service=ChromeService(shutil.which("chromedriver")))
 
 
 def show(browser: Chrome, page: str, size: tuple[int, int] = WIDE, theme: str = "light") -> None:

@@ -3,6 +3,8 @@
 Every pipeline goes through phases: what is slow is in a file, which its functions read. A phase ends
 when the query has named its cause twice running, or after so many batches. The last one is in real-time mode,
 where no batch ends.
+
+What is slow by itself is slower where Spark takes long for a batch that does nothing: else that would lead.
 """
 
 import json
@@ -11,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import dropwhile
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +32,10 @@ BATCHES = 60
 """How many batches a phase has at the most."""
 
 SECONDS = 180
-"""How long it may take, beside other work."""
+"""How long it may take, beside other work, where nothing is stretched."""
+
+NOTHING_TAKES = 1.0
+"""Seconds that a batch that does nothing may take until what is slow is stretched."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,7 @@ class Watch:
 
     def _watched(self, name: str, number: int, phase: Phase, changed: float) -> Iterator[dict[str, object]]:
         seen: dict[int, dict[str, Any]] = {}
-        until = time.monotonic() + SECONDS
+        until = time.monotonic() + SECONDS * self._pipelines.stretch
         while time.monotonic() < until and len(seen) < BATCHES:
             time.sleep(0.1)
             try:
@@ -115,7 +121,8 @@ class Watch:
                     for pause in read_pauses(self._pipelines.pauses)
                     if truths.ms(batches[-1].start) <= pause.begun <= truths.ms(batches[-1].committed)
                 ]
-                seen = Seen(batches, end.avg, pauses, self._folder / name, self._pipelines.wrote)
+                folder, pipelines = self._folder / name, self._pipelines
+                seen = Seen(batches, end.avg, pauses, folder, pipelines.wrote, pipelines.stretch)
                 return {"age": end.avg, "bounds": phase.truth and truths.tell(phase.truth, seen)}
             batches.pop()
         return {"age": None, "bounds": None}
@@ -129,6 +136,8 @@ class Watch:
 WORK = "slowest-step"
 
 # What is slow takes longer than Spark does to start a batch on a busy machine, which is two seconds and more.
+# Where it is more than that, sinks, intervals and files are stretched. Rows that come by the second need not
+# be: the longer a batch takes, the more of them the next one has.
 PIPELINES = {
     "scoring": Pipeline(
         SlowPipelines.scoring,
@@ -186,12 +195,25 @@ PIPELINES = {
 }
 
 
+def stretch(spark: SparkSession, folder: Path) -> int:
+    """How many times as long as usual a batch takes here that does nothing, once classes are loaded."""
+    rows = spark.readStream.format("rate").option("rowsPerSecond", 20).option("numPartitions", 2).load()
+    writer = rows.writeStream.format("noop").option("checkpointLocation", str(folder / "nothing"))
+    query, took = writer.start(), list[int]()
+    while len(took) < 6:
+        time.sleep(0.1)
+        took = [one["durationMs"]["triggerExecution"] for one in query.recentProgress if one["numInputRows"]]
+    query.stop()
+    return max(1, ceil(max(took[2:]) / 1000 / NOTHING_TAKES))
+
+
 def main(folder: str, brokers: str, topic: str, *names: str) -> None:
     # Workers cannot import it: what they need of it comes along.
     cloudpickle.register_pickle_by_value(slow_pipelines)  # type: ignore[no-untyped-call]
     spark = SparkSession.builder.getOrCreate()
     spark.conf.set("spark.sql.shuffle.partitions", 2)
-    watch = Watch(SlowPipelines(spark, Path(folder), brokers, topic), Path(folder))
+    times = stretch(spark, Path(folder))
+    watch = Watch(SlowPipelines(spark, Path(folder), brokers, topic, times), Path(folder))
     for name in names or PIPELINES:
         for said in watch.run(name, PIPELINES[name]):
             print(json.dumps(said), flush=True)

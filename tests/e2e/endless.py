@@ -27,7 +27,7 @@ EXPECTED = ["source-queuing", "scored"]
 LOOKS = 10
 """How many more there are once the cause has been named. Each is of another second of work."""
 
-SECONDS = 180
+SECONDS = 360
 """How long it may take until then, beside other work. Less than ten are usual, for tasks have to start."""
 
 

@@ -54,10 +54,14 @@ def counted(events: DataFrame) -> DataFrame:
     return counts.select(unix_millis("window.end").alias("end"), "records")
 
 
-def idle(name: str) -> list[str]:
-    """The sources that were idle in the last batch, as the figures have it."""
-    last = [batch for query in latency().queries if query.query == name for batch in query.history(limit=1)]
-    return [of.source for batch in last for of in batch.watermarks if of.idle_since is not None]
+def idle(name: str, after: int) -> list[tuple[int, list[str]]]:
+    """The sources that were idle in each batch after one, as the figures have it."""
+    batches = [batch for query in latency().queries if query.query == name for batch in query.history(20)]
+    return [
+        (batch.batch, [of.source for of in batch.watermarks if of.idle_since is not None])
+        for batch in batches
+        if batch.batch > after
+    ]
 
 
 def main(folder: str, brokers: str, *topics: str) -> None:
@@ -66,12 +70,13 @@ def main(folder: str, brokers: str, *topics: str) -> None:
     for name in (WITHOUT, WITH):
         application.start(name)
     tell("started")
-    told: dict[str, list[str]] = {WITHOUT: [], WITH: []}
+    told: dict[str, tuple[int, list[str]]] = {WITHOUT: (-1, []), WITH: (-1, [])}
     while not Path(folder, "sent").exists():
         for name in told:
-            if (now := idle(name)) != told[name]:
-                told[name] = now
-                tell(json.dumps({"query": name, "idle": now}))
+            for number, now in idle(name, after=told[name][0]):
+                if now != told[name][1]:
+                    tell(json.dumps({"query": name, "idle": now}))
+                told[name] = number, now
         time.sleep(0.1)
     tell(json.dumps({"whole": application.whole()}))
     for query in spark.streams.active:

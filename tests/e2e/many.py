@@ -13,7 +13,7 @@ from typing import Any
 from urllib.request import urlopen
 
 from pyspark.sql import SparkSession
-from waits import EVENTS_WITHIN, await_until
+from waits import EVENTS_WITHIN, PATIENT_ATTACHING, await_until
 
 from sparklatency import latency, with_e2e_latency
 
@@ -67,7 +67,7 @@ def release(spark: SparkSession) -> None:
     gc.collect()
     told = Told()
     gateway._gateway_client.finalizer_deque.appendleft((told, ""))
-    if not told.wait(60):
+    if not told.wait(EVENTS_WITHIN):
         raise TimeoutError("py4j does not tell the JVM what can go.")
 
 
@@ -84,7 +84,7 @@ def live(spark: SparkSession) -> dict[str, tuple[int, int]]:
         before, after = (one.get("org.apache.spark.CleanAccum") for one in found[-2:])
         return before == after
 
-    await_until(is_clean, within=60, every=1)
+    await_until(is_clean, EVENTS_WITHIN, every=1)
     return found[-1]
 
 
@@ -92,7 +92,8 @@ def histogram(spark: SparkSession) -> dict[str, tuple[int, int]]:
     jvm: Any = spark._jvm
     jcmd = Path(jvm.java.lang.System.getProperty("java.home"), "bin", "jcmd")
     pid = str(jvm.java.lang.ProcessHandle.current().pid())
-    printed = subprocess.check_output([jcmd, pid, "GC.class_histogram"], text=True)
+    command = [str(jcmd), f"-J-D{PATIENT_ATTACHING}", pid, "GC.class_histogram"]
+    printed = subprocess.check_output(command, text=True)
     rows = [line.split() for line in printed.splitlines() if line.lstrip()[:1].isdigit()]
     return {row[3]: (int(row[1]), int(row[2])) for row in rows if len(row) > 3}
 

@@ -1,6 +1,7 @@
-"""The application under test: a query marked by hand, then the same query with automatic nodes.
+"""The application under test: a query with automatic nodes, then the same query marked by hand.
 
-It prints where its UI is when both have ended, and stays until there is a file `end`.
+It prints where its UI is when both have ended, and stays until there is a file `end`. Prometheus sees a query
+for two minutes after its end: so the one that it is asked for comes last.
 """
 
 import sys
@@ -23,8 +24,8 @@ def main(records: str, folder: str) -> None:
     by_hand = with_e2e_latency(newest, "sink", timestamp="newest")
 
     for name, auto, query in (
-        ("by_hand", "", by_hand),
         ("automatic", "source,stateful,terminal", read.dropDuplicates(["key", "at"])),
+        ("by_hand", "", by_hand),
     ):
         spark.conf.set("spark.sparklatency.auto", auto)
         started = query.writeStream.format("noop").outputMode("update").queryName(name)

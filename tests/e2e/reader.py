@@ -3,7 +3,8 @@
 import os
 import re
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -37,11 +38,13 @@ class Reader:
     spark: Spark
     broker: Broker
     folder: Path
+    conf: Mapping[str, str] = field(default_factory=dict)
+    """Settings of the application that the page does not have."""
 
     def start(self, name: str, commands: str) -> Child:
         """Runs commands of the page on the suite's broker, at a free port, with packages of earlier runs."""
         mended = commands.replace("localhost:9092", self.broker.address)
-        ours = " ".join(settings({"spark.ui.port": "0", "spark.jars.ivy": str(_PACKAGES)}))
+        ours = " ".join(settings({"spark.ui.port": "0", "spark.jars.ivy": str(_PACKAGES), **self.conf}))
         mended = mended.replace("--packages ", f"{ours} --packages ")
         mended = mended.replace(f" {SCRIPT.name}", f" {SCRIPT} {self.broker.address}")
         return Child(name, ["bash", "-euc", f"cd '{self.folder}'\n{mended}"], self.folder, self._environment)

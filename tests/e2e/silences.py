@@ -21,6 +21,7 @@ CONF = {
     "spark.ui.enabled": "false",
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.session.timeZone": "UTC",
+    "spark.sql.streaming.numRecentProgressUpdates": "1000",  # all of them, however long it takes
 }
 RATE = 20
 WARM_UP = 40

@@ -26,7 +26,7 @@ PAUSES = "pauses.jsonl"
 """Where what is slow has written down when it was."""
 
 SECONDS = 180
-"""For how long a pipeline has something to read."""
+"""For how long a pipeline has something to read, where nothing is stretched."""
 
 Made = tuple[DataFrame, str]
 """What a query gives out, and its trigger."""
@@ -35,8 +35,10 @@ Made = tuple[DataFrame, str]
 class SlowPipelines:
     """The pipelines; each has a method that makes what its query gives out."""
 
-    def __init__(self, spark: SparkSession, folder: Path, brokers: str, topic: str) -> None:
+    def __init__(self, spark: SparkSession, folder: Path, brokers: str, topic: str, stretch: int) -> None:
         self._spark, self._folder, self._brokers, self._topic = spark, folder, brokers, topic
+        self.stretch = stretch
+        """How many times as long all has to take that does not grow with the batches themselves."""
         self._slow = folder / "slow.json"
         self.wrote: list[int] = []
         """When each file was written that the last one reads, in milliseconds since the epoch."""
@@ -44,7 +46,8 @@ class SlowPipelines:
     def slow(self, seconds: dict[str, float]) -> None:
         """Sets how slow it is: ``row`` of each row at ``scored``, ``sink`` of each batch at the sink."""
         new = self._slow.with_suffix(".new")
-        new.write_text(json.dumps({"row": 0, "sink": 0, **seconds}))
+        sink = seconds.get("sink", 0) * self.stretch
+        new.write_text(json.dumps({"row": 0, **seconds, "sink": sink}))
         new.replace(self._slow)
 
     @property
@@ -99,7 +102,7 @@ class SlowPipelines:
         return self._scored(self._rate(80)), "0 seconds"
 
     def seldom(self) -> Made:
-        return self._scored(self._rate(20)), "5 seconds"
+        return self._scored(self._rate(20)), f"{5 * self.stretch} seconds"
 
     def old(self) -> Made:
         rows = self._rate(20).selectExpr("value", "timestamp - INTERVAL 1 HOUR AS timestamp")
@@ -111,11 +114,11 @@ class SlowPipelines:
         return with_e2e_latency(counted, "windows", "window"), "0 seconds"
 
     def joined(self) -> Made:
-        """Every record waits five seconds for its match."""
+        """Every record waits five seconds for its match, or as many times as long."""
         left = with_e2e_latency(self._rate(20).withWatermark("timestamp", "1 minute"), "left", "timestamp")
-        late = self._rate(20).selectExpr("value - 100 AS match", "timestamp AS later")
+        late = self._rate(20).selectExpr(f"value - {100 * self.stretch} AS match", "timestamp AS later")
         right = with_e2e_latency(late.withWatermark("later", "1 minute"), "right", "later")
-        near = expr("value = match AND later BETWEEN timestamp AND timestamp + INTERVAL 1 MINUTE")
+        near = expr("value = match AND later BETWEEN timestamp AND timestamp + INTERVAL 1 HOUR")
         return with_e2e_latency(left.join(right, near), "joined", "timestamp"), "0 seconds"
 
     def files(self) -> Made:
@@ -137,22 +140,23 @@ class SlowPipelines:
 
     def trickle(self) -> Made:
         """Each batch takes all there is, which is as many files as it may."""
-        return self._now_and_then("five-seconds-old", 5000, lambda _: time.sleep(1.5)), "0 seconds"
+        age, pause = 5000 * self.stretch, 1.5 * self.stretch
+        return self._now_and_then("five-seconds-old", age, lambda _: time.sleep(pause)), "0 seconds"
 
     def unhurried(self) -> Made:
-        return self._at_leisure("unhurried"), "0 seconds"
+        return self._at_leisure("unhurried", rows=4 * self.stretch), "0 seconds"
 
-    def _at_leisure(self, name: str) -> DataFrame:
+    def _at_leisure(self, name: str, rows: int = 4) -> DataFrame:
         """Each batch is over a second before the next file comes, so no record waits for it."""
         commits = self._folder / name / "commits"
 
         def rest(batch: int) -> None:
-            await_until((commits / str(batch)).exists, within=SECONDS, every=0.05)
+            await_until((commits / str(batch)).exists, within=SECONDS * self.stretch, every=0.05)
             time.sleep(1)
 
-        return self._now_and_then(f"of-now-{name}", 0, rest)
+        return self._now_and_then(f"of-now-{name}", 0, rest, rows)
 
-    def _now_and_then(self, name: str, age_ms: int, rest: Callable[[int], None]) -> DataFrame:
+    def _now_and_then(self, name: str, age_ms: int, rest: Callable[[int], None], rows: int = 4) -> DataFrame:
         """A file after each rest, whose records are so old when it comes."""
         folder = self._folder / name
         folder.mkdir()
@@ -164,14 +168,14 @@ class SlowPipelines:
                     wrote.append(int(time.time() * 1000))
                     then = wrote[-1] - age_ms
                     new = folder / f".{number}"
-                    new.write_text(f'{{"at": {then}, "value": {number}}}\n' * 4)
+                    new.write_text(f'{{"at": {then}, "value": {number}}}\n' * rows)
                     new.rename(folder / f"{number}.json")
                     rest(number)
 
         Thread(target=fill, daemon=True).start()
         stream = self._spark.readStream.schema("at LONG, value LONG").option("maxFilesPerTrigger", 1)
-        rows = stream.json(str(folder)).selectExpr("value", "timestamp_millis(at) AS timestamp")
-        return self._scored(rows)
+        records = stream.json(str(folder)).selectExpr("value", "timestamp_millis(at) AS timestamp")
+        return self._scored(records)
 
     def one_by_one(self) -> Made:
         """No row waits for others to be scored with, so on average they have left the last node after half of

@@ -54,7 +54,7 @@ def main(kind: str, folder: str, brokers: str, topic: str) -> None:
     else:
         to = writer.format("noop")
     # A broker that dies between two batches leaves the query without an answer to where its topic ends.
-    query = to.trigger(processingTime="5 seconds" if kind == "broker" else "1 second").start()
+    query = to.trigger(processingTime="10 seconds" if kind == "broker" else "1 second").start()
     shown: set[str] = set()
     vain: dict[str, float] = {}
     while query.isActive:

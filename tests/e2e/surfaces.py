@@ -69,6 +69,12 @@ class Stuck:
         now = self.progress()
         return now.activity is not None and now.activity.doing.startswith(ASKS) and not now.stalled
 
+    def usual(self) -> float | None:
+        """How long a batch takes, in seconds."""
+        query = self.query()
+        ms = None if query is None else query.progress.batch_duration
+        return None if ms is None else ms / 1000
+
     def rests(self) -> bool:
         """Whether no batch runs."""
         query = self.query()
@@ -90,6 +96,13 @@ class Stuck:
         return next(v for k, v in shown.items() if k.endswith(f".sparklatency.query.{self.kind}.{name}"))
 
 
+def answered(result: Result) -> Result:
+    """What a command has said. That a UI has not answered in time says nothing of a query: it is an error."""
+    if "has not answered within" in " ".join(result.output.split()):  # a table has broken lines
+        raise SparkLatencyError(result.output)
+    return result
+
+
 Look = Callable[[Stuck], str | None]
 """What is said somewhere of a batch that hangs; None while nothing is."""
 
@@ -100,14 +113,14 @@ def in_tab(one: Stuck) -> str | None:
 
 
 def in_check(one: Stuck) -> str | None:
-    checked = one.cli("check")
+    checked = answered(one.cli("check"))
     found = re.search(rf"wrong +stalled +{one.kind}: (Batch \d+ has run for .*)", checked.stdout)
     return found[1] if found and checked.exit_code == MISSED else None
 
 
 def in_slo(one: Stuck) -> str | None:
     """Not for records that were old before: then it gives no reason."""
-    asked = one.slo(LATER, "--json")
+    asked = answered(one.slo(LATER, "--json"))
     return json.loads(asked.stdout)["problem"] if asked.exit_code == MISSED else None
 
 

@@ -126,7 +126,7 @@ def _said(
     jars = [str(cluster.spark.jar), *resolved("connector")]
     conf = {"spark.sql.shuffle.partitions": "2", **conf}
     with cluster.running(folder, HERE / script, *arguments, jars=jars, conf=conf) as app:
-        return [json.loads(line) for line in app.driver.finish(within=120) if line.startswith("{")]
+        return [json.loads(line) for line in app.driver.finish(within=240) if line.startswith("{")]
 
 
 def _operators(plan: str) -> list[str]:

@@ -45,9 +45,9 @@ def printed(
     with spark.start(
         "driver", folder, "spark-submit", *submit, script, str(folder), broker.address, folder.name
     ) as driver:
-        driver.until(lambda: endless.BEGINS in driver.lines(), "those with batches have run", within=600)
+        driver.until(lambda: endless.BEGINS in driver.lines(), "those with batches have run", within=1200)
         with broker.program(folder, "Producer", records, str(endless.RECORDS), str(endless.RATE)):
-            driver.until(lambda: "done" in driver.lines(), "all pipelines have run", within=60)
+            driver.until(lambda: "done" in driver.lines(), "all pipelines have run", within=120)
         lines = [json.loads(line) for line in driver.lines() if line.startswith("{")]
     by_batch = [one for one in lines if one["pipeline"] != endless.NAME]
     for (name, phase), batches in groupby(by_batch, lambda one: (one["pipeline"], one["phase"])):

@@ -148,7 +148,7 @@ def run(
 ) -> Run:
     folder = tmp_path_factory.mktemp("faults")
     with _running(cluster, folder, records, *CASES, conf=request.param) as app:
-        told = [json.loads(line) for line in app.driver.finish(within=120) if line.startswith("{")]
+        told = [json.loads(line) for line in app.driver.finish(within=300) if line.startswith("{")]
     log = (folder / "events" / app.id).read_text()
     groups = {case["case"]: case["group"] for case in told}
     said = {case["case"]: Figures.of(case) for case in told}

@@ -19,7 +19,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 from browser import WIDE, resize, show
-from children import Child
+from children import PATIENCE, Child
 from click.testing import CliRunner
 from cluster import LINES, Spark, settings, watched
 from history import running_history_server
@@ -123,7 +123,7 @@ def column(browser: Chrome, table: str, name: str) -> list[str]:
 
 
 def text(url: str) -> str:
-    with urlopen(url, timeout=30) as answer:  # noqa: S310
+    with urlopen(url, timeout=PATIENCE * 60) as answer:  # noqa: S310  of a UI that has just begun it takes long
         return str(answer.read().decode())
 
 
@@ -145,9 +145,12 @@ def test_the_tab_leads_from_the_jobs_page_to_the_slow_step(shop: Shop, browser: 
     duration = r"[\d.]+ (ms|s|min)"
     # Clicks wait for their orders, and the function is slow. Which leads is the machine's to say.
     share = rf"{duration} of {duration} \(\d+ %\)"
-    step = r"(Slowest step: (before )?[\w-]+|Most of it passes between stages with a node)"
-    cause = rf"((Work takes longest, {share}\. )?{step}|Records wait in state before join)"
-    assert re.match(rf"{cause}, {duration} (of {duration} )?\(\d+ %\)", headline.text), headline.text
+    step = "Slowest step: (before |the stage of )?[^,]+|Most (of it|time) passes between stages with a node"
+    work = rf"(Work takes longest, {share}\. )?({step})|Work takes longest"
+    waits = "Records wait (in state before join|for the batch before)"
+    start = "It takes long until a batch begins to read"
+    cause = rf"({work}|{waits}|{start}),|What comes after join takes"
+    assert re.match(rf"({cause}) {duration} (of {duration} )?\(\d+ %\)", headline.text), headline.text
     bottom = headline.rect["y"] + headline.rect["height"]
     graph = browser.find_element(By.CLASS_NAME, "latency-graph").rect
     assert bottom < graph["y"]
@@ -257,7 +260,8 @@ def history_server(shop: Shop, folder: Path, conf: Mapping[str, str]) -> Abstrac
 def status(url: str, user: str) -> int:
     request = Request(url, headers={"Cookie": f"proxy-user={user}"})  # noqa: S310
     try:
-        with urlopen(request, timeout=60) as answer:  # noqa: S310
+        # A History Server reads the event log before it answers.
+        with urlopen(request, timeout=PATIENCE * 60) as answer:  # noqa: S310
             return int(answer.status)
     except HTTPError as refused:
         return refused.code

@@ -27,7 +27,7 @@ def test_no_process_remains(ending: signal.Signals, tmp_path: Path) -> None:
     command = f"{sys.executable} -m pytest -c {PROJECT} -q -s --basetemp {tmp_path}/held {HELD}"
     try:
         with Child("pytest", command.split(), tmp_path, {**mark, "SPARK_LINES": LINES[0]}) as held:
-            held.until(lambda: "held" in held.lines(), "everything is held", within=120)
+            held.until(lambda: "held" in held.lines(), "everything is held", within=300)
             running = " ".join(marked(mark).values())
             assert [part for part in PARTS if part not in running] == []
             os.kill(held.pid, ending)

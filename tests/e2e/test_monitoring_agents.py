@@ -29,7 +29,7 @@ CONF = {
     "spark.sparklatency.auto": "stateful",
     "spark.sparklatency.granularity": "subtask",
     "spark.sparklatency.recording.level": "TRACE",
-    "spark.sparklatency.sample.window": "10m",
+    "spark.sparklatency.sample.window": "1h",  # longer than all of these tests
     "spark.sql.shuffle.partitions": "1",
     "spark.ui.enabled": "false",
 }

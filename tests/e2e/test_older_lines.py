@@ -52,7 +52,7 @@ class Submitted:
     ui: str
     folder: Path
     metrics: str
-    """For Prometheus, soon after its queries have ended: those of nodes go."""
+    """For Prometheus, soon after its queries have ended: those of nodes go two minutes after that."""
 
     @property
     def events(self) -> Path:
@@ -106,7 +106,8 @@ def at(ms: int) -> str:
 
 
 def text(url: str) -> str:
-    with urlopen(url, timeout=30) as answer:  # noqa: S310
+    # The first question starts Spark's REST service, which takes long on a busy machine.
+    with urlopen(url, timeout=PATIENCE * 60) as answer:  # noqa: S310
         return str(answer.read().decode())
 
 

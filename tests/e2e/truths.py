@@ -60,6 +60,8 @@ class Seen:
     """The checkpoint."""
     wrote: Sequence[int]
     """When each file was written, by its number."""
+    stretch: int = 1
+    """How many times as old, or as late, records are made as a truth says."""
 
     @property
     def batch(self) -> Batch:
@@ -137,9 +139,10 @@ def backlog(seen: Seen) -> Bounds | None:
 
 
 def newest(seen: Seen) -> Bounds:
-    """When the last record came, of a source that makes them itself: it does so for whole seconds."""
+    """When the last record came, of a source that makes them itself: it does so for whole seconds. Before it
+    is asked some time goes that no phase of the batch has."""
     start = ms(seen.batch.start)
-    return start - 1000 - PITCH, start + looked(seen.batch)
+    return start - 1000 - PITCH, start + before_it_ran(seen.batch)
 
 
 def trigger(seen: Seen) -> Bounds | None:
@@ -179,7 +182,8 @@ def five_seconds_old(seen: Seen) -> Bounds | None:
         return None
     # What a batch does after its end is not told: a tenth of it at the most, or a second.
     is_idle = came - look > since + took + min(took / 10, 1000)
-    return 5000 - (look if is_idle else came - since), 5000 + max(0, ms(seen.batch.start) - came)
+    old = 5000 * seen.stretch
+    return old - (look if is_idle else came - since), old + max(0, ms(seen.batch.start) - came)
 
 
 def windowed(seen: Seen) -> Bounds | None:
@@ -207,7 +211,8 @@ def joined(seen: Seen) -> Bounds | None:
         return None
     left, right = (created(seen.folder / "sources" / side / "0") for side in ("0", "1"))
     apart = 1000 + before_it_ran(seen.before) + before_it_ran(seen.batch)
-    return 5000 + right - left - apart, 5000 + right - left + apart
+    waits = 5000 * seen.stretch + right - left
+    return waits - apart, waits + apart
 
 
 def created(file: Path) -> int:

@@ -10,6 +10,10 @@ EVENTS_WITHIN = 360
 """Seconds that events of what has ended may take through Spark's queues on a busy machine."""
 
 
+PATIENT_ATTACHING = "sun.tools.attach.attachTimeout=600000"
+"""For what attaches to a JVM. By itself that has ten seconds to answer, and a busy machine may not let it."""
+
+
 class NotInTimeError(TimeoutError):
     """A condition was not met within its bound: not the TimeoutError of what a condition itself waits for."""
 

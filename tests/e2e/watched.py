@@ -18,8 +18,9 @@ from sparklatency import latency, with_e2e_latency
 QUERY, SINK = "or.ders", 'the "sink".1, %'
 """Names with what JMX, regular expressions or Prometheus take for something else."""
 
-FIRST, SECOND = [300_000, 200_000, None, -100_000], [250_000]
-"""Ages of the records of each batch, in milliseconds; one has no timestamp, one comes from the future."""
+FIRST, SECOND = [300_000, 200_000, None, -3_600_000], [250_000]
+"""Ages of the records of each batch, in milliseconds; one has no timestamp, one comes from the future: from
+so far that it still does when it is read, and that the second batch is behind it however late that comes."""
 
 
 def main(folder: str) -> None:
