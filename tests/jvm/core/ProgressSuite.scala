@@ -176,7 +176,8 @@ class ProgressSuite extends AnyFunSuite {
     assert(new QueryAnswer(waits, None, found = Seq(leftOut)).notes.map(_.text) ===
       Seq(s"$noNode The notes on what is left out say why.", leftOut.text))
     val newer = SkippedBatches.note("a newer one wrote them")
-    assert(new QueryAnswer(waits, None, found = Seq(newer)).notes === Seq(newer))
+    for (run <- Seq(waits, unmarked.copy(unmarkedMs = None, batches = 0)))
+      assert(new QueryAnswer(run, None, found = Seq(newer)).notes === Seq(newer))
     assert(newer.text === "Batches are skipped: a newer one wrote them.")
   }
 

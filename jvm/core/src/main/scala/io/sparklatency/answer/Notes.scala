@@ -33,8 +33,8 @@ private[answer] object Notes {
   }
 
   private def ofRecords(query: QuerySnapshot, found: Seq[Note]): Option[Note] =
-    if (query.isUnmarked)
-      Option.when(!found.exists(SkippedBatches.is))(noNode(found.exists(LeftOut.is)))
+    if (found.exists(SkippedBatches.is) && !hasRecords(query)) None
+    else if (query.isUnmarked) Some(noNode(found.exists(LeftOut.is)))
     else if (!hasRecords(query)) Some(Note("no-record", Note.Info, "No record has come yet."))
     else Option.when(query.isSilent && !query.goesByMarkers) {
       // In continuous mode no batch ever ends.
