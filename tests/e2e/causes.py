@@ -201,10 +201,12 @@ def stretch(spark: SparkSession, folder: Path) -> int:
     writer = rows.writeStream.format("noop").option("checkpointLocation", str(folder / "nothing"))
     query, took = writer.start(), list[int]()
     while len(took) < 6:
+        if (failure := query.exception()) is not None:
+            raise failure
         time.sleep(0.1)
         took = [one["durationMs"]["triggerExecution"] for one in query.recentProgress if one["numInputRows"]]
     query.stop()
-    return max(1, ceil(max(took[2:]) / 1000 / NOTHING_TAKES))
+    return max(1, ceil(sorted(took[2:])[-2] / 1000 / NOTHING_TAKES))  # one of them may stand still
 
 
 def main(folder: str, brokers: str, topic: str, *names: str) -> None:

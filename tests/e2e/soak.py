@@ -10,15 +10,18 @@ from functools import partial
 
 from many import beans, gauges, live, look
 from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 from waits import await_until
 
 from sparklatency import NoFiguresError, latency, with_e2e_latency
 
 WITHIN = 36_000
-"""Seconds: who started it has less patience."""
+"""Seconds: a batch may take four."""
 
 
-def has(batches: int) -> bool:
+def has(query: StreamingQuery, batches: int) -> bool:
+    if (failure := query.exception()) is not None:
+        raise failure
     try:
         return latency("soak").query.batches >= batches
     except NoFiguresError:
@@ -36,7 +39,7 @@ def main(checkpoint: str, *counts: str) -> None:
     query = writer.trigger(processingTime="100 milliseconds").start()
     first, *others = map(int, counts)
     for count in (first, first, *others):  # py4j and the JVM keep what a look makes for the first time
-        await_until(partial(has, count), WITHIN, every=1)
+        await_until(partial(has, query, count), WITHIN, every=1)
         look(str(spark.sparkContext.uiWebUrl))
         classes = live(spark)
         seen = {

@@ -81,10 +81,11 @@ def ui(reader: Reader, headlines: Headlines) -> Iterator[str]:
             for number in range(PATIENCE):
                 with suppress(TimeoutError):  # a test tells what it says instead
                     await_until(is_named, within=120, every=0.5)
-                    await_until(has_gone_on, within=PATIENCE * 120, every=0.5)
                     break
                 producer = reader.start(f"producer-{number}", block("kafka-console-producer.sh"))
                 producers.enter_context(producer)
+            with suppress(TimeoutError):
+                await_until(has_gone_on, within=PATIENCE * 120, every=0.5)
         sent = reader.sent()
         driver.until(lambda: records(url) == sent, f"it counts all {sent} orders", within=120, every=1)
         yield url

@@ -89,9 +89,13 @@ def looked(batch: Batch) -> int:
     return batch.durations.get("latestOffset", 0)
 
 
+AFTER_THE_LOOK = ("walCommit", "getBatch", "queryPlanning", "addBatch", "commitOffsets")
+"""What a batch does when it has asked its sources."""
+
+
 def before_it_ran(batch: Batch) -> int:
     """How long at the most."""
-    return batch.durations["triggerExecution"] - batch.durations["addBatch"]
+    return batch.durations["triggerExecution"] - sum(batch.durations.get(one, 0) for one in AFTER_THE_LOOK)
 
 
 def scored(seen: Seen) -> Bounds | None:

@@ -22,7 +22,7 @@ CLIENT = """
     from sparklatency import with_ingestion_timestamp, with_system_time_watermark
     from waits import await_until
 
-    WITHIN = 720  # seconds, of each wait by itself
+    WITHIN = 360  # seconds, of each wait by itself: who reads what is printed waits for 720
 
     def say(call):
         try:
@@ -39,7 +39,7 @@ CLIENT = """
 
     def ui():  # the first question to it starts Spark's REST service, which takes long on a busy machine
         url = context().uiWebUrl().get()
-        urlopen(f"{url}/api/v1/applications", timeout=600).read()
+        urlopen(f"{url}/api/v1/applications", timeout=300).read()
         return url
 
     builder = SparkSession.builder.remote("local[1]").config("spark.ui.port", "0")

@@ -25,19 +25,11 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.one_line
 
 
-SLOWER = """
-from sparklatency import cli, demo
-demo._SLOW_SECONDS_PER_ROW, demo._FIRST_WITHIN_SECONDS = 2.0, 1800
-cli.main(prog_name="sparklatency")
-"""
-"""Nothing else of a batch takes as long as this function, on a busy machine either. Figures may come late."""
-
-
 @pytest.fixture
 def demo(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """A demo of three seconds, in a process group of its own, as in a terminal."""
     with subprocess.Popen(
-        [sys.executable, "-c", SLOWER, "demo", "--seconds", "3", "--svg", "demo.svg"],
+        [sys.executable, "-m", "sparklatency", "demo", "--seconds", "3", "--svg", "demo.svg"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

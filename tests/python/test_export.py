@@ -63,10 +63,11 @@ APPLICATION = """
 
     def text():  # while a batch runs
         address = f"{spark.sparkContext.uiWebUrl}/api/v1/latency/prometheus"
-        found = urlopen(address, timeout=600).read().decode()
+        found = urlopen(address, timeout=300).read().decode()
         return "sparklatency_batch_in_progress_seconds" in found and found
 
     await_until(lambda: is_known(query) and is_known(clocked), EVENTS_WITHIN, every=0.05)
+    print("# both are known", flush=True)  # who reads what is printed waits for 720 seconds
     scraped = await_until(text, EVENTS_WITHIN, every=0.05)
 
     # By reflection: py4j does not get at the server itself, whose class the JDK does not export.

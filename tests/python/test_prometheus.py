@@ -43,7 +43,7 @@ SETTINGS = {
     "spark.sparklatency.markers.interval": "1s",
     "spark.sparklatency.recording.level": "TRACE",
 }
-RATE_INTERVAL = "10s"
+RATE_INTERVAL = "30s"
 
 
 @pytest.fixture(scope="module")
