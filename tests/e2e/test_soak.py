@@ -1,4 +1,4 @@
-"""A query that goes on for a quarter of an hour keeps no more than it did after a few minutes."""
+"""A query that goes on for a quarter of an hour keeps no more at its end than half-way."""
 
 import json
 from pathlib import Path

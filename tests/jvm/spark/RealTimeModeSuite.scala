@@ -142,33 +142,6 @@ class RealTimeModeSuite extends LongTasksTest {
     }
   }
 
-  test("in real-time mode no source is idle, for nobody looks while a batch runs") {
-    withSettings(
-      "spark.sql.streaming.realTimeMode.minBatchDuration" -> "1s",
-      "spark.sparklatency.watermark.idle.timeout" -> "1m"
-    ) {
-      val Seq(speaks, silent) = Seq.fill(2)(LowLatencyMemoryStream[Timestamp](spark, 1)): @unchecked
-      val Seq(one, other) = Seq(speaks, silent).map(_.toDF().withWatermark("value", "10 seconds")): @unchecked
-      val marked = one.union(other).withE2ELatency("both", "value")
-      val query = marked.writeStream.queryName("real_time_silence").outputMode("update").foreach(Drop)
-        .trigger(Lines.realTime("2 seconds")).start()
-      def goesOn(batches: Int): Unit = {
-        val before = Option(query.lastProgress).fold(-1L)(_.batchId)
-        eventually(assert(query.lastProgress != null && query.lastProgress.batchId >= before + batches))
-      }
-      try {
-        speaks.addData(ago(5))
-        goesOn(1)
-        clock.advance(120000)
-        speaks.addData(ago(5))
-        goesOn(2)
-        val watermarks =
-          answerOf("real_time_silence").get("lastBatch").get("watermarks").elements.asScala.toSeq
-        assert(watermarks.map(_.get("idleSince").isNull) === Seq(true, true))
-      } finally query.stop()
-    }
-  }
-
   test("what was shown while a batch ran counts once when it has ended") {
     withSettings("spark.sql.streaming.realTimeMode.minBatchDuration" -> "1s") {
       val input = LowLatencyMemoryStream[Timestamp](spark, 2)
