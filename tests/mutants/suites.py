@@ -23,7 +23,7 @@ PASSED, FAILED, UNCOMPILED, UNTOLD = "passed", "failed", "does not compile", "su
 LONGEST_SECONDS = 600
 """A suite that takes longer hangs, and so it has failed."""
 _HOUR = 3600
-_ALL_CASES = {**os.environ, "TEST_FULL": "1"}
+_ALL_CASES = {**os.environ, "TEST_FULL": "1", "PATIENCE_SECONDS": "60"}
 """Of a sample, which is another one each day, the case that notices would be missing on some days."""
 
 

@@ -24,8 +24,11 @@ trait Patient extends Eventually {
   }
 }
 
-/** How long something is waited for that comes within seconds, unless the machine is busy. */
+/**
+ * How long something is waited for that comes within seconds, unless the machine is busy. Less where code is broken on purpose, and a
+ * test often waits in vain.
+ */
 object Patience {
-  val Seconds = 240L
+  val Seconds: Long = sys.env.get("PATIENCE_SECONDS").fold(240L)(_.toLong)
   val Millis: Long = Seconds * 1000
 }
