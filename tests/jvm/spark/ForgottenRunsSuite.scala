@@ -30,6 +30,12 @@ class ForgottenRunsSuite extends AnyFunSuite with ArchivedBatches {
     archive.onOtherEvent(end(run(name)))
   }
 
+  /** One query whose runs are more than are kept. */
+  private def runsAgain(archive: BatchArchive): Unit = for (n <- 1 to BatchArchive.RunsKept + 10) {
+    archive.onOtherEvent(batch(run(s"run-$n").toString, n.toLong).copy(query = "again"))
+    archive.onOtherEvent(end(run(s"run-$n")))
+  }
+
   /** Whatever Spark's store holds: by the class of what is stored and the name of its field, how many there are. */
   private def held: Map[(Class[_], String), Int] = heldBy(store)
 
@@ -189,10 +195,7 @@ class ForgottenRunsSuite extends AnyFunSuite with ArchivedBatches {
     val kv = new InMemoryStore
     val stored = new BatchArchive(kv, kept = 50)
     wholeRun(stored, "once", Seq(0L))
-    for (n <- 1 to BatchArchive.RunsKept + 10) {
-      stored.onOtherEvent(batch(run(s"run-$n").toString, n.toLong).copy(query = "again"))
-      stored.onOtherEvent(end(run(s"run-$n")))
-    }
+    runsAgain(stored)
     assert(shown(kv).query("once").flatMap(shown(kv).answer(_).status) === Some(RunStatus.Failed))
     assert(kv.count(classOf[StoredRun]) === BatchArchive.RunsKept + 1, "the last began beside so many")
   }
@@ -203,10 +206,7 @@ class ForgottenRunsSuite extends AnyFunSuite with ArchivedBatches {
     stored.onOtherEvent(QueryEvents.started(run("id"), run("once"), "once"))
     stored.onOtherEvent(end(run("once")))
     stored.onOtherEvent(batch(run("once").toString, 0).copy(query = "once"))
-    for (n <- 1 to BatchArchive.RunsKept + 10) {
-      stored.onOtherEvent(batch(run(s"run-$n").toString, n.toLong).copy(query = "again"))
-      stored.onOtherEvent(end(run(s"run-$n")))
-    }
+    runsAgain(stored)
     assert(shown(kv).query("once").flatMap(shown(kv).answer(_).status) === Some(RunStatus.Failed))
   }
 

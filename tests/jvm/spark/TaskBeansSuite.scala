@@ -115,9 +115,8 @@ class TaskBeansSuite extends StreamingTest with Patient {
         assert(nodes.map(attribute(_, "records").asInstanceOf[Long]).sum === 2)
       } finally {
         query.stop()
-        spark.conf.unset(
-          provider
-        ) // real-time mode of Spark 4.3 wants none that is set, not even the default one
+        // Real-time mode of Spark 4.3 wants none that is set, not even the default one.
+        spark.conf.unset(provider)
       }
     }
   }

@@ -85,10 +85,7 @@ abstract class RecordExpression extends Expression {
   private[recording] def branchCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val recorder = recorderIn(ctx)
     val accumulator = ctx.addReferenceObj("latency", figures)
-    // The row's code may stand in a nested class, which does not see the iterator's own index.
-    val partition = ctx.addMutableState("int", "partition", forceInline = true)
-    ctx.addPartitionInitializationStatement(s"$partition = partitionIndex;")
-    val opening = code"if ($recorder == null) $recorder = $accumulator.openFirst($partition);"
+    val opening = RecordExpression.openFirst(recorder, accumulator, RecordExpression.partitionIn(ctx))
     recorded(ev, code"$opening\n${recordingCode(ctx, recorder)}")
   }
 
@@ -103,6 +100,17 @@ abstract class RecordExpression extends Expression {
 }
 
 object RecordExpression {
+
+  /** A variable for the partition: the code of a row may stand in a nested class, which does not see the iterator's own index. */
+  private[recording] def partitionIn(ctx: CodegenContext): String = {
+    val partition = ctx.addMutableState("int", "partition", forceInline = true)
+    ctx.addPartitionInitializationStatement(s"$partition = partitionIndex;")
+    partition
+  }
+
+  /** Opens a recorder in the code of a union's branch, once it runs. */
+  private[recording] def openFirst(recorder: String, accumulator: String, partition: String): String =
+    s"if ($recorder == null) $recorder = $accumulator.openFirst($partition);"
 
   /** The mark in the expression of an operator. */
   private[latency] def in(expression: Expression): RecordExpression =

@@ -58,15 +58,12 @@ case class RecordLatencyExec(mark: Expression, child: SparkPlan, override val su
     val rows = compiledChild.produce(ctx, this)
     val accumulator = RecordExpression.in(mark).figures
     val figures = ctx.addReferenceObj("latency", accumulator)
-    // The code may stand in a nested class, which does not see the iterator's own index.
-    val partition = ctx.addMutableState("int", "partition", forceInline = true)
-    ctx.addPartitionInitializationStatement(s"$partition = partitionIndex;")
+    val partition = RecordExpression.partitionIn(ctx)
     // All nodes of the stage are asked at once, so the first of them tells it.
     val reading =
       if (accumulator.isWatched && !isTold(child)) once(ctx, s"$figures.reads($partition);") else ""
-    val opening = made.filter(_ => StageCode.isInUnion(this)).fold("") { recorder =>
-      s"if ($recorder == null) $recorder = $figures.openFirst($partition);"
-    }
+    val opening = made.filter(_ => StageCode.isInUnion(this))
+      .fold("")(RecordExpression.openFirst(_, figures, partition))
     s"$opening\n$reading\n$rows\nif (!shouldStop()) $figures.ended($partition);"
   }
 
