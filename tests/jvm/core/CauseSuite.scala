@@ -23,6 +23,14 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
       "Slowest step: the stage of source and scored, 752 ms of 1 s (75 %). Make that faster, or give it more cores.")
   }
 
+  test("work of which no step is known is told as it is, and how to see whose it is") {
+    assert(said(batch(parts(work = 940), times(0))) === ((
+      "slowest-step",
+      None,
+      "Work takes longest, 940 ms of 1 s (94 %). Mark another step to see whose it is."
+    )))
+  }
+
   test("the work at many steps is one thing, and of it the longest step is named") {
     def many(of: Double*) = {
       val ids = of.indices.map(i => s"n$i")
@@ -195,6 +203,9 @@ class CauseSuite extends AnyFunSuite with ExplainedBatches {
     assert((
       headline.code,
       headline.text
-    ) === ((Headline.SlowestStep, "Slowest step: before source, 100 ms of 200 ms (50 %)")))
+    ) === ((
+      Headline.SlowestStep,
+      "Slowest step: before source, 100 ms of 200 ms (50 %). Records arrive old, or wait to be read: look at who writes them, and at when a batch reads them."
+    )))
   }
 }

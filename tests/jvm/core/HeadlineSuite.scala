@@ -10,8 +10,10 @@ import io.sparklatency.figures.MarkersSnapshot
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.MeasureSnapshot
 import io.sparklatency.figures.NodeLatencies
+import io.sparklatency.figures.NodePartitions
 import io.sparklatency.figures.NodeSnapshot
 import io.sparklatency.figures.NodeTimes
+import io.sparklatency.figures.PartitionTimes
 import io.sparklatency.figures.QuerySnapshot
 import io.sparklatency.figures.SourceWatermark
 import io.sparklatency.figures.StageTimes
@@ -27,6 +29,10 @@ class HeadlineSuite extends AnyFunSuite {
 
   private def of(nodes: NodeLatencies*): Headline = Answered.answer(Answered.query(nodes: _*)).headline
 
+  private val faster = "Make that faster, or give it more cores."
+  private val unread =
+    "Records arrive old, or wait to be read: look at who writes them, and at when a batch reads them."
+
   test("the slowest step is named, with its time, the whole, and its part of it") {
     assert(said(of(node("source")(1600), node("sink", "source")(4200))) === ((
       "slowest-step",
@@ -34,7 +40,7 @@ class HeadlineSuite extends AnyFunSuite {
       Some(2600.0),
       Some(4200.0),
       Some(2600 / 4200.0),
-      "Slowest step: sink, 2.6 s of 4.2 s (62 %)"
+      s"Slowest step: sink, 2.6 s of 4.2 s (62 %). $faster"
     )))
   }
 
@@ -45,7 +51,7 @@ class HeadlineSuite extends AnyFunSuite {
       Some(2600.0),
       Some(4200.0),
       Some(2600 / 4200.0),
-      "Slowest step: before source, 2.6 s of 4.2 s (62 %)"
+      s"Slowest step: before source, 2.6 s of 4.2 s (62 %). $unread"
     )))
   }
 
@@ -132,7 +138,7 @@ class HeadlineSuite extends AnyFunSuite {
       assert(early.slowestStep === None)
     }
     val slow = Answered.answer(Answered.query(node("source")(-5000), node("sink", "source")(1)))
-    assert(slow.headline.text === "Slowest step: sink, 5 s of 5 s (100 %)")
+    assert(slow.headline.text === s"Slowest step: sink, 5 s of 5 s (100 %). $faster")
     assert(slow.slowestStep === Some("sink"))
     val alone = of(node("sink")(-7200000).by("placed"))
     assert((alone.code, alone.text) === ((
@@ -143,14 +149,14 @@ class HeadlineSuite extends AnyFunSuite {
 
   test("in silence it is the headline of each node's last batch") {
     val silent = Answered.silent(node("source")(1600), node("sink", "source")(4200))
-    assert(Answered.answer(silent).headline.text === "Slowest step: sink, 2.6 s of 4.2 s (62 %)")
+    assert(Answered.answer(silent).headline.text === s"Slowest step: sink, 2.6 s of 4.2 s (62 %). $faster")
   }
 
   test("while a node is quiet it is the headline of its own last batch and the others' window") {
     val quiet = Answered.query(node("source")(1600)).nodes ++
       Answered.silent(node("source")(1), node("sink", "source")(4200)).nodes.drop(1)
     assert(Answered.answer(Answered.query().copy(nodes = quiet)).headline.text ===
-      "Slowest step: sink, 2.6 s of 4.2 s (62 %)")
+      s"Slowest step: sink, 2.6 s of 4.2 s (62 %). $faster")
   }
 
   test("a running batch, of which one node has shown more than the next, moves no share and no headline") {
@@ -192,7 +198,7 @@ class HeadlineSuite extends AnyFunSuite {
       )
     })
     assert(Answered.answer(shown).headline.text ===
-      "Slowest step: sink, 8.9 s of 9 s (99 %). Make that faster, or give it more cores.")
+      s"Slowest step: sink, 8.9 s of 9 s (99 %). $faster")
   }
 
   test("where no batch ends and no record came within the window, it is not said that none ever has") {
@@ -205,7 +211,9 @@ class HeadlineSuite extends AnyFunSuite {
 
   test("where a batch took longer than the window all nodes are compared by the whole batch") {
     val whole = Answered.query(node("source")(7000, 6000, 1000), node("sink", "source")(7500, 6500, 1500))
-    assert(Answered.answer(whole).headline.text === "Slowest step: before source, 4.7 s of 5.2 s (90 %)")
+    assert(
+      Answered.answer(whole).headline.text === s"Slowest step: before source, 4.7 s of 5.2 s (90 %). $unread"
+    )
     // Of what the source showed first, nothing is in the window.
     val rest = whole.nodes.head.measures.map { case (of, all) => of -> all.copy(window = Aged.records(1000)) }
     val gone = whole.copy(nodes = whole.nodes.head.copy(measures = rest) +: whole.nodes.tail)
@@ -225,39 +233,73 @@ class HeadlineSuite extends AnyFunSuite {
     )
     assert(Answered.answer(all.copy(nodes =
       nodes
-    )).headline.text === "Slowest step: sink, 2.6 s of 4.2 s (62 %)")
+    )).headline.text === s"Slowest step: sink, 2.6 s of 4.2 s (62 %). $faster")
   }
+
+  /** A query whose records have no timestamp, and who was at work for it. */
+  private def worked(of: BatchTimes.Of, stages: StageTimes*): QuerySnapshot =
+    Answered.query(node("source")(), node("sink", "source")()).copy(
+      markers = Some(MarkersSnapshot(MarkerSettings(Some(1000)), 0, None, Nil, 0)),
+      times = Some(BatchTimes(7, 0, Some(0), stages, of))
+    )
 
   test(
     "without timestamps the step is named that is at work longest, or the stage in which the sink writes, too"
   ) {
-    def headline(stages: StageTimes*): String = headlineOf(BatchTimes.Batch, stages)
-    def queryOf(of: BatchTimes.Of, stages: Seq[StageTimes]): QuerySnapshot = {
-      val query = Answered.query(node("source")(), node("sink", "source")())
-      val markers = MarkersSnapshot(MarkerSettings(Some(1000)), 0, None, Nil, 0)
-      val times = BatchTimes(7, 0, Some(0), stages, of)
-      query.copy(markers = Some(markers), times = Some(times))
-    }
-    def headlineOf(of: BatchTimes.Of, stages: Seq[StageTimes]): String =
-      Answered.answer(queryOf(of, stages)).headline.text
+    def headline(stages: StageTimes*): String = headlineOf(BatchTimes.Batch, stages: _*)
+    def headlineOf(of: BatchTimes.Of, stages: StageTimes*): String =
+      Answered.answer(worked(of, stages: _*)).headline.text
     def at(id: String, ms: Double) = NodeTimes(id, Some(ms), 0, 0, "1")
-    val figures = "90 ms of 100 ms (90 %) of the work on a batch"
+    val figures = s"90 ms of 100 ms (90 %) of the work on a batch. $faster"
     val nodes = Seq(at("source", 0), at("sink", 90))
     val one = StageTimes(Nil, 0, 100, 1, nodes, nodes.map(_.node), 10)
     assert(headline(one) === s"Slowest step: sink, $figures")
-    assert(headlineOf(BatchTimes.Window, Seq(one)) ===
-      "Slowest step: sink, 90 ms of 100 ms (90 %) of the work in the last second")
+    assert(headlineOf(BatchTimes.Window, one) ===
+      s"Slowest step: sink, 90 ms of 100 ms (90 %) of the work in the last second. $faster")
     assert(headline(
       StageTimes(Nil, 0, 10, 1, nodes.take(1), Seq("source"), 10),
       StageTimes(Seq(0), 10, 100, 1, nodes.drop(1), Seq("sink"), 0)
     ) === s"Slowest step: the stage of sink, $figures")
+    val rest = Seq(at("source", 0), at("sink", 10))
+    assert(headline(StageTimes(Nil, 0, 100, 1, rest, rest.map(_.node), 90)) ===
+      "Batch 7: the rest of the stage of source and sink took longest: 90 ms of 100 ms (90 %) from the first read to the last write. " +
+      faster)
+    assert(headline(
+      StageTimes(Nil, 0, 10, 1, nodes.take(1), Seq("source"), 10),
+      StageTimes(Seq(0), 100, 110, 1, Seq(at("sink", 10)), Seq("sink"), 0)
+    ) === "Batch 7: the start of tasks and stages without a node took longest: 90 ms of 110 ms (82 %) from the first read to the last " +
+      "write. Persist what foreachBatch reads twice, or mark a step there to see whose it is.")
     // While a batch hangs it is that of the last one, which the headline does not tell then.
     val activity = Activity(8, "Processing new data", Some(60000), hasData = true)
     val hangs = Answered.answer(
-      queryOf(BatchTimes.Batch, Seq(one)).copy(activity = Some(activity), atMs = Some(70000)),
+      worked(BatchTimes.Batch, one).copy(activity = Some(activity), atMs = Some(70000)),
       Some(RunStatus.Running)
     )
     assert((hangs.headline.code, hangs.slowestStep) === ((Headline.Stalled, Some("sink"))))
+  }
+
+  test("without timestamps, too, more cores are not advised where a step waits for one partition") {
+    def headline(of: BatchTimes.Of): String = {
+      val only = NodePartitions(1, 1900, 1900, Seq(PartitionTimes(0, "1", 1900, 1900, Some(1900), 10)))
+      val nodes =
+        Seq(NodeTimes("source", Some(0), 0, 0, "1"), NodeTimes("sink", Some(1900), 1900, 0, "1", only))
+      Answered.answer(worked(of, StageTimes(Nil, 0, 2000, 1, nodes, nodes.map(_.node), 100))).headline.text
+    }
+    val figures = "Slowest step: sink, 1.9 s of 2 s (95 %) of the work"
+    assert(headline(BatchTimes.Batch) ===
+      s"$figures on a batch. All its records are in one partition: spread them over several. More cores do not help.")
+    // Nor where ages tell the step, as those of a batch query do.
+    val only = NodePartitions(1, 1900, 1900, Seq(PartitionTimes(0, "1", 1900, 1900, Some(1900), 10)))
+    val nodes =
+      Seq(NodeTimes("source", Some(0), 0, 0, "1"), NodeTimes("sink", Some(1900), 1900, 0, "1", only))
+    val times = worked(BatchTimes.Batch, StageTimes(Nil, 0, 2000, 1, nodes, nodes.map(_.node), 100)).times
+    val aged = Answered.query(node("source")(100), node("sink", "source")(2000)).copy(times = times)
+    assert(
+      Answered.answer(aged).headline.text ===
+        "Slowest step: sink, 1.9 s of 2 s (95 %). All its records are in one partition: spread them over several. More cores do not help."
+    )
+    // What a partition does in a second says nothing of all that it has to do.
+    assert(headline(BatchTimes.Window) === s"$figures in the last second. $faster")
   }
 
   test("a name is on one line, and no longer than a sentence bears; the node's id is whole") {
@@ -267,7 +309,7 @@ class HeadlineSuite extends AnyFunSuite {
     assert(headline.words === Headline.Words(
       "Slowest step: ",
       "a" * 24 + "…" + "b" * 23,
-      ", 4 s of 4 s (100 %)"
+      s", 4 s of 4 s (100 %). $faster"
     ))
     assert(of(node("a\tb")(6000)).text.startsWith("Records are 6 s old at a\\tb on average."))
   }

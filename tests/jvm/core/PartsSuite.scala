@@ -88,7 +88,9 @@ class PartsSuite extends AnyFunSuite {
     })
     assert(answer(both).parts === answer(last).parts)
     assert(answer(both).split.committed.max === Some(600))
-    assert(answer(both).headline.text === "Slowest step: sink, 4.1 s of 5 s (82 %)")
+    assert(answer(
+      both
+    ).headline.text === "Slowest step: sink, 4.1 s of 5 s (82 %). Make that faster, or give it more cores.")
   }
 
   test("where no batch ends they are of the window, from node to node") {

@@ -47,7 +47,7 @@ class LatencyTabSuite extends LatencyTabTest {
     withShop("answer") { (_, page) =>
       assert(
         page.contains(
-          """<p class="latency-headline">Slowest step: <strong>sink</strong>, 300 ms of 400 ms (75 %)</p>"""
+          """<p class="latency-headline">Slowest step: <strong>sink</strong>, 300 ms of 400 ms (75 %). Make that faster, or give it more cores.</p>"""
         ),
         page
       )

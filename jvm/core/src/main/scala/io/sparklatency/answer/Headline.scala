@@ -66,7 +66,7 @@ object Headline {
   def of(path: LatencyPath, cause: Option[Cause], progress: Progress, work: Option[Work] = None): Headline = {
     def silent = ResultsWait.of(progress.query, path).map(note => Headline(SilentSource, Words(note.text)))
     lazy val ofWork = work.filter(_ => progress.query.goesByMarkers).map(of(_))
-    lazy val ofAges = silent.orElse(ofWork).orElse(cause.map(of(_))).getOrElse(of(path, progress.query))
+    lazy val ofAges = silent.orElse(ofWork).orElse(cause.map(of(_))).getOrElse(of(path, progress.query, work))
     progress.stalled.map(text => Headline(Stalled, Words(text)))
       .orElse(progress.failed.filter(_ => ofAges.code == Unknown).map(text => Headline(Failed, Words(text))))
       .getOrElse(ofAges)
@@ -104,42 +104,62 @@ object Headline {
     )
   }
 
-  private def ofSteps(work: Work): Headline = {
-    val own = work.path.longest.filter(step => Whose.contains(step.kind) && step.nodes.size == 1)
-    own.fold(Headline(Unknown, Words(work.text))) { step =>
-      val (ms, whole, share) = (step.ms, work.path.latency, work.path.share(step))
+  private def ofSteps(work: Work): Headline = work.path.longest match {
+    case Some(step @ OperatorPath.Step(kind, Seq(node), ms)) if Whose.contains(kind) =>
+      val (whole, share) = (work.path.latency, work.path.share(step))
+      val skew = work.skew(node, ofStage = kind == OperatorPath.Last)
       val figures = s"${Readable.part(ms, whole, share)} of the work ${work.on}"
-      val before = s"Slowest step: ${Whose(step.kind)}"
-      val words = Words(before, Readable.name(step.nodes.head), s", $figures")
-      Headline(SlowestStep, words, step.nodes.headOption, Some(ms), Some(whole), Some(share))
-    }
+      val after = s", $figures. ${skew.getOrElse(FilledBatch.Faster)}"
+      val words = Words(s"Slowest step: ${Whose(kind)}", Readable.name(node), after)
+      Headline(SlowestStep, words, Some(node), Some(ms), Some(whole), Some(share))
+    case longest =>
+      val remedy =
+        longest.map(step => if (step.nodes.isEmpty) FilledBatch.MarkThere else FilledBatch.Faster)
+      Headline(Unknown, Words((work.text +: remedy.toSeq).mkString(" ")))
   }
 
   /** The steps that are a node's, with what stands before its name. */
   private val Whose: Map[OperatorPath.Kind, String] =
     Map(OperatorPath.Node -> "", OperatorPath.Last -> "the stage of ")
 
-  private def of(path: LatencyPath, query: QuerySnapshot): Headline = path.critical match {
-    case Seq() => Headline(Unknown, nothingAtEnd(path, query))
-    case Seq(only) => oneNode(path, path.node(only))
-    case several =>
-      slowestStep(path).getOrElse(
-        Headline(Unknown, aheadOfClock(path).getOrElse(noStep(path.node(several.last))))
-      )
-  }
+  private def of(path: LatencyPath, query: QuerySnapshot, work: Option[Work]): Headline =
+    path.critical match {
+      case Seq() => Headline(Unknown, nothingAtEnd(path, query))
+      case Seq(only) => oneNode(path, path.node(only))
+      case several =>
+        slowestStep(path, query, work).getOrElse(
+          Headline(Unknown, aheadOfClock(path).getOrElse(noStep(path.node(several.last))))
+        )
+    }
 
-  private def slowestStep(path: LatencyPath): Option[Headline] = for {
+  private def slowestStep(
+      path: LatencyPath,
+      query: QuerySnapshot,
+      work: Option[Work]
+  ): Option[Headline] = for {
     step <- path.slowestStep
     own <- path.own(step)
     whole <- path.whole
     share <- path.share(step)
   } yield {
     // A source's own time arose before Spark saw the record.
-    val before = if (path.sources.contains(step)) "before " else ""
+    val (before, remedy) =
+      if (path.sources.contains(step)) ("before ", Unread)
+      else if (isKept(step, query)) ("", Kept)
+      else ("", work.flatMap(_.skew(step.id, ofStage = false)).getOrElse(FilledBatch.Faster))
     val figures = Readable.part(own, whole, share)
-    val words = Words(s"Slowest step: $before", Readable.name(step.id), s", $figures")
+    val words = Words(s"Slowest step: $before", Readable.name(step.id), s", $figures. $remedy")
     Headline(SlowestStep, words, Some(step.id), Some(own), Some(whole), Some(share))
   }
+
+  /** Whether state stood before the node in the last batch. */
+  private def isKept(step: NodeLatencies, query: QuerySnapshot): Boolean =
+    query.lastBatch.toSeq.flatMap(_.nodes).exists(node => node.id == step.id && node.held.nonEmpty)
+
+  /** Ages alone do not tell these apart. */
+  private val Unread =
+    "Records arrive old, or wait to be read: look at who writes them, and at when a batch reads them."
+  private val Kept = "Make that faster, or let its state give records out earlier."
 
   private def oneNode(path: LatencyPath, node: NodeLatencies): Headline = {
     val remedy =

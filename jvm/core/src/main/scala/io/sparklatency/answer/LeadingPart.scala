@@ -62,7 +62,9 @@ private final class LeadingPart(
 
   /** Partitions are known of this batch alone. */
   private def skewed(node: String, ofStage: Boolean) =
-    if (batch.cameIn.isEmpty) Skew.of(batch, node, ofStage) else None
+    if (batch.cameIn.isEmpty) skewOf(node, ofStage) else None
+
+  private def skewOf(node: String, ofStage: Boolean) = batch.times.flatMap(Skew.of(_, node, ofStage))
 
   private def aheadOfClock: Cause = noStep(OddTimestamps.aheadOfClock(-part.ms, by))
 
@@ -173,11 +175,12 @@ private final class LeadingPart(
       noStep(
         s"$first$what ${Parts.BetweenStages.words}, $own: ${FilledBatch.Unnamed} ${FilledBatch.MarkThere}"
       )
-    } else if (part.nodes.isEmpty) noStep(s"Work takes longest, $figures.")
+    } else if (part.nodes.isEmpty)
+      noStep(s"Work takes longest, $figures. Mark another step to see whose it is.")
     else {
       val before = if (part.nodes.size == 1 && part.place.contains(Parts.AtNode)) "" else "the stage of "
       val remedy =
-        FilledBatch.skew(part.nodes, Skew.of(batch, _, ofStage = part.place.contains(Parts.InStage)))
+        FilledBatch.skew(part.nodes, skewOf(_, ofStage = part.place.contains(Parts.InStage)))
           .getOrElse(FilledBatch.Faster)
       at(part.nodes, s"${first}Slowest step: $before", s", $own. $remedy")
     }

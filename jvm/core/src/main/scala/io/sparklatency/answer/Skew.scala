@@ -1,6 +1,5 @@
 package io.sparklatency.answer
 
-import io.sparklatency.figures.Batch
 import io.sparklatency.figures.BatchTimes
 import io.sparklatency.figures.NodeTimes
 import io.sparklatency.figures.StageTimes
@@ -9,12 +8,12 @@ import io.sparklatency.figures.StageTimes
 private[answer] object Skew {
 
   /**
-   * What to do about it, in the batch; none where its partitions are about alike, or not known.
+   * What to do about it, in the batch of these times; none where its partitions are about alike, or not known.
    *
    * @param ofStage whether all that the node's stage does is told, and not only what the node takes
    */
-  def of(batch: Batch, node: String, ofStage: Boolean): Option[String] = for {
-    (stage, found) <- batch.times.flatMap(lastWith(_, node))
+  def of(times: BatchTimes, node: String, ofStage: Boolean): Option[String] = for {
+    (stage, found) <- lastWith(times, node)
     all = found.partitions
     othersMs = if (all.count > 1) all.medianMs else 0
     slowest <- all.slowest.headOption

@@ -22,6 +22,10 @@ final case class Work(times: BatchTimes, path: OperatorPath, behind: Option[Doub
   def commit: Option[Work.Commit] =
     for (ms <- behind if ms > path.latency; end <- last) yield Work.Commit(end, ms, ms + path.latency)
 
+  /** What to do about partitions of a node that are unlike; none where no batch ends, for a second has no partition as a whole. */
+  private[answer] def skew(node: String, ofStage: Boolean): Option[String] =
+    if (times.of == BatchTimes.Window) None else Skew.of(times, node, ofStage)
+
   /** The node that records left last; of two stages that were over at the same time that of the one behind. */
   private def last: Option[String] = times.stages.reverse.maxByOption(_.endMs).flatMap(_.path.lastOption)
 
