@@ -12,6 +12,7 @@ import scala.util.Try
 
 import io.sparklatency.spark.syntax._
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.exchange.Exchange
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.latency.TemporaryFolder
 
@@ -68,6 +69,25 @@ class ForeachBatchSuite extends StreamingTest {
         }
       } finally query.stop()
     }
+
+  test("a batch that a task reads twice at once, on both sides of a join without a shuffle, counts once") {
+    withSettings("spark.sql.adaptive.enabled" -> "false") {
+      val input = stream
+      val dealt = marked(input).repartition(2, col("value")).withE2ELatency("spread", "value")
+      val query = dealt.writeStream.queryName("joined_with_itself_within")
+        .foreachBatch { (batch: DataFrame, _: Long) =>
+          val joined = batch.hint("merge").join(batch, "value")
+          assert(joined.queryExecution.executedPlan.collect { case shuffle: Exchange => shuffle }.isEmpty)
+          joined.collect(): Unit
+        }.start()
+      try {
+        input.addData(ago(1L to 10L: _*))
+        processAll(query)
+        val spread = node("spread", "joined_with_itself_within")
+        assert(spread.figures === ((10, Some(1), Some(10))))
+      } finally query.stop()
+    }
+  }
 
   test("marks within foreachBatch are the query's, and make no batches of their own") {
     val input = stream

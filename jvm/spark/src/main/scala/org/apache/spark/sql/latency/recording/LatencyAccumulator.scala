@@ -131,8 +131,8 @@ final class LatencyAccumulator private (@transient private var settings: MarkSet
   }
 
   /**
-   * The same for code that is generated once for each branch of a union, and so asks as often before it reads one of them. Continuous mode
-   * has no unions.
+   * The same for a filter's code, which is generated once for each branch of a union, and so asks as often before it reads one of them.
+   * Continuous mode has no unions.
    */
   def openOnce(partition: Int): LatencyRecorder = {
     val isEndless = Option(TaskContext.get()).exists(RunningTasks.isEndless)

@@ -69,15 +69,17 @@ abstract class RecordExpression extends Expression {
   private[recording] def recorderIn(ctx: CodegenContext): String =
     ctx.addMutableState(classOf[LatencyRecorder].getName, "recorder", forceInline = true)
 
-  /** Has it opened before the rows of each partition. */
-  private[recording] def openIn(ctx: CodegenContext, recorder: String): Unit = {
+  /** Has it opened before the rows of each partition. Two may read one in a task at once, each with a recorder of its own. */
+  private[recording] def openIn(ctx: CodegenContext, recorder: String): Unit = openBy("open", ctx, recorder)
+
+  private def openBy(open: String, ctx: CodegenContext, recorder: String): Unit = {
     val accumulator = ctx.addReferenceObj("latency", figures)
-    ctx.addPartitionInitializationStatement(s"$recorder = $accumulator.openOnce(partitionIndex);")
+    ctx.addPartitionInitializationStatement(s"$recorder = $accumulator.$open(partitionIndex);")
   }
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val recorder = recorderIn(ctx)
-    openIn(ctx, recorder)
+    openBy("openOnce", ctx, recorder) // it does not see whether it stands above a union
     recorded(ev, recordingCode(ctx, recorder))
   }
 
