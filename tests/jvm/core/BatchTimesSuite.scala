@@ -120,6 +120,20 @@ class BatchTimesSuite extends AnyFunSuite with TasksOfBatch {
     assert(all.stages.map(_.restMs) === Seq(70.0))
   }
 
+  test("where all rows had passed the node before when a node began, nobody has seen them on their way") {
+    def all(records: Int) =
+      times("a" -> "b")(At("a", 1, 0, 60, records = records), At("b", 1, 80, 100, records = records))
+    assert(latencies(all(10))("b") === None && all(10).stages.map(_.restMs) === Seq(100.0))
+    assert(latencies(all(0))("b") === Some(0.0), "no row was on its way")
+    val beside = times("a" -> "b")(
+      At("a", 1, 0, 100),
+      At("b", 1, 0, 100, waited = 90),
+      At("a", 2, 0, 0, watched = 0),
+      At("b", 2, 1, 1, watched = 0)
+    )
+    assert(latencies(beside)("b") === Some(90.0), "what no look has seen is too short to tell")
+  }
+
   test("of two branches of a union in one stage each has its own tasks, and the path is that of the last") {
     val all = times("a" -> "b", "a" -> "c", "b" -> "d", "c" -> "d")(
       At("a", 1, 0, 20),

@@ -99,6 +99,24 @@ class TaskWatchSuite extends AnyFunSuite {
     assert(task.opened.head.micros === 70000, "all else is counted from when it was opened")
   }
 
+  test("where another thread reads rows for the task's, nobody knows who waits for whom") {
+    val comes = Seq[(Task, TaskWatch#Node) => Unit](_.reads(_), (_, node) => node.ended())
+    for (come <- comes; isFirst <- Seq(true, false)) {
+      val task = new Task(1)
+      def fed(): Unit = {
+        val thread = new Thread(() => come(task, task.opened.head))
+        thread.start()
+        thread.join()
+      }
+      if (isFirst) fed()
+      val behind = task.watch.opened(() => 1)
+      if (!isFirst) fed()
+      task.look(5)(3)
+      assert((task.watched, behind.watchedNanos) === ((Seq(0), 0)))
+      assert(behind.seenRows === Some(1), "how far it is shows all the same")
+    }
+  }
+
   test("a node of a branch of a union stands before those that have begun, though it begins last") {
     val task = new Task(1)
     val read = task.watch.opened(() => 1, isFirst = true)

@@ -92,6 +92,18 @@ class OperatorLatencySuite extends StreamingTest {
       })
     }
 
+  test("where a thread of its own feeds a script, as a Python function of Spark 3.5, the stage is named") {
+    byTheWall {
+      val (before, behind) = (freshNode(), freshNode())
+      timed(spark.range(0, 10, 1, 1).toDF()).withE2ELatency(before, "ts").createOrReplaceTempView("fed")
+      val script = "SELECT TRANSFORM(id, ts) USING 'sleep 1; cat' AS (id BIGINT, ts TIMESTAMP) FROM fed"
+      run(spark.sql(script).withE2ELatency(behind, "ts"))
+      val work = operators("__batch__")
+      assert(longest(work) === (("stage", Seq(before, behind))) && addsUp(work), work.toPrettyString)
+      assert(nodesIn(work)(behind).get("latency").isNull, work.toPrettyString)
+    }
+  }
+
   test("a mark above a join with an empty side, for whose rows there is no code, fails nothing") {
     withSettings("spark.sql.adaptive.enabled" -> "false") {
       val (rows, none) = (timed(spark.range(0, 10, 1, 2).toDF()), spark.range(0, 10, 1, 2).filter("id > 100"))

@@ -238,9 +238,16 @@ private final class BatchSlices(
           watched = here.watched,
           ms = millis(here.began, here.ended),
           ended = here.ended
-        ))
+        )).filterNot(_ => hasPassed(from, node))
       case _ => None
     }
+
+    /**
+     * Whether all rows had passed one before the other began, as where state takes them all first: nobody has looked at both then. Of a
+     * task that no look has seen it is not asked: it may be shorter than clocks are exact.
+     */
+    private def hasPassed(from: Int, node: Int): Boolean =
+      parts(from).records > 0 && parts(node).watched > 0 && parts(from).ended < parts(node).began
 
     private def passesAll(from: Int, node: Int): Boolean = {
       val (before, here) = (parts(from), parts(node))

@@ -15,6 +15,9 @@ import io.sparklatency.time.Clock
  * A task opens its nodes, gets ready, and only then asks for its first row. Where it tells so, its nodes are watched from there: that
  * Spark compiled code before is no node's work.
  *
+ * Where another thread than the task's own reads rows for it, as for a Python function, two operators may be at work at once. The numbers
+ * then do not tell which of them the others wait for, so no node counts as watched.
+ *
  * Thread-safe, one short lock: the task opens and ends nodes, the other thread looks.
  *
  * @param beganAt by `System.nanoTime`: time before it does not count
@@ -27,6 +30,8 @@ final class TaskWatch(clock: Clock, beganAt: Long = System.nanoTime()) {
   private var someEnded = false
   private var isReading = false
   private var overAt = Option.empty[Long]
+  private var thread = Option.empty[Thread] // that came last, to open a node or to read
+  private var isFed = false // whether several did
 
   /**
    * A node begins to read a partition. Nodes begin upstream first.
@@ -37,6 +42,7 @@ final class TaskWatch(clock: Clock, beganAt: Long = System.nanoTime()) {
   def opened(rows: () => Long, isFirst: Boolean = false): Node = synchronized {
     val node = new Node(rows, if (isFirst) before() else next())
     if (someEnded) forgetOld(node)
+    comes()
     nodes :+= node
     node
   }
@@ -92,6 +98,12 @@ final class TaskWatch(clock: Clock, beganAt: Long = System.nanoTime()) {
     found
   }
 
+  private def comes(): Unit = {
+    val here = Thread.currentThread
+    isFed ||= thread.exists(_ ne here)
+    thread = Some(here)
+  }
+
   private def next(): Long = {
     changes += TaskWatch.Step
     changes
@@ -127,6 +139,7 @@ final class TaskWatch(clock: Clock, beganAt: Long = System.nanoTime()) {
         lookedAt = now
         nodes.foreach(_.begins())
       }
+      comes()
     }
 
     private[TaskWatch] def begins(): Unit = {
@@ -145,6 +158,7 @@ final class TaskWatch(clock: Clock, beganAt: Long = System.nanoTime()) {
         ending = next()
         someEnded = true
       }
+      comes()
     }
 
     /** How much later the last row had passed; none where nothing has told it. */
@@ -160,7 +174,7 @@ final class TaskWatch(clock: Clock, beganAt: Long = System.nanoTime()) {
       TaskWatch.this.synchronized(overAt.getOrElse(clock.steadyMicros()) - opened.steadyMicros)
 
     /** For how long it was seen before its end, and for how long of that fewer rows had come to it than to another node. */
-    def watchedNanos: Long = TaskWatch.this.synchronized(watched)
+    def watchedNanos: Long = TaskWatch.this.synchronized(if (isFed) 0 else watched)
     def waitedNanos: Long = TaskWatch.this.synchronized(waited)
 
     /** How many rows had come when all nodes of the task were last seen at one moment; none before. */
