@@ -39,6 +39,30 @@ class AutomaticStatefulNodesSuite extends StreamingTest {
     }
   }
 
+  test("of two aggregations with no step between them each tells of what it takes in itself") {
+    withSettings(everything: _*) {
+      val input = stream
+      val each = watermarked(input).groupBy(window(col("value"), "1 second"), expr("unix_millis(value) % 3"))
+        .agg(max("value").as("last"))
+      val query = start(each.groupBy("window").agg(max("last").as("newest")), "auto_stacked")
+      try {
+        input.addData(ago(100, 200))
+        processAll(query)
+        clock.advance(30000)
+        input.addData(Seq(new Timestamp(Start + 30000)))
+        processAll(query)
+        input.addData(ago(300)) // the first drops it
+        processAll(query)
+        val (first, second) = (node("aggregate-1", "auto_stacked"), node("aggregate-2", "auto_stacked"))
+        def staleness(of: ShownNode) = of.measure("staleness").map(ages => (ages.min, ages.max))
+        assert(staleness(first) === Some((Some(0), Some(30300))))
+        assert(staleness(second) === Some((Some(30100), Some(30200))), "when the first gave them out")
+        def late(of: ShownNode) = of.measure("lateness").map(_.records)
+        assert((late(first), late(second)) === ((Some(1), Some(0))))
+      } finally query.stop()
+    }
+  }
+
   test("a join of two streams is as old as the newer of its two records, and sources keep their order") {
     withSettings(everything: _*) {
       val (left, right) = (stream, stream)

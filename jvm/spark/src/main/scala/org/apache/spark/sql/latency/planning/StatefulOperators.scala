@@ -80,13 +80,15 @@ private[latency] object StatefulOperators extends AdaptiveSparkPlanHelper {
 
   /** The nodes below the operator's first piece, which feed it. An aggregation begins before its shuffle. */
   def intakes(operator: StateStoreWriter): Seq[SparkPlan] = operator match {
-    case save if isSave(save) => Seq(belowAggregation(save))
+    case save if isSave(save) => Seq(belowAggregation(save.children.head))
     case join: StreamingSymmetricHashJoinExec => join.children
     case other => other.children.take(1) // a second one is the state to begin with
   }
 
+  /** Of two aggregations one may stand right on the other: then its first piece is fed by the last one of that. */
   @tailrec
   private def belowAggregation(node: SparkPlan): SparkPlan = node match {
+    case other if operatorUnder(other).nonEmpty => other
     case _: BaseAggregateExec | _: Exchange | _: SortExec | _: StateStoreRestoreExec | _: StateStoreSaveExec |
         _: SessionWindowStateStoreRestoreExec | _: SessionWindowStateStoreSaveExec | _: MergingSessionsExec |
         _: UpdatingSessionsExec =>
