@@ -71,6 +71,27 @@ class StateWaitSuite extends AnyFunSuite with ExplainedBatches {
     )
   }
 
+  test("behind a join that may give out much older records, its range of time is to blame") {
+    def text(laterMs: Long, others: SourceWatermark*) = waited(3604000, laterMs, others)
+    // The delay, the range and two batches.
+    def waited(state: Double, laterMs: Long, others: Seq[SourceWatermark]) = said(inState.copy(
+      parts = Some(parts(state = state, work = 0)),
+      nodes = Seq(nodes.head, nodes.last.copy(held = Some(Held(windowMs = Some(60000), laterMs = laterMs)))),
+      watermarks = SourceWatermark("kafka[b]", "ts", 3000, Some(0), holdsBack = true) +: others
+    ))._3
+    val passes = "3 s behind its newest event, passes the end of their window of 1 min"
+    assert(text(3600000).endsWith(
+      s"$passes, and 1 h more: for so long a join before may give out older records. A shorter range of time in its condition makes them " +
+        "younger."
+    ))
+    assert(text(3000).endsWith(s"$passes: a shorter delay or window makes them younger."))
+    assert(waited(3604001, 3600000, Nil).endsWith("younger. A shorter window makes them younger, too."))
+    // A source that is further behind than that keeps them longer.
+    val ahead = SourceWatermark("kafka[a]", "ts", 3000, Some(7200000), holdsBack = false)
+    assert(text(3600000, ahead).contains(s"$passes. The events of kafka[b] are 2 h behind those of kafka[a]"))
+    assert(text(7200000, ahead).contains(s"$passes, and 2 h more"))
+  }
+
   test("where each batch gives out what there is so far, no watermark is waited for") {
     val soFar = Held(windowMs = Some(60000), eachBatch = true)
     def text(cameInMs: Long*) = said(inState.copy(

@@ -125,6 +125,19 @@ class HoldingNodesSuite extends StreamingTest {
     assert(held("joined_or_not")(joined("left_outer")) === Map("out" -> Held(until = Held.MatchOrWatermark)))
   }
 
+  test("behind a join by a range of time the watermark passes later by so much") {
+    val found = held("joined_by_range") { df =>
+      val right = stream
+      right.addData(ago(5)) // so that the watermark moves
+      val other = right.toDF().withWatermark("value", "10 seconds").toDF("other")
+      val inRange = "other BETWEEN value AND value + INTERVAL 5 MINUTES"
+      val joined = df.join(other, expr(s"unix_seconds(value) * 0 = unix_seconds(other) * 0 AND $inRange"))
+      out(counted(joined, window(col("value"), "1 minute")))
+    }
+    assert(found.get("out").map(_.copy(laterMs = 0)) === Some(ofWindows(60000)))
+    assert((found("out").laterMs - 300000).abs <= 1)
+  }
+
   private def joined(kind: String)(df: DataFrame): DataFrame = {
     val other = stream.toDF().withWatermark("value", "10 seconds").toDF("other")
     out(df.join(other, expr("value = other"), kind).select(col("value").as("last")))

@@ -48,9 +48,20 @@ private[answer] object StateWait {
             cadence.filter(_.ms > delay).map(betweenBatches(_, orWindow))
           ).orElse(advice.map(better(orWindow)))
             .getOrElse(s": a shorter delay$orWindow makes them younger.")
-          s" They leave when $it $end$younger"
+          def isFurther(ms: Long) = waitedFor.exists(behindOthers(batch, _, ms).nonEmpty)
+          val range = held.map(_.laterMs).filter(ms => ms > far && !isFurther(ms))
+          def beyond(ms: Long) = if (waitedMs > delay + ms + movesWithinMs(batch)) alsoShorter(held) else ""
+          s" They leave when $it $end${range.fold(younger)(ms => later(ms, beyond(ms)))}"
         }
     }
+  }
+
+  /** Where a join before keeps them longer than the delay and another source do. */
+  private def later(ms: Long, orWindow: String): String = {
+    val andWindow =
+      if (orWindow.isEmpty) "" else s" A shorter${orWindow.stripPrefix(" or")} makes them younger, too."
+    s", and ${Readable.duration(ms.toDouble)} more: for so long a join before may give out older records. A shorter range of time in its " +
+      s"condition makes them younger.$andWindow"
   }
 
   /** Where events of one source are further behind those of another than anything else makes them wait. */

@@ -6,12 +6,14 @@ package io.sparklatency.figures
  * @param windowMs how long the windows of time are in which it puts them; none where it puts them in none
  * @param gapMs    how long after its last record a session ends in which it puts them; none where it puts them in none, or it depends on
  *                 the record
+ * @param laterMs  how much later the watermark passes a time there than before: so much older may be what a join before it gives out
  * @param eachBatch whether each batch gives out what there is so far, as in update and complete mode: then none waits for the watermark
  * @param until    what they wait for
  */
 final case class Held(
     windowMs: Option[Long] = None,
     gapMs: Option[Long] = None,
+    laterMs: Long = 0,
     eachBatch: Boolean = false,
     until: Held.Until = Held.Watermark
 ) {

@@ -184,6 +184,7 @@ object StoredWatermark {
  * @param held     true where its records come from an operator that may hold them, else null
  * @param windowMs of that operator's windows of time, where it has such
  * @param gapMs    of its sessions, where it has such of one gap
+ * @param laterMs  how much later its watermark passes a time than one before it, else null
  * @param eachBatch true where it gives out with each batch what there is so far, else null
  * @param until    what records wait for there, by name; null where that is the watermark
  * @param another  true where the nodes before it go by another timestamp, else null
@@ -197,6 +198,7 @@ final case class StoredNode(
     @JsonInclude(JsonInclude.Include.NON_NULL) windowMs: java.lang.Long = null,
     @JsonInclude(JsonInclude.Include.NON_NULL) gapMs: java.lang.Long = null,
     @JsonInclude(JsonInclude.Include.NON_NULL) eachBatch: java.lang.Boolean = null,
+    @JsonInclude(JsonInclude.Include.NON_NULL) laterMs: java.lang.Long = null,
     @JsonInclude(JsonInclude.Include.NON_NULL) until: String = null,
     @JsonInclude(JsonInclude.Include.NON_NULL) another: java.lang.Boolean = null
 ) {
@@ -209,6 +211,7 @@ final case class StoredNode(
       Held(
         Option(windowMs).map(_.toLong),
         Option(gapMs).map(_.toLong),
+        Option(laterMs).fold(0L)(_.toLong),
         eachBatch = eachBatch != null,
         Held.all.find(_.name == until).getOrElse(Held.Watermark)
       )
@@ -231,6 +234,7 @@ object StoredNode {
     node.held.flatMap(_.windowMs).map(Long.box).orNull,
     node.held.flatMap(_.gapMs).map(Long.box).orNull,
     node.held.filter(_.eachBatch).map(_ => Boolean.box(true)).orNull,
+    node.held.map(_.laterMs).filter(_ > 0).map(Long.box).orNull,
     node.held.map(_.until).filter(_ != Held.Watermark).map(_.name).orNull,
     if (node.goesByAnother) Boolean.box(true) else null
   )

@@ -22,6 +22,7 @@ import org.apache.spark.sql.latency.compat.SessionWindowStateStoreSaveExec
 import org.apache.spark.sql.latency.compat.StateStoreSaveExec
 import org.apache.spark.sql.latency.compat.StateStoreWriter
 import org.apache.spark.sql.latency.compat.StreamingSymmetricHashJoinExec
+import org.apache.spark.sql.latency.compat.WatermarkSupport
 import org.apache.spark.sql.latency.planning.StatefulOperators
 import org.apache.spark.sql.latency.recording.MarkOperator
 import org.apache.spark.sql.streaming.OutputMode
@@ -57,7 +58,22 @@ private[tracking] object HeldRecords extends AdaptiveSparkPlanHelper {
     case other => allChildren(other).flatMap(holding).headOption
   }
 
-  private def held(operator: SparkPlan): Held = operator match {
+  private def held(operator: SparkPlan): Held = kept(operator).copy(laterMs = laterMs(operator))
+
+  private def laterMs(operator: SparkPlan): Long = {
+    val before = operator.children.flatMap(collect(_)(Function.unlift(watermarkMs)))
+    val later = for (here <- watermarkMs(operator); there <- before.maxOption) yield there - here
+    later.fold(0L)(_.max(0L))
+  }
+
+  /** By which an operator gives out, or forgets. Spark has one for each. */
+  private def watermarkMs(operator: SparkPlan): Option[Long] = operator match {
+    case join: StreamingSymmetricHashJoinExec => join.eventTimeWatermarkForEviction
+    case supporting: WatermarkSupport => supporting.eventTimeWatermarkForEviction
+    case _ => None
+  }
+
+  private def kept(operator: SparkPlan): Held = operator match {
     case aggregate: StateStoreSaveExec =>
       Held(
         windowMs = windowMs(aggregate.keyExpressions, aggregate.child),
