@@ -19,21 +19,32 @@ object Readable {
 
   /** Milliseconds without their unit, for a column of them; a mean has one decimal. */
   def milliseconds(mean: Double): String = {
-    val tenths = math.round(mean * 10)
-    val (whole, rest) = (tenths / 10, (tenths % 10).abs)
-    s"${if (tenths < 0 && whole == 0) "-" else ""}${count(whole)}.$rest"
+    val text = new StringBuilder
+    addMilliseconds(mean, text)
+    text.result()
   }
 
-  /** By hand: a page has a thousand of them, and `String.format` would take most of its time. */
+  /** Writes the same behind a text. */
+  def addMilliseconds(mean: Double, text: StringBuilder): Unit = {
+    val tenths = math.round(mean * 10)
+    val whole = tenths / 10
+    if (tenths < 0 && whole == 0) text += '-'
+    addCount(whole, text)
+    text += '.' += ('0' + (tenths % 10).abs).toChar
+    ()
+  }
+
   def count(n: Long): String = {
-    val digits = n.toString
-    val first = if (n < 0) 1 else 0
-    if (digits.length - first <= 3) digits
-    else {
-      val text = new StringBuilder(digits)
-      (digits.length - 3 until first by -3).foreach(text.insert(_, ','))
-      text.result()
-    }
+    val text = new StringBuilder
+    addCount(n, text)
+    text.result()
+  }
+
+  /** Writes the same behind a text. By hand: a page has a thousand of them, and `String.format` would take most of its time. */
+  def addCount(n: Long, text: StringBuilder): Unit = {
+    val first = text.length + (if (n < 0) 1 else 0)
+    text.append(n)
+    (text.length - 3 until first by -3).foreach(text.insert(_, ','))
   }
 
   /** A number and what it counts. */

@@ -45,17 +45,21 @@ final class LatencyChart(drawn: Seq[LatencyChart.Drawn], zone: ZoneId) {
       Svg.element(
         "polygon",
         "class" -> "latency-band",
-        "points" -> (line(points, _.p99) + " " + line(back, _.p50))
+        "points" -> line(back, _.p50, line(points, _.p99))
       )(),
       Svg.element("polyline", "class" -> "latency-max", "points" -> line(points, _.max))(),
       Svg.element("polyline", "class" -> "latency-avg", "points" -> line(points, _.avg))()
     )
   }
 
-  private def line(stretch: Seq[(String, Drawn)], value: Drawn => Double): String = {
-    val text = new StringBuilder
-    stretch.foreach { case (x, point) => Svg.point(x, y(value(point)), text) }
-    text.result()
+  /** @param before what it goes on from */
+  private def line(
+      stretch: Seq[(String, Drawn)],
+      value: Drawn => Double,
+      before: StringBuilder = new StringBuilder
+  ): StringBuilder = {
+    stretch.foreach { case (x, point) => Svg.point(x, y(value(point)), before) }
+    before
   }
 
   /** The tooltips of the points. Each reaches halfway to its neighbours. */

@@ -82,7 +82,7 @@ final class PhasesChart(drawn: Seq[PhasesChart.Drawn]) {
       Svg.point(Svg.number(x(i) + step * Thick / 2), at, points)
     }
     Seq(
-      Svg.element("polyline", "class" -> "latency-rate", "points" -> points.result())(),
+      Svg.element("polyline", "class" -> "latency-rate", "points" -> points)(),
       frame.label(to + 6, frame.top + 4, "start", perSecond(fastest)),
       frame.label(to + 6, frame.base + 4, "start", perSecond(0))
     )

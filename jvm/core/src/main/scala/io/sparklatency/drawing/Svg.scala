@@ -3,7 +3,7 @@ package io.sparklatency.drawing
 /** Writes SVG as text, and escapes attributes. Text content is escaped with [[XmlText]]. */
 private[sparklatency] object Svg {
 
-  /** An element. Numbers in attributes have at most one decimal: a tenth of a pixel. */
+  /** An element. Numbers in attributes have at most one decimal: a tenth of a pixel. What is built of numbers is not escaped. */
   def element(name: String, attributes: (String, Any)*)(content: String*): String = {
     val text = new StringBuilder
     text += '<' ++= name
@@ -12,6 +12,7 @@ private[sparklatency] object Svg {
       value match {
         case number: Double => write(number, text)
         case number: Int => text ++= number.toString
+        case built: StringBuilder => text.append(built)
         case other => XmlText.escape(other.toString, text)
       }
       text += '"'

@@ -35,7 +35,11 @@ object XmlText {
   }
 
   private def isPlain(c: Char): Boolean =
-    c <= '\u00ff' && c != '&' && c != '<' && c != '>' && c != '"' && !Character.isISOControl(c)
+    c < plain.length && plain(c)
+
+  /** Of what takes a byte in Java. A page looks at some thirty thousand characters. */
+  private val plain: Array[Boolean] =
+    Array.tabulate(0x100)(c => "&<>\"".indexOf(c) < 0 && !Character.isISOControl(c))
 
   private def escaped(code: Int): String = code match {
     case '&' => "&amp;"

@@ -55,6 +55,13 @@ private[ui] object Column {
   /** The key of less than one percent. */
   private val BelowOne = "0.5"
 
+  /** What is unknown, behind its key: a page may have hundreds of them. */
+  private val Unknown = {
+    val text = new StringBuilder
+    escape(Readable.Unknown, new Cell(text).key(BelowAll))
+    text.result()
+  }
+
   /**
    * Writes what is in a cell. A key comes first, and only where the script would not sort by what is seen: of a number it takes digits,
    * points and signs, and nothing else.
@@ -70,12 +77,23 @@ private[ui] object Column {
 
     def plain(content: String): Unit = escape(content, withoutKey)
 
-    def number(shown: Option[String]): Unit = shown match {
+    /** @param write writes a number, in which nothing is to be escaped, behind a text */
+    def number[N](of: Option[N])(write: (N, StringBuilder) => Unit): Unit = of match {
+      case Some(known) => write(known, withoutKey)
+      case None => unknown()
+    }
+
+    def share(shown: Option[String]): Unit = shown match {
       case Some(read) if !read.startsWith("<") => // nothing in it is to be escaped
         withoutKey ++= read
         ()
       case Some(little) => escape(little, key(BelowOne))
-      case None => escape(Readable.Unknown, key(BelowAll))
+      case None => unknown()
+    }
+
+    private def unknown(): Unit = {
+      text ++= Unknown
+      ()
     }
 
     def elements(key: String, content: NodeSeq): Unit = content match {

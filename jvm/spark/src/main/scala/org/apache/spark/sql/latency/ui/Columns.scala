@@ -36,7 +36,7 @@ private[ui] final class Columns[A] {
 
   /** A whole number, also of milliseconds. */
   def count(name: String, help: String)(value: A => Option[Long]): Column[A] =
-    number(name, help)(value)(Readable.count)
+    number(name, help)(value)(Readable.addCount)
 
   /** A node by its id, with a link: written as text, as a page has two for each node. */
   def node(help: String)(id: A => String)(link: String => String): Column[A] =
@@ -87,11 +87,13 @@ private[ui] final class Columns[A] {
 
   /** A mean, in milliseconds. */
   def mean(name: String, help: String)(value: A => Option[Double]): Column[A] =
-    number(name, help)(value)(Readable.milliseconds)
+    number(name, help)(value)(Readable.addMilliseconds)
 
   def share(name: String, help: String)(value: A => Option[Double]): Column[A] =
-    number(name, help)(value)(Readable.percent)
+    new Column(name, help, Numeric, (row, cell) => cell.share(value(row).map(Readable.percent)))
 
-  private def number[N](name: String, help: String)(value: A => Option[N])(shown: N => String): Column[A] =
-    new Column(name, help, Numeric, (row, cell) => cell.number(value(row).map(shown)))
+  private def number[N](name: String, help: String)(value: A => Option[N])(
+      write: (N, StringBuilder) => Unit
+  ): Column[A] =
+    new Column(name, help, Numeric, (row, cell) => cell.number(value(row))(write))
 }
