@@ -54,7 +54,7 @@ SBT_LINT = "all core/Test/compile bench/compile $(foreach line,$(NEWER_LINES),$(
 	"scalafixAll --check" "e2e/scalafixAll --check" "sparkSuites/scalafixAll --check" \
 	$(foreach line,$(OLDER_LINES),$(call bridge,$(line))/scalafmtCheckAll $(if $(filter 3.5,$(line)),core212/scalafmtCheckAll,"$(call bridge,$(line))/scalafix --check"))
 
-SBT_JARS = "all $(BRIDGES:%=%/unpacked)"
+SBT_JARS = $(BRIDGES:%=%/unpacked)
 
 scala = $(if $(filter 3.5,$(1)),2.12,2.13)
 jar = dist/sparklatency-spark_$(firstword $(subst _, ,$(1)))_$(scala)-$(VERSION).jar
@@ -111,7 +111,8 @@ test-parts: build $(VENVS)
 
 test-jvm: $(SBT_LAUNCHER) $(VENVS) $(SPARKS) # one session of sbt for all that the tests want of it; the lines' suites run side by side
 	rm -rf jvm/core/target/test-reports jvm/spark/target/*/test-reports
-	$(SBT) $(if $(SPARK)$(TEST_FULL),,-Dsuites.of.line=true) $(SBT_LINT) core/test "all $(BRIDGE_TESTS)" $(HOME_BRIDGE)/mimaReportBinaryIssues $(SBT_JARS) e2e/classpaths sparkSuites/classpath \
+	$(SBT) $(if $(SPARK)$(TEST_FULL),,-Dsuites.of.line=true) $(SBT_LINT) core/test \
+		"all $(BRIDGE_TESTS) $(HOME_BRIDGE)/mimaReportBinaryIssues $(SBT_JARS) e2e/classpaths sparkSuites/classpath" \
 		|| { $(PYTHON) tests/python/failed.py; exit 1; }
 	$(copy_jars)
 	touch tests/e2e/target/classpaths tests/spark_suites/target/classpath.txt
@@ -179,13 +180,13 @@ bench: build $(HISTOGRAM) ## what a mark costs: an hour, on a machine that does 
 	$(foreach line,$(WHOLE_LINES),.venv/$(line)/bin/python tests/bench/pipelines.py --jar $(call jar,$(line)) --histogram $(HISTOGRAM) &&) true
 	$(foreach line,$(WHOLE_LINES),.venv/$(line)/bin/python tests/bench/ingestion.py --jar $(call jar,$(line)) &&) true
 	.venv/$(HOME_LINE)/bin/python tests/bench/unread.py --jar $(HOME_JAR)
-	$(SBT) "bench/Jmh/run -rf text -rff $(RESULTS)/jmh.txt" "bench/Jmh/runMain io.sparklatency.bench.ClockAccuracy $(RESULTS)/clock.md" "bench/runMain io.sparklatency.bench.DriverLoad" "bench/runMain io.sparklatency.figures.MarkerLoad $(RESULTS)/marker-load.md"
+	$(SBT) "bench/Jmh/run -rf text -rff $(RESULTS)/jmh.txt" "bench/Jmh/runMain io.sparklatency.bench.ClockAccuracy $(RESULTS)/clock.md" "bench/runMain io.sparklatency.bench.DriverLoad $(RESULTS)/driver-load.md" "bench/runMain io.sparklatency.figures.MarkerLoad $(RESULTS)/marker-load.md"
 	$(foreach line,$(WHOLE_LINES),.venv/$(line)/bin/python tests/bench/silence.py --line $(line) &&) true
 	.venv/$(HOME_LINE)/bin/python tests/bench/automatic.py --jar $(HOME_JAR)
 	.venv/$(HOME_LINE)/bin/python tests/bench/markers.py --jar $(HOME_JAR)
-	.venv/$(HOME_LINE)/bin/python tests/bench/pages.py
 	.venv/$(HOME_LINE)/bin/python tests/bench/beside_spark.py --jar $(HOME_JAR)
 	.venv/$(HOME_LINE)/bin/python tests/bench/tab.py --jar $(HOME_JAR)
+	.venv/$(HOME_LINE)/bin/python tests/bench/pages.py
 
 format: $(SBT_LAUNCHER) $(VENVS) ## rewrite sources in the house style
 	$(SBT) scalafixAll e2e/scalafixAll sparkSuites/scalafixAll scalafmtAll e2e/scalafmtAll sparkSuites/scalafmtAll scalafmtSbt
@@ -213,7 +214,7 @@ $(HISTOGRAM):
 
 $(JARS) &: $(JVM_SOURCES) | $(SBT_LAUNCHER) $(SPARKS)
 	@echo "Building the jar for Spark $(LINES). The first time this downloads the compiler and takes two minutes."
-	$(SBT) $(SBT_JARS)
+	$(SBT) "all $(SBT_JARS)"
 	$(copy_jars)
 
 $(WHEEL): $(PYTHON_SOURCES) $(JARS) | $(VENVS)

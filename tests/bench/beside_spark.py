@@ -1,9 +1,10 @@
 """What a query's page of the tab costs beside Spark's own statistics page of the same query, of 40 nodes.
 
-Each driver is one of its own. It runs a query with 40 marks, a batch every 300 ms. When both pages show 100
-batches they are asked for after each batch, by turns, and each time another one first. Spark's page is asked
-for twice: its two halves against each other are the A/A row. Ours is asked for once more before the next
-batch comes, and again and again when the query has stopped. Needs nothing but the jar.
+Each driver is one of its own. It runs a query with 40 marks, a batch every 300 ms. Both pages show 100
+batches, all that Spark keeps and that sparklatency is told to keep. They are asked for after each batch, by
+turns, and each time another one first. Spark's page is asked for twice: its two halves against each other are
+the A/A row. Ours is asked for once more before the next batch comes, and again and again when the query has
+stopped. Needs nothing but the jar.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import time
 from statistics import median
 from typing import TYPE_CHECKING
 
-from driver_pages import Times, asked, of_drivers
+from driver_pages import Times, asked, of_drivers, write
 from pyspark.sql.functions import col, expr
 
 from sparklatency import with_e2e_latency
@@ -81,15 +82,22 @@ def _medians(taken: list[Times]) -> Times:
 
 
 def main() -> None:
-    drivers = of_drivers(__doc__, times)
+    drivers = of_drivers(__doc__, times, {"spark.sparklatency.history.batches": str(BATCHES)})
+    lines = [
+        f"{NODES} nodes, {BATCHES} batches shown, medians of {ROUNDS} pages; {len(drivers)} drivers",
+        "",
+        "| page | ms | CPU ms | times Spark's | least to most |",
+        "|---|---:|---:|---:|---:|",
+    ]
     for name in drivers[0]:
         walls, cpus = zip(*(driver[name] for driver in drivers), strict=True)
         beside = "Spark, stopped" if name.endswith("stopped") else "Spark"
         ratios = [driver[name][0] / driver[beside][0] for driver in drivers]
-        print(
-            f"{name}: median {median(walls):.1f} ms, CPU {median(cpus):.1f} ms; {median(ratios):.2f} times "
-            f"Spark's ({min(ratios):.2f} to {max(ratios):.2f}); {len(drivers)} drivers"
+        lines.append(
+            f"| {name} | {median(walls):.1f} | {median(cpus):.1f} | {median(ratios):.2f} | "
+            f"{min(ratios):.2f} to {max(ratios):.2f} |"
         )
+    write("beside-spark", lines)
 
 
 if __name__ == "__main__":

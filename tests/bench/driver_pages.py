@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 from urllib.request import urlopen
 
-from measuring import arguments, local_session
+from measuring import HERE, arguments, local_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,19 +32,23 @@ def asked(spark: SparkSession, url: str) -> tuple[str, Times]:
 
 
 def of_drivers(
-    what: str | None, times: Callable[[SparkSession], Mapping[str, Times]]
+    what: str | None,
+    times: Callable[[SparkSession], Mapping[str, Times]],
+    settings: Mapping[str, str] | None = None,
 ) -> list[dict[str, Times]]:
     """Returns what `times` finds in several drivers, one after another, each in a process of its own.
 
     Args:
         what: the benchmark's description for its `--help`.
         times: asks a driver for pages. Called in the processes that hold the drivers.
+        settings: of Spark, beside those of all benchmarks.
     """
     parser = arguments(what)
     parser.add_argument("--once", action="store_true", help="be one of the drivers, and print its figures")
     options = parser.parse_args()
     if options.once:
-        spark = local_session(options.jar, {"spark.ui.enabled": "true", "spark.ui.port": "0"})
+        page = {"spark.ui.enabled": "true", "spark.ui.port": "0"}
+        spark = local_session(options.jar, {**page, **(settings or {})})
         print(json.dumps(times(spark)))
         spark.stop()
         sys.exit()
@@ -53,3 +57,10 @@ def of_drivers(
         json.loads(subprocess.check_output(command, text=True).splitlines()[-1])
         for _ in range(options.rounds)
     ]
+
+
+def write(stem: str, lines: list[str]) -> None:
+    """Writes a table beside those of the other benchmarks, and shows it."""
+    text = "\n".join([*lines, ""])
+    (HERE / "results" / f"{stem}.md").write_text(text, encoding="utf-8")
+    print(text)

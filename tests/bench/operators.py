@@ -1,4 +1,4 @@
-"""How right operator latencies are, and what they cost a batch of many partitions and nodes.
+"""How right operator latencies are.
 
 Each batch has steps that rest for a while, and take their own times by the clock of their executor before and
 after. Within a stage, operator latencies are compared with the sums of these. A step that has a stage to
@@ -7,21 +7,14 @@ the first step to the last. Writes a table beside those of pipelines.py.
 
 ``--first`` takes the first batch of a driver alone, in which Spark compiles its code, with and without code
 generation of whole stages: each in processes of its own.
-
-For the cost, batches of 1,000 partitions at twenty nodes are timed with this jar and with another, which must
-be told by ``--other``: round by round, each in a process of its own. Beside the time by the wall it takes the
-CPU time of the process, which other work on the machine changes less. This jar runs twice: what differs
-between its two rows is chance.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from statistics import median
 
@@ -32,9 +25,6 @@ from pyspark.sql import functions as F  # noqa: N812  as all of Spark's document
 from sparklatency import latency, with_e2e_latency
 
 HERE = Path(__file__).parent
-PARTITIONS, NODES = 1000, 20
-BATCHES = 12
-"""Of a process. The first half warms up."""
 CASES = [(100, 20, 5), (400, 5, 1), (2000, 1, 0), (40, 100, 100)]
 """Records, and milliseconds that each rests at the one step and at the other."""
 FIRST = (100, 20, 5)
@@ -122,54 +112,10 @@ def first_batches(jar: str, rounds: int) -> list[str]:
     return lines
 
 
-def cpu_seconds(pid: int) -> float:
-    """Of a process, as Linux counts it."""
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def many(spark: SparkSession) -> list[tuple[float, float]]:
-    """Seconds that each batch takes, by the wall and of CPU."""
-    gateway = spark.sparkContext._gateway
-    assert gateway is not None
-    pid = gateway.proc.pid
-    bus = spark._jsc.sc().listenerBus()
-    rows = spark.range(0, 1_000_000, 1, PARTITIONS).withColumn("ts", F.current_timestamp())
-    for node in range(NODES):
-        rows = with_e2e_latency(rows, f"node-{node}", "ts")
-    took = []
-    for _ in range(BATCHES):
-        begun, cpu = time.monotonic(), cpu_seconds(pid)
-        rows.write.format("noop").mode("overwrite").save()
-        wall = time.monotonic() - begun
-        bus.waitUntilEmpty()  # what the driver does when a batch has ended counts
-        took.append((wall, cpu_seconds(pid) - cpu))
-    return took[BATCHES // 2 :]
-
-
-def compared(jar: str, other: str, rounds: int) -> list[str]:
-    batches: dict[str, list[tuple[float, float]]] = {"other": [], "this": [], "this again": []}
-    jars = {"other": other, "this": jar, "this again": jar}
-    for number in range(rounds):
-        for variant in sorted(jars, key=lambda one: hash((number, one))):
-            command = [sys.executable, __file__, "--jar", jars[variant], "--many"]
-            ran = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=os.environ)
-            batches[variant] += [(wall, cpu) for wall, cpu in json.loads(ran.stdout.splitlines()[-1])]
-    base_wall, base_cpu = (median(taken) for taken in zip(*batches["other"], strict=True))
-    lines = []
-    for variant, took in batches.items():
-        wall, cpu = (median(taken) for taken in zip(*took, strict=True))
-        more = f"{wall / base_wall - 1:+.1%} | {cpu:.3f} | {cpu / base_cpu - 1:+.1%}"
-        lines.append(f"| {variant} | {wall:.3f} | {more} |")
-    return lines
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jar", required=True)
-    parser.add_argument("--other", help="a jar without operator latency")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--many", action="store_true", help="only the batches of many partitions, as JSON")
     parser.add_argument(
         "--first", action="store_true", help="only first batches, each in a driver of its own"
     )
@@ -185,17 +131,9 @@ def main() -> None:
         (HERE / "results" / f"first-batches-{line}.md").write_text(text, encoding="utf-8")
         print(text)
         return
-    if given.many:
-        print(json.dumps(many(session(given.jar))))
-        return
     lines = ["| batch | b: own time, ms | told | c: own time | told | first to last | told |"]
     lines += ["|---|---:|---:|---:|---:|---:|---:|"]
     lines += accuracy(session(given.jar))
-    if given.other:
-        lines += ["", f"Batches of {PARTITIONS:,} partitions at {NODES} nodes:", ""]
-        lines += ["| jar | median, s | more than the other | CPU, s | more than the other |"]
-        lines += ["|---|---:|---:|---:|---:|"]
-        lines += compared(given.jar, given.other, given.rounds)
     text = "\n".join([*lines, ""])
     (HERE / "results" / "operators.md").write_text(text, encoding="utf-8")
     print(text)

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from driver_pages import Times, asked, of_drivers
+from driver_pages import Times, asked, of_drivers, write
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -62,12 +62,18 @@ def times(spark: SparkSession) -> dict[str, Times]:
 
 def main() -> None:
     drivers = of_drivers(__doc__, times)
+    lines = [
+        f"{NODES} nodes, {BATCHES:,} batches, {len(drivers)} drivers",
+        "",
+        "| page | ms, median | least to most | CPU ms |",
+        "|---|---:|---:|---:|",
+    ]
     for page in ASKED:
         walls, cpus = zip(*(driver[page] for driver in drivers), strict=True)
-        print(
-            f"{page}: median {median(walls):.0f} ms, {min(walls):.0f} to {max(walls):.0f}; "
-            f"CPU {median(cpus):.0f} ms; {len(walls)} drivers"
+        lines.append(
+            f"| {page} | {median(walls):.0f} | {min(walls):.0f} to {max(walls):.0f} | {median(cpus):.0f} |"
         )
+    write("tab", lines)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ import java.io.ByteArrayInputStream
 import java.io.ByteArrayOutputStream
 import java.io.ObjectInputStream
 import java.io.ObjectOutputStream
+import java.nio.file.Files
+import java.nio.file.Path
 
 import scala.util.Random
 
@@ -20,16 +22,24 @@ import io.sparklatency.time.ManualClock
 
 /**
  * What a batch with twenty nodes costs the driver: the memory of what its tasks recorded, the time to merge it, and the time to tell
- * who was at work. Prints a line for 1,000 partitions and one for 10,000.
+ * who was at work, of 1,000 partitions and of 10,000. Writes a table.
  */
 object DriverLoad {
   private val Nodes = 20
   private val Records = 200
   private val Now = 1790000000000L
 
-  def main(args: Array[String]): Unit = Seq(1000, 10000).foreach(measure)
+  def main(args: Array[String]): Unit = {
+    val head = Seq(
+      s"| partitions, $Nodes nodes | memory, MB | merging, ms | the first time | who was at work, ms | the first time |",
+      "|---:|---:|---:|---:|---:|---:|"
+    )
+    val table = (head ++ Seq(1000, 10000).map(row)).mkString("\n")
+    Files.writeString(Path.of(args.head), s"$table\n")
+    println(table)
+  }
 
-  private def measure(partitions: Int): Unit = {
+  private def row(partitions: Int): String = {
     val random = new Random(1)
     val before = used()
     val tasks = Array.tabulate(partitions)(task => arrived(readings(random, task)))
@@ -46,10 +56,7 @@ object DriverLoad {
       val times = BatchTimes.of(0, batch, _ => Some(ClockOffset.Same))
       require(times.exists(_.nodes.size == Nodes))
     }
-    println(
-      s"$partitions partitions x $Nodes nodes: $megabytes MB; merged in ${merged.last} ms (first: ${merged.head} ms); " +
-        s"who was at work told in ${told.last} ms (first: ${told.head} ms)"
-    )
+    f"| $partitions%,d | $megabytes | ${merged.last} | ${merged.head} | ${told.last} | ${told.head} |"
   }
 
   private def readings(random: Random, task: Int): Array[Reading] = {
