@@ -17,6 +17,15 @@ from slowest import slowest
 
 _FIGURES = pytest.StashKey[list[str]]()
 
+_FIRST = [
+    "test_older_lines", "test_exactly_once", "test_kafka_to_jmx", "test_causes", "test_crowded_pages",
+    "test_automatic_nodes", "test_tutorial", "test_stuck_queries", "test_many_queries",
+    "test_killed_in_silence", "test_silent_sources", "test_skewed_clocks", "test_long_batches",
+    "test_latency_tab", "test_real_time",
+]  # fmt: skip
+"""Modules that take longer than a minute. What begins last is to be short: else one worker goes on for two
+minutes when all others have ended."""
+
 
 @pytest.fixture(scope="session")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
@@ -46,6 +55,14 @@ def figures(pytestconfig: pytest.Config) -> list[str]:
 def pytest_configure() -> None:
     # A shell that starts the tests in the background has them ignore it, and so would all that they start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Where several workers take modules in turn. Alone, pytest has those together that want one cluster."""
+    if hasattr(config, "workerinput"):
+        places = {name: place for place, name in enumerate(_FIRST)}
+        items.sort(key=lambda item: places.get(item.path.stem, len(places)))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -8,17 +8,24 @@ from typing import Any
 import pytest
 from broker import Broker, resolved
 from cluster import Cluster
+from unmarked import FIRST_INTERFACE
 
 pytestmark = pytest.mark.one_line
 
 WAYS = ("plain", "automatic", "markers")
 SHAPES = ("", "stateless-")
 RUNS = [f"{shape}{way}" for shape in SHAPES for way in WAYS]
+BATCH_READS = [*FIRST_INTERFACE]
 RECORDS = 300
 RATE = 300
 
 
-HERE = Path(__file__).parent
+SCRIPT = Path(__file__).parent / "unmarked.py"
+CONF = {
+    "spark.sparklatency.auto.batch": "true",
+    "spark.sparklatency.recording.level": "TRACE",
+    "spark.sql.shuffle.partitions": "2",
+}
 
 
 @pytest.fixture(scope="module")
@@ -36,13 +43,14 @@ def topic(broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> str:
 def runs(
     cluster: Cluster, broker: Broker, topic: str, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, dict[str, Any]]:
-    """What the application says of both queries without automatic nodes, with them, and with markers."""
-    folder = tmp_path_factory.mktemp("streaming")
-    arguments = (broker.address, topic, f"{topic}-results", str(folder / "checkpoint"))
-    said = _said(
-        cluster, folder, "unmarked.py", *arguments, conf={"spark.sparklatency.recording.level": "TRACE"}
-    )
-    return dict(zip((*RUNS, "written"), said, strict=True))
+    """What the application says of both queries without automatic nodes, with them, and with markers, and of
+    batch reads."""
+    folder = tmp_path_factory.mktemp("unmarked-runs")
+    arguments = (broker.address, topic, f"{topic}-results", str(folder / "checkpoint"), str(RECORDS))
+    jars = [str(cluster.spark.jar), *resolved("connector")]
+    with cluster.running(folder, SCRIPT, *arguments, jars=jars, conf=CONF) as app:
+        said = [json.loads(line) for line in app.driver.finish(within=240) if line.startswith("{")]
+    return dict(zip((*RUNS, *BATCH_READS, "written"), said, strict=True))
 
 
 def test_a_kafka_topic_and_the_operators_behind_it_are_nodes(
@@ -110,23 +118,11 @@ def test_the_plan_is_that_of_the_query_without_markers(runs: dict[str, dict[str,
 
 
 def test_a_batch_read_of_a_topic_is_a_node_through_either_of_sparks_interfaces(
-    cluster: Cluster, broker: Broker, topic: str, tmp_path: Path
+    topic: str, runs: dict[str, dict[str, Any]]
 ) -> None:
-    conf = {"spark.sparklatency.auto": "source,terminal", "spark.sparklatency.auto.batch": "true"}
-    said = _said(cluster, tmp_path, "unmarked_batch.py", broker.address, topic, str(RECORDS), conf=conf)
-    assert said == [
+    assert [runs[read]["nodes"] for read in BATCH_READS] == [
         {f"source-0-kafka[{topic}]": RECORDS * reads, "sink": RECORDS * reads} for reads in (1, 2)
     ]
-
-
-def _said(
-    cluster: Cluster, folder: Path, script: str, *arguments: str, conf: dict[str, str]
-) -> list[dict[str, Any]]:
-    """Submits an application and returns the lines of JSON that it prints until it ends."""
-    jars = [str(cluster.spark.jar), *resolved("connector")]
-    conf = {"spark.sql.shuffle.partitions": "2", **conf}
-    with cluster.running(folder, HERE / script, *arguments, jars=jars, conf=conf) as app:
-        return [json.loads(line) for line in app.driver.finish(within=240) if line.startswith("{")]
 
 
 def _operators(plan: str) -> list[str]:

@@ -120,8 +120,11 @@ def faults(browser: Chrome, tab: str, place: str, theme: str) -> dict[str, objec
     node."""
     found: dict[str, object] = {}
     for page in PAGES:
+        opened(browser, tab, page, SIZES[0], theme)
+        address = browser.current_url
         for width, height in SIZES:
-            opened(browser, tab, page, (width, height), theme)
+            if (width, height) != SIZES[0]:
+                show(browser, address, (width, height), theme)
             name = f"crowded-{place}-{page.replace(' ', '-')}-{theme}-{width}"
             looks = {question: browser.execute_script(script) for question, script in LOOKS.items()}
             expected = {"width": width, "theme": theme, "overlapping": [], "beyond": []}

@@ -1,10 +1,12 @@
 """An application without a mark: a query by itself, with automatic nodes, and with latency markers, too.
 
-And one that keeps no state, in the same three ways.
+And one that keeps no state, in the same three ways. Then batch reads of the topic, through either of Spark's
+interfaces to it.
 """
 
 import json
 import sys
+from collections.abc import Iterator
 from contextlib import redirect_stdout, suppress
 from functools import partial
 from io import StringIO
@@ -44,8 +46,11 @@ KINDS = "source,terminal,stateful"
 WAYS = {"plain": ("", "0"), "automatic": (KINDS, "0"), "markers": (KINDS, "1ms")}
 """Which nodes are automatic, and how often there are markers."""
 
+FIRST_INTERFACE = {"by-the-first": "kafka", "by-the-second": ""}
+"""Of each batch read: of which sources Spark takes its first interface."""
 
-def main(brokers: str, records: str, results: str, checkpoint: str) -> None:
+
+def main(brokers: str, records: str, results: str, checkpoint: str, count: str) -> None:
     spark = SparkSession.builder.appName("unmarked").getOrCreate()
     print(spark.sparkContext.applicationId, flush=True)
     # What is explained is the last batch: without this that is an empty one, which reads no topic.
@@ -74,7 +79,34 @@ def main(brokers: str, records: str, results: str, checkpoint: str) -> None:
         nodes = {node.node: node.records for query in of_it for node in query.nodes}
         said = {"plan": plan.getvalue(), "nodes": nodes, "markers": took(of_it)}
         print(json.dumps(said), flush=True)
+    for nodes in counted_in_batches(spark, brokers, records, int(count)):
+        print(json.dumps({"nodes": nodes}), flush=True)
     print(json.dumps(written(spark, brokers, f"{results}-.*")), flush=True)
+
+
+def counted_in_batches(
+    spark: SparkSession, brokers: str, topic: str, records: int
+) -> Iterator[dict[str, int]]:
+    """What the nodes of all batch reads have counted, after each of them."""
+    spark.conf.set("spark.sparklatency.auto", "source,terminal")
+    spark.conf.set("spark.sparklatency.markers.interval", "0")
+    read = spark.read.format("kafka").option("kafka.bootstrap.servers", brokers).option("subscribe", topic)
+    for reads, sources in enumerate(FIRST_INTERFACE.values(), start=1):
+        spark.conf.set("spark.sql.sources.useV1SourceList", sources)
+        by_key = read.load().filter("key IS NOT NULL").repartition("key")
+        by_key.write.format("noop").mode("overwrite").save()
+        await_until(partial(has_counted, reads * records), EVENTS_WITHIN)
+        yield {node.node: node.records for node in latency("__batch__").nodes}
+    spark.conf.unset("spark.sql.sources.useV1SourceList")
+    spark.conf.set("spark.sparklatency.auto", "")
+
+
+def has_counted(records: int) -> bool:
+    """Whether the driver has counted as many at the end: it learns of them from events."""
+    with suppress(NoFiguresError):
+        nodes = latency("__batch__").nodes
+        return any(node.node == "sink" and node.records >= records for node in nodes)
+    return False
 
 
 def written(spark: SparkSession, brokers: str, topics: str) -> dict[str, list[list[str | int | None]]]:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from sparklatency.view import Latency
 
+pytestmark = pytest.mark.one_line
+
 mpl.use("agg")
 
 UTC_NOW = datetime.fromtimestamp(NOW / 1000, UTC)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
+pytestmark = pytest.mark.one_line
+
 QUERY = "everything wrong"
 BY_CLOCK = "late by the clock"
 UNMARKED = "late and without nodes"
@@ -193,7 +195,6 @@ def test_every_alert_is_taken_and_raised(prometheus: Prometheus) -> None:
     assert {rule["name"]: rule["health"] for rule in loaded["rules"]} == dict.fromkeys(names, "ok")
 
 
-@pytest.mark.one_line
 def test_a_batch_that_hangs_raises_an_alert_within_a_minute(
     spark: SparkSession, prometheus: Prometheus
 ) -> None:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from sparklatency.values.queries import QueryLatency
 
+pytestmark = pytest.mark.one_line
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "python" / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]

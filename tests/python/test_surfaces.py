@@ -143,6 +143,7 @@ def test_prometheus_text_has_the_figures_of_a_batch(frozen: StreamingQuery, url:
         assert value("record_commit_latency_max_seconds", node) == (committed and committed / 1000)
 
 
+@pytest.mark.one_line
 def test_a_real_prometheus_takes_the_text(
     spark: SparkSession, frozen: StreamingQuery, url: str, tmp_path: Path
 ) -> None:
@@ -159,6 +160,7 @@ def test_a_real_prometheus_takes_the_text(
         assert within == {"source": 2, "sink": 1}
 
 
+@pytest.mark.one_line
 def test_where_an_application_runs_can_stand_in_front_of_its_name(
     spark: SparkSession, frozen: StreamingQuery, url: str, tmp_path: Path
 ) -> None:
@@ -170,6 +172,7 @@ def test_where_an_application_runs_can_stand_in_front_of_its_name(
         assert {labels["node"]: value for labels, value in found} == {"source": 3, "sink": 2}
 
 
+@pytest.mark.one_line
 def test_promtool_finds_nothing_wrong_with_the_text(frozen: StreamingQuery, url: str) -> None:
     text = get(f"{url}/api/v1/latency/prometheus")
     assert frozen.name in text

@@ -75,7 +75,8 @@ class AutomaticAggregatesSuite extends StreamingTest with Sampled {
   private def asText(grouped: DataFrame => DataFrame)(df: DataFrame): DataFrame =
     grouped(df).select(to_json(struct("*")).as("value"))
 
-  for (((what, operator, aggregate, settings), codegen) <- sample.of(aggregates, modes)) {
+  // Of each aggregate a sample has one shape in one mode.
+  for ((((what, operator, aggregate, settings), codegen), i) <- sample.of(aggregates, modes).zipWithIndex) {
     val all = settings ++ everything :+ ("spark.sql.codegen.factoryMode" -> codegen)
     def ofWindows(df: DataFrame) = df.groupBy(window(col("value"), "1 second")).agg(aggregate.as("x"))
     def ofSessions(df: DataFrame) =
@@ -84,40 +85,51 @@ class AutomaticAggregatesSuite extends StreamingTest with Sampled {
     val (inWindows, inSessions) =
       if (what == "a count") ((Some(-1000), Some(30000)), (Some(-1000), Some(29700)))
       else ((Some(0), Some(30700)), (Some(0), Some(30700)))
+    val closed = ((2, Some(30000), Some(34000)), inWindows, (1, Some(20000)))
+    val updated = ((3, Some(-1000), Some(4000)), inWindows, (1, Some(20000)))
+    val ended = ((2, Some(29100), Some(34000)), inSessions, (1, Some(19700)))
 
-    test(s"in append mode $what of each window is as old as its window, in mode $codegen") {
-      withSettings(all: _*)(assertTells(ofWindows, "append", "aggregate-1", operator)(
-        ((2, Some(30000), Some(34000)), inWindows, (1, Some(20000)))
-      ))
-    }
-
-    test(s"in update mode $what of each window is as old as its window, in mode $codegen") {
-      withSettings(all: _*)(assertTells(ofWindows, "update", "aggregate-1", operator)(
-        ((3, Some(-1000), Some(4000)), inWindows, (1, Some(20000)))
-      ))
-    }
-
-    test(
-      s"$what of each window is as old as its window though only a text is made of that, in mode $codegen"
-    ) {
-      withSettings(all: _*)(assertTells(asText(ofWindows), "append", "aggregate-1", operator)(
-        ((2, Some(30000), Some(34000)), inWindows, (1, Some(20000)))
-      ))
-    }
-
-    test(
-      s"$what of each session is as old as its session though only a text is made of that, in mode $codegen"
-    ) {
-      withSettings(all: _*)(assertTells(asText(ofSessions), "append", "session-window-1", operator)(
-        ((2, Some(29100), Some(34000)), inSessions, (1, Some(19700)))
-      ))
-    }
-
-    test(s"$what of each session is as old as its session, in mode $codegen") {
-      withSettings(all: _*)(assertTells(ofSessions, "append", "session-window-1", operator)(
-        ((2, Some(29100), Some(34000)), inSessions, (1, Some(19700)))
-      ))
-    }
+    val shapes = Seq[(String, DataFrame => DataFrame, String, String, (Any, Any, Any))](
+      (
+        s"in append mode $what of each window is as old as its window",
+        ofWindows,
+        "append",
+        "aggregate-1",
+        closed
+      ),
+      (
+        s"in update mode $what of each window is as old as its window",
+        ofWindows,
+        "update",
+        "aggregate-1",
+        updated
+      ),
+      (
+        s"$what of each window is as old as its window though only a text is made of that",
+        asText(ofWindows),
+        "append",
+        "aggregate-1",
+        closed
+      ),
+      (
+        s"$what of each session is as old as its session though only a text is made of that",
+        asText(ofSessions),
+        "append",
+        "session-window-1",
+        ended
+      ),
+      (
+        s"$what of each session is as old as its session",
+        ofSessions,
+        "append",
+        "session-window-1",
+        ended
+      )
+    )
+    for ((shape, grouped, mode, id, expected) <- sample.modesOf(i, shapes))
+      test(s"$shape, in mode $codegen") {
+        withSettings(all: _*)(assertTells(grouped, mode, id, operator)(expected))
+      }
   }
 
   test(
