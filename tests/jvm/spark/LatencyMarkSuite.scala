@@ -66,6 +66,16 @@ class LatencyMarkSuite extends SparkTest with AdaptiveSparkPlanHelper {
     assert(marked.outputPartitioning === marked.children.head.outputPartitioning)
   }
 
+  test("sorted partitions that Spark would merge in one task through a filter it merges through a mark") {
+    def all(of: Class[_]): Set[String] =
+      of.getInterfaces.toSet[Class[_]].flatMap(part => all(part) + part.getName) ++
+        Option(of.getSuperclass).fold(Set.empty[String])(all)
+    def isSafe(operator: Class[_]) = all(operator)("org.apache.spark.sql.execution.SafeForKWayMerge")
+    val ofSpark = isSafe(classOf[org.apache.spark.sql.execution.FilterExec])
+    assert(isSafe(classOf[org.apache.spark.sql.latency.recording.RecordLatencyExec]) === ofSpark)
+    assert(isSafe(classOf[org.apache.spark.sql.latency.recording.UnrepeatableExec]) === ofSpark)
+  }
+
   test("the partitions that the last step asks for stay, though an adaptive plan needs no shuffle for them") {
     withSettings(
       "spark.sql.adaptive.enabled" -> "true",

@@ -14,6 +14,7 @@ import org.apache.spark.sql.execution.CodegenSupport
 import org.apache.spark.sql.execution.InputAdapter
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.UnaryExecNode
+import org.apache.spark.sql.latency.compat.SafeToMerge
 
 /**
  * A mark in a plan. Rows, partitioning and ordering pass unchanged.
@@ -26,7 +27,7 @@ import org.apache.spark.sql.execution.UnaryExecNode
  * @param supportCodegen whether it takes part in a stage of generated code
  */
 case class RecordLatencyExec(mark: Expression, child: SparkPlan, override val supportCodegen: Boolean)
-    extends UnaryExecNode with CodegenSupport {
+    extends UnaryExecNode with CodegenSupport with SafeToMerge {
   import RecordLatencyExec._
 
   /**

@@ -14,6 +14,7 @@ import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.CodegenSupport
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.UnaryExecNode
+import org.apache.spark.sql.latency.compat.SafeToMerge
 
 /**
  * Tells Spark that what stands above makes other rows when a task runs again. When the output of a shuffle is lost Spark then runs all of
@@ -22,7 +23,7 @@ import org.apache.spark.sql.execution.UnaryExecNode
  *
  * Rows, partitioning and ordering pass unchanged. A row costs nothing, a partition one more iterator.
  */
-case class UnrepeatableExec(child: SparkPlan) extends UnaryExecNode with CodegenSupport {
+case class UnrepeatableExec(child: SparkPlan) extends UnaryExecNode with CodegenSupport with SafeToMerge {
   override def nodeName: String = "Unrepeatable"
   override def output: Seq[Attribute] = child.output
   override def outputPartitioning: Partitioning = child.outputPartitioning
