@@ -107,6 +107,21 @@ class ForeachBatchSuite extends StreamingTest {
     } finally query.stop()
   }
 
+  test("a mark within foreachBatch that a later action reads in two parts counts as the first has read it") {
+    val input = stream
+    val query =
+      input.toDF().writeStream.queryName("read_in_parts").foreachBatch { (batch: DataFrame, _: Long) =>
+        val marked = batch.coalesce(1).withE2ELatency("inside", "value")
+        marked.collect()
+        marked.limit(6).union(marked.limit(6)).collect(): Unit
+      }.start()
+    try {
+      input.addData(ago(1L to 10L: _*))
+      processAll(query)
+      assert(node("inside", "read_in_parts").figures === ((10, Some(1), Some(10))))
+    } finally query.stop()
+  }
+
   test("of several actions of foreachBatch the first tells how old records were at the source") {
     val input = stream
     val query = marked(input).writeStream.queryName("two_sinks")

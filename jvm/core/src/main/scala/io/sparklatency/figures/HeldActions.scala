@@ -6,10 +6,10 @@ package io.sparklatency.figures
  * earlier stands, as in [[Retries]]. Not thread-safe.
  *
  * @param place   the node and measure of a mark
- * @param records how many records it has recorded
+ * @param records how many records those of one action count: where it has planned a node several times, one planning counts
  * @tparam M a mark
  */
-final class HeldActions[M](place: M => (String, Measure), records: M => Long) {
+final class HeldActions[M](place: M => (String, Measure), records: Seq[M] => Long) {
   private var held = Seq.empty[M]
 
   /** Keeps the marks of one action. Gives back those that do not stand, of this action or of earlier ones. */
@@ -17,7 +17,7 @@ final class HeldActions[M](place: M => (String, Measure), records: M => Long) {
     val all = held ++ marks.filterNot(held.contains)
     val (kept, dropped) = all.groupBy(place).values.map { same =>
       val (before, now) = same.partition(held.contains)
-      if (before.isEmpty || now.map(records).sum > before.map(records).sum) now -> before else before -> now
+      if (before.isEmpty || records(now) > records(before)) now -> before else before -> now
     }.unzip
     val stand = kept.flatten.toSet
     held = all.filter(stand)

@@ -11,7 +11,8 @@ import io.sparklatency.figures.Measure
  * Not thread-safe: only the listener's thread uses it.
  */
 private[latency] final class ForeachBatchMarks {
-  private val held = new HeldActions[ExecutedMark](mark => mark.node -> mark.measure, _.records)
+  private val held =
+    new HeldActions[ExecutedMark](mark => mark.node -> mark.measure, ForeachBatchMarks.records)
 
   /** Keeps the marks of an action. Gives back those that do not stand. */
   def hold(marks: Seq[ExecutedMark]): Seq[ExecutedMark] = held.hold(marks)
@@ -27,4 +28,11 @@ private[latency] final class ForeachBatchMarks {
       if (mark.begins) mark.copy(upstream = mark.upstream ++ (ends - mark.node)) else mark
     )
   }
+}
+
+private[tracking] object ForeachBatchMarks {
+
+  /** Of the plannings of one node by one action, as `MarkReadings.standing` has it. */
+  private def records(marks: Seq[ExecutedMark]): Long =
+    marks.groupBy(_.figures.intake).values.map(_.map(_.records).max).sum
 }
