@@ -60,13 +60,21 @@ class LatencyAccumulatorSuite extends SparkTest with Patient {
 
   test("code that asks once for each branch of a union gets one recorder, until it has read the partition") {
     val figures = new LatencyAccumulator(MarkOwner(NodeKey("orders", "sink"), None, None))
-    val first = figures.openOnce(partition = 0)
-    assert(figures.openOnce(partition = 0) eq first)
-    assert(figures.openOnce(partition = 1) ne first)
-    val next = figures.openOnce(partition = 0)
+    val reader = new Object
+    val first = figures.openOnce(partition = 0, reader)
+    assert(figures.openOnce(partition = 0, reader) eq first)
+    assert(figures.openOnce(partition = 1, reader) ne first)
+    val next = figures.openOnce(partition = 0, reader)
     assert(next ne first)
     next.record(Start * 1000)
-    assert(figures.openOnce(partition = 0) ne next)
+    assert(figures.openOnce(partition = 0, reader) ne next)
+  }
+
+  test("code of another reader gets a recorder of its own, though both open before they read") {
+    val figures = new LatencyAccumulator(MarkOwner(NodeKey("orders", "sink"), None, None))
+    val (left, right) = (new Object, new Object)
+    val first = figures.openOnce(partition = 0, left)
+    assert(figures.openOnce(partition = 0, right) ne first)
   }
 
   test("what a thread opens when its task is over is not kept") {

@@ -56,6 +56,7 @@ final class LatencyAccumulator private (@transient private var settings: MarkSet
   import LatencyAccumulator._
 
   @transient @volatile private var recorders = Vector.empty[Opened]
+  @transient private var lastReader: AnyRef = _ // of those that open once
   @transient @volatile private var readings = Map.empty[Int, Reading]
   @transient private var taken = Set.empty[Int]
   @transient private var earlier = Map.empty[String, TaskSlice] // by executor
@@ -133,10 +134,14 @@ final class LatencyAccumulator private (@transient private var settings: MarkSet
   /**
    * The same for a filter's code, which is generated once for each branch of a union, and so asks as often before it reads one of them.
    * Continuous mode has no unions.
+   *
+   * @param reader what the code belongs to: another one reads the partition by itself, also where a task reads both at once
    */
-  def openOnce(partition: Int): LatencyRecorder = {
+  def openOnce(partition: Int, reader: AnyRef): LatencyRecorder = {
     val isEndless = Option(TaskContext.get()).exists(RunningTasks.isEndless)
-    def isFresh(one: Opened) = !isEndless && one.partition == partition && one.recorder.rows == 0
+    val isSame = !isEndless && (reader eq lastReader)
+    lastReader = reader
+    def isFresh(one: Opened) = isSame && one.partition == partition && one.recorder.rows == 0
     recorders.lastOption.filter(isFresh).fold(open(partition))(_.recorder)
   }
 

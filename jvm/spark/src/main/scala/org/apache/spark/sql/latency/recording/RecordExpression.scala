@@ -70,16 +70,17 @@ abstract class RecordExpression extends Expression {
     ctx.addMutableState(classOf[LatencyRecorder].getName, "recorder", forceInline = true)
 
   /** Has it opened before the rows of each partition. Two may read one in a task at once, each with a recorder of its own. */
-  private[recording] def openIn(ctx: CodegenContext, recorder: String): Unit = openBy("open", ctx, recorder)
+  private[recording] def openIn(ctx: CodegenContext, recorder: String): Unit =
+    openBy("open(partitionIndex)", ctx, recorder)
 
   private def openBy(open: String, ctx: CodegenContext, recorder: String): Unit = {
     val accumulator = ctx.addReferenceObj("latency", figures)
-    ctx.addPartitionInitializationStatement(s"$recorder = $accumulator.$open(partitionIndex);")
+    ctx.addPartitionInitializationStatement(s"$recorder = $accumulator.$open;")
   }
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val recorder = recorderIn(ctx)
-    openBy("openOnce", ctx, recorder) // it does not see whether it stands above a union
+    openBy("openOnce(partitionIndex, this)", ctx, recorder) // it does not see whether it stands above a union
     recorded(ev, recordingCode(ctx, recorder))
   }
 
