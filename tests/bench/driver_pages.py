@@ -6,10 +6,10 @@ import json
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.request import urlopen
 
-from measuring import HERE, arguments, local_session
+from measuring import HERE, arguments, cpu_clock, local_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,12 +22,11 @@ Times = tuple[float, float]
 
 def asked(spark: SparkSession, url: str) -> tuple[str, Times]:
     """Asks the driver for a page. Returns its text, and what it took."""
-    jvm: Any = spark._jvm
-    cpu_clock = (~jvm.java.lang.ProcessHandle.current().pid() << 3) | 2  # as clock_getcpuclockid(3) has it
-    wall, cpu = time.perf_counter_ns(), time.clock_gettime_ns(cpu_clock)
+    clock = cpu_clock(spark)
+    wall, cpu = time.perf_counter_ns(), time.clock_gettime_ns(clock)
     with urlopen(url, timeout=600) as answer:  # noqa: S310  our own UI
         text = answer.read().decode()
-    wall, cpu = time.perf_counter_ns() - wall, time.clock_gettime_ns(cpu_clock) - cpu
+    wall, cpu = time.perf_counter_ns() - wall, time.clock_gettime_ns(clock) - cpu
     return text, (wall / 1e6, cpu / 1e6)
 
 

@@ -15,9 +15,9 @@ import sys
 import time
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
-from measuring import arguments, local_session
+from measuring import arguments, cpu_clock, local_session
 from pyspark.sql import functions as F  # noqa: N812  as all of Spark's documentation has it
 
 from sparklatency import with_e2e_latency
@@ -34,26 +34,25 @@ PLUGIN = {"spark.plugins": "io.sparklatency.LatencyPlugin"}
 
 def one_batch(spark: SparkSession) -> tuple[float, float]:
     """Seconds that it takes on average, by the wall and of CPU."""
-    pid = cast("Any", spark._jvm).java.lang.ProcessHandle.current().pid()
+    clock = cpu_clock(spark)
     read = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", RECORDS * PARTITIONS)
     rows = read.option("numPartitions", PARTITIONS).load().withColumn("ts", F.current_timestamp())
     for node in range(NODES):
         rows = with_e2e_latency(rows, f"node-{node}", "ts")
     query = rows.writeStream.format("noop").start()
-    begun, ended = (when_ended(query, number, pid) for number in (WARM_UP, WARM_UP + BATCHES))
+    begun, ended = (when_ended(query, number, clock) for number in (WARM_UP, WARM_UP + BATCHES))
     query.stop()
     batches, wall, cpu = (after - before for before, after in zip(begun, ended, strict=True))
     return wall / batches, cpu / batches
 
 
-def when_ended(query: StreamingQuery, number: int, pid: int) -> tuple[float, float, float]:
+def when_ended(query: StreamingQuery, number: int, clock: int) -> tuple[float, float, float]:
     """Waits for that batch. Returns which has ended then, the time, and the CPU time of the process."""
     while (last := query.lastProgress) is None or last["batchId"] < number:
         if (failure := query.exception()) is not None:
             raise failure
         time.sleep(0.005)
-    cpu_clock = (~pid << 3) | 2  # as clock_getcpuclockid(3) has it
-    return last["batchId"], time.perf_counter(), time.clock_gettime(cpu_clock)
+    return last["batchId"], time.perf_counter(), time.clock_gettime(clock)
 
 
 def main() -> None:

@@ -85,17 +85,20 @@ class Cost:
     task_ns: int
 
 
+def cpu_clock(spark: SparkSession) -> int:
+    """Of the JVM: what clock_getcpuclockid(3) returns for its process."""
+    return (~int(cast("Any", spark._jvm).java.lang.ProcessHandle.current().pid()) << 3) | 2
+
+
 def timed(spark: SparkSession, action: Callable[[], object]) -> Cost:
     jvm, context = cast("Any", spark._jvm), cast("Any", spark._jsc).sc()
-    # What clock_getcpuclockid(3) returns: the CPU time of that process.
-    cpu_clock = (~jvm.java.lang.ProcessHandle.current().pid() << 3) | 2
-    tasks = counter(spark, "cpuTime")
+    clock, tasks = cpu_clock(spark), counter(spark, "cpuTime")
     jvm.System.gc()
-    wall, cpu, task = time.perf_counter_ns(), time.clock_gettime_ns(cpu_clock), tasks.getCount()
+    wall, cpu, task = time.perf_counter_ns(), time.clock_gettime_ns(clock), tasks.getCount()
     action()
     wall = time.perf_counter_ns() - wall
     context.listenerBus().waitUntilEmpty()  # what listeners do afterwards is work, too
-    return Cost(wall, time.clock_gettime_ns(cpu_clock) - cpu, tasks.getCount() - task)
+    return Cost(wall, time.clock_gettime_ns(clock) - cpu, tasks.getCount() - task)
 
 
 def counter(spark: SparkSession, name: str) -> Any:

@@ -57,12 +57,9 @@ private[answer] object StateWait {
   }
 
   /** Where a join before keeps them longer than the delay and another source do. */
-  private def later(ms: Long, orWindow: String): String = {
-    val andWindow =
-      if (orWindow.isEmpty) "" else s" A shorter${orWindow.stripPrefix(" or")} makes them younger, too."
+  private def later(ms: Long, orWindow: String): String =
     s", and ${Readable.duration(ms.toDouble)} more: for so long a join before may give out older records. A shorter range of time in its " +
-      s"condition makes them younger.$andWindow"
-  }
+      s"condition makes them younger.${andWindow(orWindow, ", too")}"
 
   /** Where events of one source are further behind those of another than anything else makes them wait. */
   private def behindOthers(batch: Batch, slow: SourceWatermark, farMs: Long): Option[String] = for {
@@ -85,16 +82,17 @@ private[answer] object StateWait {
       (batch.before ++ batch.cameIn).map(_.tookMs)
   ).maxOption.getOrElse(0.0)
 
-  private def better(orWindow: String)(advice: WatermarkAdvice): String = {
-    def andWindow(also: String) =
-      if (orWindow.isEmpty) "" else s" A shorter${orWindow.stripPrefix(" or")} makes them younger$also."
+  /** Of a window or gap that is worth a change beside another, in a sentence of its own. */
+  private def andWindow(orWindow: String, also: String): String =
+    if (orWindow.isEmpty) "" else s" A shorter${orWindow.stripPrefix(" or")} makes them younger$also."
+
+  private def better(orWindow: String)(advice: WatermarkAdvice): String =
     if (advice.isShorter)
       s": ${advice.better} are enough for ${WatermarkAdvice.Percent} % of records, and make them ${advice.earlier} younger." +
-        andWindow(", too")
+        andWindow(orWindow, ", too")
     else
       s". A shorter delay would drop more: at least ${Readable.count(advice.late)} of ${Readable.count(advice.records)} came later than " +
-        s"it.${andWindow("")}"
-  }
+        s"it.${andWindow(orWindow, "")}"
 
   /** Where batches are further apart than the watermark waits, another delay does little. */
   private def betweenBatches(cadence: Cadence, orWindow: String): String = {
