@@ -241,6 +241,29 @@ class CommitLatencySuite extends StreamingTest {
     } finally query.stop()
   }
 
+  test("what foreachBatch keeps and reads again behind another node waits for the commit until its batch ends") {
+    val input = stream
+    var oldest = Seq.empty[Long]
+    val query =
+      input.toDF().writeStream.queryName("kept_within").foreachBatch { (batch: DataFrame, _: Long) =>
+        val kept = batch.withE2ELatency("kept", "value").persist()
+        kept.collect()
+        kept.where(col("value") > new Timestamp(clock.millis() - 2)).withE2ELatency("behind", "value").collect()
+        clock.advance(30)
+        oldest :+= latencyOf("kept_within").at("/queries/0/oldestUncommitted").asLong
+        kept.unpersist(): Unit
+      }.start()
+    try for (batch <- 1 to 2) {
+        input.addData(Seq(1L, 2L, 3L).map(ms => new Timestamp(clock.millis() - ms)))
+        processAll(query)
+        assert(oldest === Seq.fill(batch)(33))
+        val kept = node("kept", "kept_within")
+        assert((kept.records, kept.measure("commit").flatMap(_.max)) === ((3 * batch, Some(33))))
+        assert(node("behind", "kept_within").records === batch)
+      }
+    finally query.stop()
+  }
+
   test("reading a cached plan again makes no batch") {
     val id = freshNode()
     val cached = spark.range(0, 3, 1, 1).select(timestamp_millis(lit(Start - 5)).as("ts"))

@@ -33,6 +33,15 @@ private[latency] final case class ExecutedMark(
     dated: Set[String],
     isPassedOn: Boolean = false
 ) {
+
+  /** Two actions may read one mark, as that of a DataFrame that they keep. It is one, though its place in their plans differs. */
+  override def equals(other: Any): Boolean = other match {
+    case mark: ExecutedMark => mark.figures eq figures
+    case _ => false
+  }
+
+  override def hashCode: Int = figures.id.hashCode
+
   def node: String = figures.owner.key.node
   def measure: Measure = figures.owner.measure
 
