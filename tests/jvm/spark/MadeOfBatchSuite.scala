@@ -34,6 +34,14 @@ class MadeOfBatchSuite extends AnyFunSuite {
     ask(1)
     assert(made === MadeOfBatch.Most + 2, "what was kept before is gone")
   }
+
+  test("what takes the place of what was kept before leaves all else where it is") {
+    val batch = new MadeOfBatch
+    val all = (1 to MadeOfBatch.Most).map(number => Line(number.toString))
+    all.foreach(batch.keep(_, "before"))
+    batch.keep(all.head, "now")
+    assert(all.map(line => batch.get(line)) === Some("now") +: all.tail.map(_ => Some("before")))
+  }
 }
 
 private object MadeOfBatchSuite {

@@ -31,8 +31,8 @@ private final class BatchSlices(
   private val placeOf = ids.zipWithIndex.toMap
   private val places = ids.indices
 
-  // By the place of a node.
-  private val (before, isSource) = {
+  // By the place of a node. Between two batches somebody asks what tasks did, and there are none: then none of this is needed.
+  private lazy val (before, isSource) = {
     val upstream = marks.groupMapReduce(_.node)(mark => mark.upstream ++ mark.aside)(_ ++ _)
     (ids.map(upstream(_).toList.flatMap(placeOf.get(_))), ids.map(upstream(_).isEmpty))
   }
@@ -41,7 +41,7 @@ private final class BatchSlices(
    * The nodes that are neither before nor behind one. Where a task has both, as that of a join, the looks cannot tell which rows wait
    * for which.
    */
-  private val beside: IndexedSeq[Seq[Int]] = {
+  private lazy val beside: IndexedSeq[Seq[Int]] = {
     val allBefore = places.map(place => this.allBefore(Seq(place), Set.empty))
     places.map(here => places.filterNot(o => o == here || allBefore(here)(o) || allBefore(o)(here)))
   }

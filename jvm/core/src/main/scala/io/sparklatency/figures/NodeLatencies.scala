@@ -1,5 +1,7 @@
 package io.sparklatency.figures
 
+import scala.collection.mutable
+
 import io.sparklatency.recording.LatencySummary
 
 /**
@@ -40,7 +42,7 @@ object NodeLatencies {
    * which a stream is joined with, leaves the query nowhere.
    */
   def last(nodes: Seq[NodeLatencies]): Seq[NodeLatencies] = {
-    val passedOn = nodes.flatMap(_.upstream).toSet
+    val passedOn = mutable.HashSet.empty[String] ++= nodes.iterator.flatMap(_.upstream)
     val last = nodes.filterNot(node => passedOn(node.id))
     val committed = last.filter(_.measures.contains(Measure.Commit))
     if (committed.isEmpty) last else committed

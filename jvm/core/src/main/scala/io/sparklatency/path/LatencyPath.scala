@@ -1,5 +1,7 @@
 package io.sparklatency.path
 
+import scala.collection.mutable
+
 import io.sparklatency.figures.Measure
 import io.sparklatency.figures.NodeLatencies
 import io.sparklatency.recording.LatencySummary
@@ -12,8 +14,10 @@ import io.sparklatency.recording.LatencySummary
 final class LatencyPath(val nodes: Seq[NodeLatencies]) {
   import LatencyPath._
 
-  private val byId = nodes.map(node => node.id -> node).toMap
-  private val passedOn = nodes.flatMap(_.upstream).toSet
+  // Never changed: a page makes two of each, and immutable ones take twice as long to make.
+  private val byId =
+    mutable.HashMap.empty[String, NodeLatencies] ++= nodes.iterator.map(node => node.id -> node)
+  private val passedOn = mutable.HashSet.empty[String] ++= nodes.iterator.flatMap(_.upstream)
 
   def node(id: String): NodeLatencies = byId(id)
 

@@ -140,7 +140,7 @@ private[spark] final class BatchArchive(
     store.write(stored)
     store.write(
       StoredRun(shown, batch.committedMs, told + 1, explained)
-        .keeping(earlier.map(stored +: _.take(numbers.size - 1)))
+        .keeping(earlier.map(stored +: _.take(numbers.size - 1)), before.fold(new MadeOfBatch)(_.shown))
     )
     told += 1
     (from until numbers.start).foreach(gone => store.delete(classOf[StoredBatch], StoredBatch.key(key, gone)))

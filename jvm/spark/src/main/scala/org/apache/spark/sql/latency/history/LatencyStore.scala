@@ -174,8 +174,11 @@ final class LatencyStore private[spark] (
     newest(query.key)(_.take(limit).map(_.event.record).toList).reverse
 
   /** The batches of a run that are kept, as its page shows them. */
-  def kept(query: QuerySnapshot): KeptBatches =
-    new KeptBatches(inMemory(query.key).getOrElse(newestByKey(query.key)(_.toVector)))
+  def kept(query: QuerySnapshot): KeptBatches = {
+    val run = Stored(store, classOf[StoredRun], query.key)
+    val batches = run.flatMap(_.kept).getOrElse(newestByKey(query.key)(_.toVector))
+    new KeptBatches(batches, run.fold(new MadeOfBatch)(_.shown))
+  }
 
   /** The last of them. */
   def kept(query: QuerySnapshot, limit: Int): KeptBatches =

@@ -1,10 +1,10 @@
 package org.apache.spark.sql.latency.history
 
 /**
- * What pages have made of one batch, which stays as it is. So of a page that somebody looks at again only the new batch is new. It stays
- * as long as the store has the batch: see [[StoredBatch]].
+ * What pages have made of one batch, which stays as it is, or of all that are kept of a run. So of a page that somebody looks at again
+ * only the new batch is new. It stays as long as the store has the batch, or the run: see [[StoredBatch]] and [[StoredRun]].
  *
- * Keeps at most [[MadeOfBatch.Most]] things, together 2 to 3 KB where a page names no nodes. Thread-safe; two threads may make the same.
+ * Keeps at most [[MadeOfBatch.Most]] things. Thread-safe; two threads may make the same.
  */
 private[latency] final class MadeOfBatch {
   import MadeOfBatch._
@@ -12,11 +12,15 @@ private[latency] final class MadeOfBatch {
   @volatile private var known = Map.empty[Of[_], Any]
 
   /** @param of all that `make` reads beside the batch */
-  def apply[A](of: Of[A])(make: => A): A = known.get(of).fold {
-    val made = make
-    known = (if (known.size < Most) known else Map.empty[Of[_], Any]) + (of -> made)
+  def apply[A](of: Of[A])(make: => A): A = get(of).getOrElse(keep(of, make))
+
+  def get[A](of: Of[A]): Option[A] = known.get(of).asInstanceOf[Option[A]]
+
+  /** In the place of what was kept of it. */
+  def keep[A](of: Of[A], made: A): A = synchronized {
+    known = (if (known.size < Most || known.contains(of)) known else Map.empty[Of[_], Any]) + (of -> made)
     made
-  }(_.asInstanceOf[A])
+  }
 }
 
 private[latency] object MadeOfBatch {

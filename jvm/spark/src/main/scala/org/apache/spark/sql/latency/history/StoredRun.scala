@@ -17,8 +17,9 @@ import org.apache.spark.sql.latency.StoredTimes
 import org.apache.spark.status.KVUtils.KVIndexParam
 
 /**
- * A run of a query as it was when its last batch was committed. Immutable once it is written. Each batch writes it anew, with three
- * summaries of a few hundred bytes for each node and measure. The archive's thread writes it, any thread may read it.
+ * A run of a query as it was when its last batch was committed. Immutable once it is written, but for what pages have made of its
+ * batches. Each batch writes it anew, with three summaries of a few hundred bytes for each node and measure. The archive's thread writes
+ * it, any thread may read it.
  *
  * @param told   the place of its last batch among all batches that were told. By the clock, which may be set back, runs could
  *               stand in another order
@@ -73,9 +74,15 @@ private[spark] final class StoredRun(
   /** The batches that are kept, the newest first: a store in memory sorts them at each look. None once the run was read from disk. */
   private[history] def kept: Option[Vector[StoredBatch]] = keptBatches
 
+  @transient private[this] var made = new MadeOfBatch
+
+  /** What pages have made of these batches. A store in memory has the same one after each batch of the run. */
+  private[history] def shown: MadeOfBatch = made
+
   /** Before it is written. */
-  private[history] def keeping(batches: Option[Vector[StoredBatch]]): this.type = {
+  private[history] def keeping(batches: Option[Vector[StoredBatch]], shown: MadeOfBatch): this.type = {
     keptBatches = batches
+    made = shown
     this
   }
 

@@ -21,10 +21,9 @@ private[ui] object HistoryCharts {
   /** What the last batches spent their time on; nothing of batch queries, of which no event tells. */
   def phases(bars: Seq[PhasesChart.Drawn]): NodeSeq = if (bars.isEmpty) NodeSeq.Empty
   else {
-    val shown = PhasesChart.Phases.filter(name => bars.exists(_.bar.phases.exists(_._1 == name)))
     <h4>Phases of the last batches</h4> ++
       <p class="text-body-secondary small">
-        {shown.map(ofPhase) :+ ofRate}
+        {PhasesChart.told(bars).map(ofPhase) :+ ofRate}
       </p> ++
       <div class="row"><div class="col-12 col-xl-6 mb-3 latency-scroll">{
         Unparsed(new PhasesChart(bars).svg)

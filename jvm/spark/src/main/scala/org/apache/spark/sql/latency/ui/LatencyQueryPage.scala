@@ -26,7 +26,7 @@ import org.apache.spark.sql.latency.history.LatencyStore
  * Shows all kept batches of the run in at most four charts, and decodes only the nodes of these, on the web server's threads. What is
  * made is kept in three parts, each until what it shows is another. What is said of a run that goes on is another each time; its history
  * and its batches are when a batch has come. Of 40 nodes and 100 batches that is at most 0.3 MB, and it is kept of at most sixteen runs.
- * What is shown of each batch alone stays with the batch, so that the page after a batch makes it of the new one only.
+ * What is shown of each batch alone is kept beside the batches, so that the page after a batch makes it of the new one only.
  */
 private[ui] final class LatencyQueryPage(tab: LatencyTab) extends LatencyPage(tab, "query") {
   import LatencyQueryPage._
