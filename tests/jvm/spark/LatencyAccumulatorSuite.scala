@@ -92,9 +92,9 @@ class LatencyAccumulatorSuite extends SparkTest with Patient {
 
   test("a thread that reads for the task's tells the end of a partition while the task opens others") {
     val figures = new LatencyAccumulator(MarkOwner(NodeKey("orders", "sink"), None, None))
-    figures.open(partition = 0)
+    val first = figures.open(partition = 0)
     @volatile var goesOn = true
-    val reading = CompletableFuture.runAsync(() => while (goesOn) figures.ended(0))
+    val reading = CompletableFuture.runAsync(() => while (goesOn) figures.ended(first))
     try for (partition <- 1 to 10000) figures.open(partition)
     finally goesOn = false
     reading.get(Patience.Seconds, TimeUnit.SECONDS)

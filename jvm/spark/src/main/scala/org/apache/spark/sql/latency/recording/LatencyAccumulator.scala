@@ -118,7 +118,7 @@ final class LatencyAccumulator private (@transient private var settings: MarkSet
     if (task.nonEmpty) RunningTasks.opened(recorder)
     val watched =
       task.filter(_ => isWatched).map(RunningTasks.watch(_, owner.runId, hasBatches, reportMs))
-    if (!hasBatches) ended(partition)
+    if (!hasBatches) this.opened(partition).foreach(_.ended())
     val opened = Opened(
       partition,
       recorder,
@@ -160,10 +160,11 @@ final class LatencyAccumulator private (@transient private var settings: MarkSet
   def reads(partition: Int): Unit = opened(partition).foreach(_.reads(System.nanoTime()))
 
   /**
-   * The last row of a partition has passed. May be called again, by a thread that reads for the task's, and where none was opened: a
-   * join with an empty side generates no code for its rows.
+   * The last row has passed that this recorder takes. Where a task reads a partition twice at once the other one may go on. May be called
+   * again, and by a thread that reads for the task's.
    */
-  def ended(partition: Int): Unit = opened(partition).foreach(_.ended())
+  def ended(recorder: LatencyRecorder): Unit =
+    recorders.findLast(_.recorder eq recorder).flatMap(_.node).foreach(_.ended())
 
   private def opened(partition: Int): Option[TaskWatch#Node] =
     recorders.findLast(_.partition == partition).flatMap(_.node)

@@ -65,7 +65,9 @@ case class RecordLatencyExec(mark: Expression, child: SparkPlan, override val su
       if (accumulator.isWatched && !isTold(child)) once(ctx, s"$figures.reads($partition);") else ""
     val opening = made.filter(_ => StageCode.isInUnion(this))
       .fold("")(RecordExpression.openFirst(_, figures, partition))
-    s"$opening\n$reading\n$rows\nif (!shouldStop()) $figures.ended($partition);"
+    // A join with an empty side generates no code for its rows, and opens nothing.
+    val ending = made.fold("")(recorder => s"if (!shouldStop()) $figures.ended($recorder);")
+    s"$opening\n$reading\n$rows\n$ending"
   }
 
   /** Costs a look at a flag each time it comes by. */
@@ -100,7 +102,7 @@ case class RecordLatencyExec(mark: Expression, child: SparkPlan, override val su
           new Unread(rows, () => { source = rows; bound.figures.reads(index) })
         override def hasNext: Boolean = {
           val has = source.hasNext
-          if (!has) bound.figures.ended(index)
+          if (!has) bound.figures.ended(recorder)
           has
         }
         override def next(): InternalRow = {
