@@ -241,14 +241,19 @@ class CommitLatencySuite extends StreamingTest {
     } finally query.stop()
   }
 
-  test("what foreachBatch keeps and reads again behind another node waits for the commit until its batch ends") {
+  test(
+    "what foreachBatch keeps and reads again behind another node waits for the commit until its batch ends"
+  ) {
     val input = stream
     var oldest = Seq.empty[Long]
     val query =
       input.toDF().writeStream.queryName("kept_within").foreachBatch { (batch: DataFrame, _: Long) =>
         val kept = batch.withE2ELatency("kept", "value").persist()
         kept.collect()
-        kept.where(col("value") > new Timestamp(clock.millis() - 2)).withE2ELatency("behind", "value").collect()
+        kept.where(col("value") > new Timestamp(clock.millis() - 2)).withE2ELatency(
+          "behind",
+          "value"
+        ).collect()
         clock.advance(30)
         oldest :+= latencyOf("kept_within").at("/queries/0/oldestUncommitted").asLong
         kept.unpersist(): Unit
@@ -262,6 +267,28 @@ class CommitLatencySuite extends StreamingTest {
         assert(node("behind", "kept_within").records === batch)
       }
     finally query.stop()
+  }
+
+  test(
+    "what foreachBatch keeps waits for the commit until its batch ends, though another action on it fails"
+  ) {
+    val input = stream
+    var oldest = Seq.empty[Long]
+    val query =
+      input.toDF().writeStream.queryName("kept_and_refused").foreachBatch { (batch: DataFrame, _: Long) =>
+        val kept = batch.withE2ELatency("kept", "value").persist()
+        kept.collect()
+        intercept[Exception](kept.select(raise_error(lit("refused"))).collect())
+        clock.advance(30)
+        oldest :+= latencyOf("kept_and_refused").at("/queries/0/oldestUncommitted").asLong
+        kept.unpersist(): Unit
+      }.start()
+    try {
+      input.addData(ago(1, 2, 3))
+      processAll(query)
+      assert(oldest === Seq(33))
+      assert(node("kept", "kept_and_refused").records === 3)
+    } finally query.stop()
   }
 
   test("reading a cached plan again makes no batch") {

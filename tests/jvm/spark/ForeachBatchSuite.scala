@@ -122,6 +122,25 @@ class ForeachBatchSuite extends StreamingTest {
     } finally query.stop()
   }
 
+  test("what foreachBatch reads once more of the batch before takes no record from this one") {
+    val input = stream
+    var before = Option.empty[DataFrame]
+    val query =
+      input.toDF().writeStream.queryName("read_once_more").foreachBatch { (batch: DataFrame, _: Long) =>
+        val marked = batch.withE2ELatency("inside", "value")
+        marked.collect()
+        before.foreach(_.collect())
+        before = Some(marked)
+      }.start()
+    try {
+      for (batch <- Seq(ago(1, 2, 3), ago(4, 5))) {
+        input.addData(batch)
+        processAll(query)
+      }
+      assert(node("inside", "read_once_more").figures === ((5, Some(1), Some(5))))
+    } finally query.stop()
+  }
+
   test("of several actions of foreachBatch the first tells how old records were at the source") {
     val input = stream
     val query = marked(input).writeStream.queryName("two_sinks")

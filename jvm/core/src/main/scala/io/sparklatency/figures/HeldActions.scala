@@ -24,6 +24,9 @@ final class HeldActions[M](place: M => (String, Measure), records: Seq[M] => Lon
     dropped.flatten.toSeq
   }
 
+  /** Whether it stands so far. */
+  def holds(mark: M): Boolean = held.contains(mark)
+
   /** Gives out the marks that stand. */
   def release(): Seq[M] = {
     val released = held

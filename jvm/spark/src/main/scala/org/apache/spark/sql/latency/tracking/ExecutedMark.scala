@@ -46,7 +46,7 @@ private[latency] final case class ExecutedMark(
   def measure: Measure = figures.owner.measure
 
   /** How many records have come in and were not given out. Looks at each partition. */
-  def records: Long = figures.value.values.map(_.summary.records).sum
+  def records: Long = figures.peek.map(_.summary.records).sum
 
   /** Whether a task has read it whose reading was not given out. */
   def hasRead: Boolean = !figures.isZero

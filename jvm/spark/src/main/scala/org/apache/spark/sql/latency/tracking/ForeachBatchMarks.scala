@@ -17,6 +17,9 @@ private[latency] final class ForeachBatchMarks {
   /** Keeps the marks of an action. Gives back those that do not stand. */
   def hold(marks: Seq[ExecutedMark]): Seq[ExecutedMark] = held.hold(marks)
 
+  /** Whether it stands so far. */
+  def holds(mark: ExecutedMark): Boolean = held.holds(mark)
+
   /**
    * Gives out what was kept. Where the rows of foreachBatch's DataFrame come to an action's mark with no other on their way, the ends of
    * the batch's own plan (`own`) stand before it: they have come through them. A table that the action reads has not, nor has one that the

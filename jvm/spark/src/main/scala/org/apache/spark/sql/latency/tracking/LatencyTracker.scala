@@ -210,12 +210,18 @@ private[latency] final class LatencyTracker(
 
   private def isWell(end: SparkListenerSQLExecutionEnd): Boolean = end.executionFailure.isEmpty
 
-  /** Nothing more comes from these marks. What was not added does not stand. */
+  /**
+   * Nothing more comes from these marks. What was not added does not stand. But one that several actions of foreachBatch read, as that of a
+   * DataFrame that they keep, goes on until the batch ends, though one of them fails.
+   */
   private def dropped(marks: Seq[ExecutedMark]): Unit = {
-    val plannings = marks.map(_.figures.id).toSet
+    val plannings = marks.filterNot(isHeld).map(_.figures.id).toSet
     uncommitted.closed(plannings)
     runs.executionEnded(plannings)
   }
+
+  private def isHeld(mark: ExecutedMark): Boolean =
+    mark.figures.owner.runId.flatMap(foreachBatch.get).exists(_.holds(mark))
 
   /**
    * Only the figures are under the lock: what a plan and its sources say may take a while.
