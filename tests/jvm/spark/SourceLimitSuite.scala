@@ -29,4 +29,14 @@ class SourceLimitSuite extends AnyFunSuite {
   test("one that has read all leaves nothing") {
     assert(leaving("70", "90") === None)
   }
+
+  test("one that never says how far it goes is taken to leave some where it has read as many as it may") {
+    def left(rows: Long): Option[Trigger.Limit] = {
+      val untold =
+        new SourceProgress("own", "40", "60", null, rows, 0, 0, Collections.emptyMap[String, String]())
+      SourceLimit(ReadLimit.maxRows(20), "own").leaving(untold, BatchRead())
+    }
+    assert(left(20) === Some(Trigger.Limit("maxOffsetsPerTrigger", isCertain = false)))
+    assert(left(19) === None)
+  }
 }

@@ -31,14 +31,17 @@ private[tracking] final case class SourceLimit(limit: ReadLimit, kind: String) {
   /** What left records behind, if anything did. */
   def leaving(source: SourceProgress, read: BatchRead): Option[Trigger.Limit] = {
     val isBehind = source.latestOffset != null && source.latestOffset != source.endOffset
-    val of = Tables.get(kind).fold(any(isBehind, read) _)(ofTable(_, source, read))
+    val of = Tables.get(kind).fold(any(source, isBehind, read) _)(ofTable(_, source, read))
     // Not by the records: offsets of Kafka have holes, and a batch may go on through one.
     val kept = keeping.filter(_ => isBehind && source.startOffset == source.endOffset).map(_.option)
     kept.orElse(parts.flatMap(of(_)).headOption).map(Trigger.Limit(_, isBehind))
   }
 
-  private def any(isBehind: Boolean, read: BatchRead)(part: ReadLimit): Option[String] = part match {
-    case rows: ReadMaxRows if isBehind && rows.maxRows < Long.MaxValue => Some("maxOffsetsPerTrigger")
+  private def any(source: SourceProgress, isBehind: Boolean, read: BatchRead)(
+      part: ReadLimit
+  ): Option[String] = part match {
+    case rows: ReadMaxRows if rows.maxRows < Long.MaxValue && (isBehind || isFull(source, rows)) =>
+      Some("maxOffsetsPerTrigger")
     case bytes: ReadMaxBytes if isBehind && bytes.maxBytes < Long.MaxValue => Some(MaxBytes)
     // Files do not tell how many are left: a batch that takes as many as it may is taken for one that leaves some.
     case most: ReadMaxFiles if isBehind || read.files >= most.maxFiles => Some("maxFilesPerTrigger")
@@ -47,6 +50,10 @@ private[tracking] final case class SourceLimit(limit: ReadLimit, kind: String) {
     case OwnMaxBytes(most) if isBehind || read.bytes >= most => Some(MaxBytes)
     case _ => None
   }
+
+  /** Whether a batch has read as many as it may and is not told how far its source goes: it may have left some. */
+  private def isFull(source: SourceProgress, rows: ReadMaxRows): Boolean =
+    source.latestOffset == null && source.numInputRows >= rows.maxRows
 
   /**
    * The same of a table of which nobody is told how much is left. Whole files are read, until they have as much as may be
