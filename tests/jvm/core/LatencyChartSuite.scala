@@ -57,6 +57,8 @@ class LatencyChartSuite extends AnyFunSuite with Drawn {
     val at = 1700000000000L // 2023-11-15 03:43:20 there
     assert(ticks(100, kolkata, at, at + 30 * 60000).takeRight(4) ===
       Seq("03:50", "04:00", "04:10", "2023-11-15, Asia/Kolkata"))
+    assert(ticks(100, kolkata, at, at + 4 * 3600000L).takeRight(5) ===
+      Seq("04:00", "05:00", "06:00", "07:00", "2023-11-15, Asia/Kolkata"))
     assert(ticks(100, kolkata, at, at + 4 * 86400000L).takeRight(5) ===
       Seq("11-16", "11-17", "11-18", "11-19", "2023-11-15 to 2023-11-19, Asia/Kolkata"))
   }
