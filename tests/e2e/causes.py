@@ -154,6 +154,10 @@ PIPELINES = {
         SlowPipelines.one_by_one, [Phase(WORK, "scored", batches=4, truth=truths.one_by_one)]
     ),
     "unhurried": Pipeline(SlowPipelines.unhurried, [Phase(WORK, "scored", {"row": 1}, truth=truths.scored)]),
+    "behind": Pipeline(
+        SlowPipelines.behind,
+        [Phase("waited-for-the-batch-before", "scored", {"row": 0.75, "sink": 2}, truth=truths.behind)],
+    ),
     "seldom": Pipeline(
         SlowPipelines.seldom,
         [

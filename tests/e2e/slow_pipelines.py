@@ -146,6 +146,16 @@ class SlowPipelines:
     def unhurried(self) -> Made:
         return self._at_leisure("unhurried", rows=4 * self.stretch), "0 seconds"
 
+    def behind(self) -> Made:
+        """Each file comes as soon as the batch before has looked for files: its records wait for all of that,
+        which is longer than their own work by what the sink takes."""
+        offsets = self._folder / "behind" / "offsets"
+
+        def rest(batch: int) -> None:
+            await_until((offsets / str(batch)).exists, within=SECONDS * self.stretch, every=0.05)
+
+        return self._now_and_then("of-now-behind", 0, rest, 4 * self.stretch), "0 seconds"
+
     def _at_leisure(self, name: str, rows: int = 4) -> DataFrame:
         """Each batch is over a second before the next file comes, so no record waits for it."""
         commits = self._folder / name / "commits"

@@ -187,6 +187,7 @@ def test_live_figures_are_about_a_second_old_at_most(run: Run) -> None:
     What waits is in the next message, and there is one each half second. A process may stand still
     for a while. Where looks themselves are seconds apart, what was there at one is counted at the next."""
     assert len(run.watched) >= LOOKS
+    assert median_low(lateness(run)) <= A_SECOND
     late = beyond(run, A_SECOND, looks=1)
     assert late[len(late) * 9 // 10] <= 0, late
     assert beyond(run, 10 * A_SECOND, looks=3)[-1] <= 0

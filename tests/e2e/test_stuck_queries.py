@@ -21,12 +21,13 @@ from children import PATIENCE, Child
 from click.testing import Result
 from cluster import LINES, Cluster, Spark, remote_jmx, running_cluster, settings
 from submitted import CONF as BY_JMX
-from surfaces import INSIDE, LATER, LOOKS, SLOW, Stuck, answered
+from surfaces import ASKS, INSIDE, LATER, LOOKS, SLOW, Stuck, answered
 
 from ports import free_port
 from sampling import by_turns
 from scraping import scraping
 from sparklatency.cli._options import MISSED, UNKNOWN
+from sparklatency.values.answer import Progress
 from support import exported
 
 SCRIPT = Path(__file__).parent / "stuck.py"
@@ -63,7 +64,7 @@ PATIENCE_SECONDS = PATIENCE * WITHIN
 """For how long it is waited for, so that what comes too late is seen to."""
 
 FIRST_SIGHT = 10
-"""Seconds until it shows that records wait, where the batch has some to read: from when that has begun."""
+"""Seconds until it shows that records wait, or that the source is asked in vain: since the batch began."""
 
 LONGER = 5_000
 """Milliseconds that hardly a batch of these takes while all is well, nor a record waits for its commit."""
@@ -91,9 +92,9 @@ class Seen:
     usual: dict[str, float]
     """How long a batch of each took before that, in seconds."""
     begun: dict[str, float]
-    """When the batch began whose records were first said to wait, or something happened, if later."""
+    """When the batch began of which that was first said, or something happened, if later."""
     vain: dict[str, float]
-    """When each was last asked whether records wait, and did not say so."""
+    """When each was last asked whether records wait, or its source answers, and said nothing of it."""
     said: dict[tuple[str, str], tuple[float, str]]
     """When it was last looked for in vain, and what was said, by application and surface."""
     stood: dict[str, float]
@@ -147,7 +148,7 @@ def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
                 cluster.workers[1].kill()
             else:
                 (folders[kind] / "hang").touch()
-        vain, begun = last_without({kind: found[kind] for kind in KINDS[1:]}, happened, usual)
+        vain, begun = last_without(found, happened, usual)
         yield Seen(found, happened, usual, begun, vain, *watched(found, happened), goes_on)
 
 
@@ -173,7 +174,8 @@ def running(kind: str, spark: Spark, master: str, broker: Broker, folder: Path) 
 
 
 def without_one(cluster: Cluster, one: Stuck) -> dict[str, Any]:
-    """Kills one of two executors, and looks at the query when it has gone on for as long as before."""
+    """Kills one of two executors, and looks at the query when it has gone on for as long as before. It does
+    within a minute."""
     before = one.driver.until(one.query, "it is asked for", within=60).batches
     cluster.workers[0].kill()
 
@@ -186,7 +188,8 @@ def without_one(cluster: Cluster, one: Stuck) -> dict[str, Any]:
             if live == [False, True] and query is not None and query.batches >= before + WELL:
                 check = one.cli("check")
                 if re.search("^wrong +application ", check.stdout, re.MULTILINE) is None:
-                    return {"query": query, "history": query.history(1000), "check": check}
+                    page = one.get(f"latency/query/?id={one.kind}")
+                    return {"query": query, "history": query.history(1000), "check": check, "page": page}
         return None
 
     return one.driver.until(has_gone_on, "it goes on with one executor", within=60)
@@ -195,8 +198,7 @@ def without_one(cluster: Cluster, one: Stuck) -> dict[str, Any]:
 def last_without(
     found: dict[str, Stuck], happened: dict[str, float], usual: dict[str, float]
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """When each was last asked that then said that records wait for long, for a batch that runs; and when
-    that began.
+    """When each was last asked that then said what waits for long in a batch that runs; and when that began.
 
     What was asked in time and answered late was true when it was asked. So the last question in vain counts.
     """
@@ -205,15 +207,23 @@ def last_without(
     while time.time() < until and begun.keys() != found.keys():
         for kind in found.keys() - begun.keys():
             asked, query = time.time(), found[kind].query()
-            now = query and query.progress
-            waits = now and "The oldest record that waits for its commit is at least " in (now.text or "")
-            if now and waits and min(now.running or 0, now.oldest_uncommitted or 0) > longer(usual[kind]):
+            now = None if query is None else query.progress
+            if now and waited(kind, now) > longer(usual[kind]):
                 begun[kind] = max(happened[kind], time.time() - (now.running or 0) / 1000)
             elif now:
                 vain[kind] = asked
         time.sleep(0.1)
     assert begun.keys() == found.keys()
     return vain, begun
+
+
+def waited(kind: str, now: Progress) -> float:
+    """For how many milliseconds it is said that a batch asks its source, or that its records wait."""
+    text, running = now.text or "", now.running or 0
+    if kind == "broker" and ASKS in text:
+        return running
+    waits = "The oldest record that waits for its commit is at least " in text
+    return min(running, now.oldest_uncommitted or 0) if waits else 0
 
 
 def watched(
@@ -310,9 +320,10 @@ def test_a_hang_is_seen_within_a_minute(seen: Seen, kind: str, surface: str) -> 
         assert re.match(rf"Batch \d+ has run for .*{SAYS[kind]}", text), text
 
 
-@pytest.mark.parametrize("kind", KINDS[1:])
-def test_records_that_wait_behind_a_hang_show_within_ten_seconds(seen: Seen, kind: str) -> None:
-    """Long before a batch is said to hang. While a source does not answer, nobody knows whether any do."""
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_waits_behind_a_hang_shows_within_ten_seconds(seen: Seen, kind: str) -> None:
+    """Long before a batch is said to hang. While a source does not answer, nobody knows whether records wait:
+    then it shows that it is asked."""
     usually = LONGER / 1000
     begun = seen.since(kind, seen.begun[kind])
     assert seen.vain[kind] - begun <= FIRST_SIGHT - usually + longer(seen.usual[kind]) / 1000
@@ -334,6 +345,7 @@ def test_a_query_that_loses_one_of_two_executors_goes_on_and_is_called_well(seen
     assert [note for note in query.notes if note.level == "wrong"] == []
     assert [note.level for note in query.notes if note.code == "executor-lost"] == ["warn"]
     assert re.search(r"warn +executor-lost +executors: Executor \d+ was lost\b", check.stdout), check.stdout
+    assert re.search(r"Executor \d+ was lost\b", seen.goes_on["page"])
 
 
 def test_figures_of_a_query_that_loses_an_executor_are_neither_lost_nor_doubled(seen: Seen) -> None:

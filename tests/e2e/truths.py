@@ -190,6 +190,20 @@ def five_seconds_old(seen: Seen) -> Bounds | None:
     return old - (look if is_idle else came - since), old + max(0, ms(seen.batch.start) - came)
 
 
+def behind(seen: Seen) -> Bounds | None:
+    """The records of a file are of when it came, and wait until the batch is over that had looked by then.
+    None where it had not."""
+    calls, before = seen.of("row"), seen.before
+    if before is None or len(calls) != 1:
+        return None
+    came, since = seen.wrote[calls[0].first], ms(before.start)
+    if came <= since + looked(before):
+        return None
+    waited = since + before.durations["triggerExecution"] - came
+    error = DIVIDED * seen.age
+    return waited - error, waited + error
+
+
 def windowed(seen: Seen) -> Bounds | None:
     """Windows that the watermark has passed with this batch are out, and are dated by their end. They are
     older than the records that came in last by the delay, and by how far the watermark was behind."""
