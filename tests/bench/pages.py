@@ -1,7 +1,8 @@
 """Puts what the benchmarks found into README and its pages: no figure there is written by hand.
 
 `python tests/bench/pages.py` rewrites what stands between the comments `bench NAME` and `end of bench`;
-with `--check` it fails where that is not what the results say.
+with `--check` it fails where that is not what the results say, or where the tables of marks are not what the
+single runs beside them say.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sys
 from statistics import median
 
 from measuring import HERE
-from pipelines import MARKS, OBSERVE, ONE, TEN, MarkRun, over_plain, plain_ns
+from pipelines import MARKS, OBSERVE, ONE, TEN, WORKLOADS, MarkRun, over_plain, plain_ns, table
 
 RESULTS = HERE / "results"
 ROOT = HERE.parents[1]
@@ -55,6 +56,23 @@ def _plain(runs: list[MarkRun], workload: str) -> float:
     return plain_ns([run for run in runs if run.workload == workload])
 
 
+def tables_of_runs(line: str) -> str:
+    """What stands in the tables of marks of a Spark line below their heading, from its single runs."""
+    runs = _runs(line)
+    processes = len({run.process for run in runs})
+    return "\n\n".join(table(workload, runs, processes) for workload in WORKLOADS) + "\n"
+
+
+def by_hand() -> list[str]:
+    """The tables of marks that say something else than the single runs."""
+    files = {line: RESULTS / f"marks-{line}.md" for line in LINES}
+    return [
+        file.name
+        for line, file in files.items()
+        if file.read_text().partition("\n\n")[2] != tables_of_runs(line)
+    ]
+
+
 def filled(page: str) -> str:
     """Returns the page with what the results say."""
 
@@ -69,6 +87,8 @@ def filled(page: str) -> str:
 def main() -> None:
     old = [page for page in PAGES if filled(page.read_text()) != page.read_text()]
     if sys.argv[1:] == ["--check"]:
+        if tables := by_hand():
+            sys.exit(f"not what the single runs beside them say: {', '.join(tables)}; make bench writes them")
         if old:
             names = ", ".join(page.name for page in old)
             sys.exit(f"not what tests/bench/results say: {names}; python tests/bench/pages.py writes it")

@@ -201,6 +201,26 @@ def test_costs_are_those_of_the_results() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_costs_are_within_what_was_asked_for() -> None:
+    """A mark in a query that does next to nothing, a reading of the clock, and a driver's first page."""
+    results = ROOT / "tests" / "bench" / "results"
+    marks = sorted(results.glob("marks-*.md"))
+    assert len(marks) == 2
+    for file in marks:
+        light, _, _ = file.read_text(encoding="utf-8").partition("**a window aggregate")
+        for variant, most in (("one mark", 3.0), ("10 marks", 2.5)):
+            each = re.findall(rf"^\| {variant} \|[^|]*\|[^|]*\| ([\d.]+) \|", light, re.MULTILINE)
+            assert len(each) == 3
+            assert max(map(float, each)) <= most, (file.name, variant)
+    clock = (results / "clock.md").read_text(encoding="utf-8")
+    off = re.findall(r"\| (\d+) \| \d+ \|$", clock, re.MULTILINE)  # 99.9 %, and the greatest
+    assert len(off) == 8
+    assert max(map(int, off)) <= 1
+    tab = (results / "tab.md").read_text(encoding="utf-8")
+    [longest] = re.findall(r"^\| first page of the driver \|.* to (\d+) \|", tab, re.MULTILINE)
+    assert int(longest) <= 1_000
+
+
 def test_what_the_map_of_the_code_names_is_there() -> None:
     page = text(ROOT / "python/docs/internals.md")
     suites = {file.stem for file in (ROOT / "tests/jvm").rglob("*.scala")}
