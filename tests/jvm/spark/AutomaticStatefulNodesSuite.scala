@@ -194,17 +194,22 @@ class AutomaticStatefulNodesSuite extends StreamingTest {
   test("the code of a batch is that of the batch before, although its watermark is another") {
     withSettings(everything: _*) {
       val input = stream
-      val query =
-        start(watermarked(input).groupBy(window(col("value"), "1 second")).count(), "auto_code", "update")
-      try {
-        val codes = for (seconds <- Seq(20, 40, 60)) yield {
-          input.addData(Seq(new Timestamp(Start + seconds * 1000)))
-          processAll(query)
-          Plans.generatedCode(query)
-        }
-        assert(codes.head.nonEmpty && codes.head.exists(_.contains("watermark")))
-        assert(codes.distinct.size === 1)
-      } finally query.stop()
+      var read = Seq.empty[Long]
+      val batches = Plans.batches(spark.sparkContext) {
+        val query =
+          start(watermarked(input).groupBy(window(col("value"), "1 second")).count(), "auto_code", "update")
+        try {
+          for (seconds <- Seq(20, 40, 60, 80)) {
+            input.addData(Seq(new Timestamp(Start + seconds * 1000)))
+            processAll(query)
+          }
+          read = query.recentProgress.toSeq.filter(_.numInputRows > 0).map(_.batchId)
+        } finally query.stop()
+      }
+      // Each is followed by one that reads nothing. The first has no watermark yet.
+      val codes = read.tail.map(batch => Plans.generatedCode(batches(batch)))
+      assert(read.size === 4 && codes.head.exists(_.contains("watermark")))
+      assert(codes.distinct.size === 1)
     }
   }
 

@@ -59,8 +59,11 @@ object Plans extends AdaptiveSparkPlanHelper {
       )).mkString("\n")
 
   /** What the stages of the last batch were compiled from, without the ids that Spark gives anew and puts into comments. */
-  def generatedCode(query: StreamingQuery): Seq[String] =
-    collect(executed(query)) { case stage: WholeStageCodegenExec => stage.doCodeGen()._2.body }
+  def generatedCode(query: StreamingQuery): Seq[String] = generatedCode(executed(query))
+
+  /** The same of the plan of any batch. */
+  def generatedCode(plan: SparkPlan): Seq[String] =
+    collect(plan) { case stage: WholeStageCodegenExec => stage.doCodeGen()._2.body }
 
   def marks(plan: SparkPlan): Int =
     collect(plan) { case MarkOperator(_, _) => 1 }.sum
