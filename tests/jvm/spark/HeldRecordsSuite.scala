@@ -172,10 +172,13 @@ class HeldRecordsSuite extends StreamingTest {
     byTheWall {
       val table = spark.range(1).select(timestamp_seconds(lit(0)).as("made")).withE2ELatency("table", "made")
       table.createOrReplaceTempView("marked_table")
+      val rows =
+        spark.createDataFrame(Seq(Tuple1(new Timestamp(0)))).toDF("made").withE2ELatency("table", "made")
       for (
         (name, plan) <- Seq[(String, DataFrame => DataFrame)](
           "joined_with_a_marked_table" -> (_.crossJoin(broadcast(table))),
           "broadcast_to_a_marked_table" -> (df => table.crossJoin(broadcast(df))),
+          "broadcast_to_marked_rows" -> (df => rows.crossJoin(broadcast(df))),
           "compared_with_a_marked_table" -> (_.filter("value > (SELECT max(made) FROM marked_table)")),
           "compared_with_its_row" -> (_.filter("value > (SELECT made FROM marked_table)"))
         );
