@@ -241,54 +241,44 @@ class CommitLatencySuite extends StreamingTest {
     } finally query.stop()
   }
 
-  test(
-    "what foreachBatch keeps and reads again behind another node waits for the commit until its batch ends"
-  ) {
+  /** What foreachBatch keeps, reads, and uses once more like this waits for the commit until its batch ends, 30 ms later. */
+  private def assertKeptWaits(name: String)(useAgain: DataFrame => Unit)(alsoAfter: Int => Unit): Unit = {
     val input = stream
     var oldest = Seq.empty[Long]
-    val query =
-      input.toDF().writeStream.queryName("kept_within").foreachBatch { (batch: DataFrame, _: Long) =>
-        val kept = batch.withE2ELatency("kept", "value").persist()
-        kept.collect()
-        kept.where(col("value") > new Timestamp(clock.millis() - 2)).withE2ELatency(
-          "behind",
-          "value"
-        ).collect()
-        clock.advance(30)
-        oldest :+= latencyOf("kept_within").at("/queries/0/oldestUncommitted").asLong
-        kept.unpersist(): Unit
-      }.start()
+    val query = input.toDF().writeStream.queryName(name).foreachBatch { (batch: DataFrame, _: Long) =>
+      val kept = batch.withE2ELatency("kept", "value").persist()
+      kept.collect()
+      useAgain(kept)
+      clock.advance(30)
+      oldest :+= latencyOf(name).at("/queries/0/oldestUncommitted").asLong
+      kept.unpersist(): Unit
+    }.start()
     try for (batch <- 1 to 2) {
         input.addData(Seq(1L, 2L, 3L).map(ms => new Timestamp(clock.millis() - ms)))
         processAll(query)
         assert(oldest === Seq.fill(batch)(33))
-        val kept = node("kept", "kept_within")
+        val kept = node("kept", name)
         assert((kept.records, kept.measure("commit").flatMap(_.max)) === ((3 * batch, Some(33))))
-        assert(node("behind", "kept_within").records === batch)
+        alsoAfter(batch)
       }
     finally query.stop()
   }
 
   test(
+    "what foreachBatch keeps and reads again behind another node waits for the commit until its batch ends"
+  ) {
+    assertKeptWaits("kept_within") { kept =>
+      val young = kept.where(col("value") > new Timestamp(clock.millis() - 2))
+      young.withE2ELatency("behind", "value").collect(): Unit
+    }(batch => assert(node("behind", "kept_within").records === batch))
+  }
+
+  test(
     "what foreachBatch keeps waits for the commit until its batch ends, though another action on it fails"
   ) {
-    val input = stream
-    var oldest = Seq.empty[Long]
-    val query =
-      input.toDF().writeStream.queryName("kept_and_refused").foreachBatch { (batch: DataFrame, _: Long) =>
-        val kept = batch.withE2ELatency("kept", "value").persist()
-        kept.collect()
-        intercept[Exception](kept.select(raise_error(lit("refused"))).collect())
-        clock.advance(30)
-        oldest :+= latencyOf("kept_and_refused").at("/queries/0/oldestUncommitted").asLong
-        kept.unpersist(): Unit
-      }.start()
-    try {
-      input.addData(ago(1, 2, 3))
-      processAll(query)
-      assert(oldest === Seq(33))
-      assert(node("kept", "kept_and_refused").records === 3)
-    } finally query.stop()
+    assertKeptWaits("kept_and_refused") { kept =>
+      intercept[Exception](kept.select(raise_error(lit("refused"))).collect()): Unit
+    }(_ => ())
   }
 
   test("reading a cached plan again makes no batch") {

@@ -68,18 +68,6 @@ private[sparklatency] object Svg {
     ()
   }
 
-  /** The same, of a height that no neighbour has. */
-  def area(left: String, top: Double, right: String, bottom: Double)(path: StringBuilder): Unit = {
-    path ++= "M" ++= left ++= ","
-    write(top, path)
-    path += 'V'
-    write(bottom, path)
-    path ++= "H" ++= right += 'V'
-    write(top, path)
-    path += 'z'
-    ()
-  }
-
   /**
    * Adds what a mouse over a rectangle tells.
    *

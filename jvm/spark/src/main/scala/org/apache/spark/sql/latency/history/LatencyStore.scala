@@ -175,7 +175,7 @@ final class LatencyStore private[spark] (
 
   /** The batches of a run that are kept, as its page shows them. */
   def kept(query: QuerySnapshot): KeptBatches = {
-    val run = Stored(store, classOf[StoredRun], query.key)
+    val run = storedRun(query.key)
     val batches = run.flatMap(_.kept).getOrElse(newestByKey(query.key)(_.toVector))
     new KeptBatches(batches, run.fold(new MadeOfBatch)(_.shown))
   }
@@ -207,10 +207,9 @@ final class LatencyStore private[spark] (
 
   /** Hands over a run's batches, newest first. `use` pays only for what it takes. */
   private def newest[A](key: String)(use: Iterator[StoredBatch] => A): A =
-    inMemory(key).fold(newestByKey(key)(use))(batches => use(batches.iterator))
+    storedRun(key).flatMap(_.kept).fold(newestByKey(key)(use))(batches => use(batches.iterator))
 
-  private def inMemory(key: String): Option[Vector[StoredBatch]] =
-    Stored(store, classOf[StoredRun], key).flatMap(_.kept)
+  private def storedRun(key: String): Option[StoredRun] = Stored(store, classOf[StoredRun], key)
 
   /** Reads each when it is asked for. A store on disk does not know whose a batch is: those of a run lie between two keys. */
   private def newestByKey[A](key: String)(use: Iterator[StoredBatch] => A): A = {
